@@ -1,1 +1,123 @@
-//! placeholder
+//! The derives of learnt: [`Params`], [`Choice`], [`Stored`] and [`Model`].
+//!
+//! Each reads a plain struct or enum with its doc comments and writes the trait implementations of
+//! `learnt_core` that go with it, so that nothing is declared twice. Generated code names
+//! everything through `::learnt_core`.
+
+mod bounds;
+mod choice;
+mod input;
+mod model;
+mod params;
+mod stored;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Writes `Params` and `Default` for a struct whose fields, all `pub`, are parameters.
+///
+/// ```ignore
+/// /// Least squares with an L2 penalty on the weights.
+/// #[derive(Params, Clone, Debug)]
+/// #[params(rules = solver_fits)]
+/// pub struct Ridge {
+///     /// Strength of the penalty; 0 is plain least squares.
+///     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
+///     pub alpha: f64,
+/// }
+/// ```
+///
+/// On a field, `#[param(...)]` takes
+///
+/// - `default = EXPR`, else the type's own default;
+/// - `range = A..`, `A..B`, `A..=B`, `..B` or `..=B`: closed below, closed above only with `=`;
+/// - `above = X`, `below = X`: open ends, together or with the other end of a range;
+/// - `positional`: Python accepts it by position;
+/// - `name = "C"`: the name users type, else the field's;
+/// - `search = log(low, high)`, `linear(low, high)` or `set(v, ...)`; in a set, `none` is nothing.
+///
+/// On the struct, `#[params(...)]` takes
+///
+/// - `rules = method`: `fn(&self) -> Result<()>`, checked after all bounds;
+/// - `nested = field`: names with `__` that are no parameter go to `get_nested` and `set_nested`
+///   of this field.
+#[proc_macro_derive(Params, attributes(param, params))]
+pub fn params(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(params::derive(&input))
+}
+
+/// Writes `ParamType`, `Display` and `Stored` for an enum of words and values.
+///
+/// ```ignore
+/// /// How many features each split may look at.
+/// #[derive(Choice, Clone, Copy, Debug, PartialEq)]
+/// pub enum MaxFeatures {
+///     /// All of them.
+///     #[choice(none)]
+///     All,
+///     /// The square root of their number.
+///     Sqrt,
+///     /// This many.
+///     #[choice(range = 1..)]
+///     Count(usize),
+///     /// This fraction of them.
+///     #[choice(above = 0.0, range = ..=1.0)]
+///     Fraction(f64),
+/// }
+/// ```
+///
+/// On a plain variant, `#[choice(name = "...")]` gives the word, else it is the variant's name in
+/// snake case; `#[choice(none)]` makes the variant `None` in Python, and the word still reads. On
+/// a variant that carries one value, `#[choice(range, above, below)]` bound it as in [`Params`].
+///
+/// A whole number reads as the first variant of whole numbers, else of numbers; a number with a
+/// decimal point only as a variant of numbers: 1 is a count and 1.0 a fraction.
+#[proc_macro_derive(Choice, attributes(choice))]
+pub fn choice(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(choice::derive(&input))
+}
+
+/// Writes `Stored`: a struct as named values, an enum as the variant's name in snake case, with
+/// what it carries.
+///
+/// `#[stored(validate = method)]` names an `fn(&self) -> Result<()>` that what was read must pass.
+#[proc_macro_derive(Stored, attributes(stored))]
+pub fn stored(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(stored::derive(&input))
+}
+
+/// Writes `Model`, `Described` and `Stored` for what training leaves behind.
+///
+/// ```ignore
+/// /// A fitted `Ridge`.
+/// #[derive(Model, Clone, Debug)]
+/// #[model(regressor, version = 1)]
+/// pub struct RidgeModel {
+///     /// Weights, (n_outputs × n_features).
+///     pub coef: Matrix,
+/// }
+/// ```
+///
+/// On the struct, `#[model(...)]` takes
+///
+/// - the roles `regressor`, `classifier`, `transformer`, `clusterer`;
+/// - `version = N` of the stored form, else 1;
+/// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
+/// - `report = method`: `fn(&self) -> Report`;
+/// - `converged = name`: a `bool` field, or a method where no field has the name;
+/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields.
+///
+/// On a public field, `#[model(name = "...")]` renames the attribute (not the stored value), and
+/// `#[model(hidden)]` leaves it out.
+#[proc_macro_derive(Model, attributes(model))]
+pub fn model(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(model::derive(&input))
+}
+
+fn finish(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    result.unwrap_or_else(syn::Error::into_compile_error).into()
+}

@@ -1,1 +1,104 @@
-//! placeholder
+//! Machine learning as one library: every learner by type and by name.
+//!
+//! A learner is a plain struct of parameters; `fit` gives a model; a model plays roles such as
+//! [`Regressor`](prelude::Regressor) or [`Classifier`](prelude::Classifier).
+//!
+//! Everything is also reachable by name, through [`REGISTRY`], [`find`] and [`build`]: that is how the
+//! command line and Python see it.
+
+pub mod baseline;
+pub mod bayes;
+pub mod cluster;
+pub mod compose;
+pub mod datasets;
+pub mod linear;
+pub mod metrics;
+pub mod neighbors;
+pub mod prepare;
+pub mod reduce;
+pub mod select;
+pub mod tree;
+
+pub use learnt_core::prelude;
+pub use learnt_core::{
+    context, data, error, estimator, linalg, params, persist, report, rounds, stats, trained,
+};
+
+use learnt_core::error::{Error, Result};
+use learnt_core::estimator::{AnyEstimator, Entry};
+use learnt_core::params::LearnerSpec;
+use learnt_core::trained::Trained;
+use std::path::Path;
+
+/// Every learner, family by family.
+pub const REGISTRY: &[&[Entry]] = &[
+    baseline::ENTRIES,
+    linear::ENTRIES,
+    bayes::ENTRIES,
+    neighbors::ENTRIES,
+    tree::ENTRIES,
+    cluster::ENTRIES,
+    reduce::ENTRIES,
+    prepare::ENTRIES,
+    compose::ENTRIES,
+];
+
+/// All entries of the registry.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    REGISTRY.iter().flat_map(|family| family.iter())
+}
+
+/// The entry with this path (`linear_model.Ridge`), class (`Ridge`) or command name (`ridge`).
+pub fn find(name: &str) -> Option<&'static Entry> {
+    entries().find(|entry| {
+        let about = entry.about;
+        about.path == name || about.name() == name || about.command() == name
+    })
+}
+
+/// Every entry that answers to this name; an alias may stand for a classifier and a regressor.
+pub fn find_all(name: &str) -> Vec<&'static Entry> {
+    match find(name) {
+        Some(entry) => vec![entry],
+        None => entries().filter(|entry| entry.about.aliases.contains(&name)).collect(),
+    }
+}
+
+/// The error for a name that no learner has.
+pub fn unknown_learner(name: &str) -> Error {
+    let mut known: Vec<String> = entries().map(|entry| entry.about.command()).collect();
+    known.extend(entries().flat_map(|entry| entry.about.aliases.iter().map(ToString::to_string)));
+    known.dedup();
+    Error::unknown("learner", name, known.iter().map(String::as_str))
+}
+
+/// A learner by name with parameters by name.
+///
+/// ```
+/// use learnt::prelude::*;
+/// let spec = learnt::params::LearnerSpec {
+///     learner: "DummyRegressor".into(),
+///     params: vec![("strategy".into(), Value::Text("median".into()))],
+/// };
+/// let learner = learnt::build(&spec)?;
+/// assert_eq!(learner.get("strategy")?, Value::Text("median".into()));
+/// # Ok::<(), Error>(())
+/// ```
+pub fn build(spec: &LearnerSpec) -> Result<Box<dyn AnyEstimator>> {
+    let entry = find(&spec.learner).ok_or_else(|| unknown_learner(&spec.learner))?;
+    let mut learner = (entry.build)();
+    for (name, value) in &spec.params {
+        learner.set(name, value).map_err(|error| error.within(entry.about.name()))?;
+    }
+    Ok(learner)
+}
+
+/// A model from the bytes of a model file.
+pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
+    Trained::from_bytes(bytes, |path| entries().find(|entry| entry.about.path == path).copied())
+}
+
+/// A model from a file.
+pub fn load(path: impl AsRef<Path>) -> Result<Trained> {
+    Trained::load(path.as_ref(), |name| entries().find(|entry| entry.about.path == name).copied())
+}

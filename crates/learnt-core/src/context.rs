@@ -1,0 +1,414 @@
+//! The run: seed, threads, progress, cancellation, warnings, memory. Everything about executing,
+//! nothing about modelling.
+//!
+//! Results never depend on the number of threads: work is cut by size alone and put together in
+//! order. Random draws come from (seed, stream) and nowhere else.
+
+use crate::error::{Code, Error, Result, Warning};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The generator of every random stream.
+pub type Rng = Xoshiro256PlusPlus;
+
+/// Seed, threads, memory limit and observer of a run.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    seed: u64,
+    threads: usize,
+    memory: Option<u64>,
+    observer: &'a dyn Observer,
+}
+
+/// Watches a run: progress bars, Ctrl-C, warnings.
+pub trait Observer: Sync {
+    /// Something advanced; `Break` asks the run to stop.
+    fn progress(&self, _progress: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+    /// Something the user should know.
+    fn warning(&self, _warning: &Warning) {}
+    /// Whether the run should stop.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// What is being done.
+    pub stage: &'a str,
+    /// How much of it.
+    pub done: u64,
+    /// Out of how much, if known.
+    pub total: Option<u64>,
+    /// The objective, if there is one.
+    pub objective: Option<f64>,
+}
+
+/// An observer that looks away.
+pub struct Quiet;
+impl Observer for Quiet {}
+
+/// An observer that keeps warnings, and passes everything on to another.
+pub struct Recorder<'a> {
+    outer: &'a dyn Observer,
+    warnings: Mutex<Vec<Warning>>,
+}
+
+impl<'a> Recorder<'a> {
+    /// In front of another observer.
+    pub fn new(outer: &'a dyn Observer) -> Self {
+        Recorder { outer, warnings: Mutex::new(Vec::new()) }
+    }
+
+    /// The warnings so far, each once.
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn progress(&self, progress: &Progress) -> ControlFlow<()> {
+        self.outer.progress(progress)
+    }
+    fn warning(&self, warning: &Warning) {
+        let mut kept = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if !kept.contains(warning) {
+            kept.push(warning.clone());
+            self.outer.warning(warning);
+        }
+    }
+    fn cancelled(&self) -> bool {
+        self.outer.cancelled()
+    }
+}
+
+impl Default for Context<'static> {
+    /// Seed 0, all threads that this process may use, no limit, no observer.
+    fn default() -> Self {
+        Context { seed: 0, threads: available_threads(), memory: None, observer: &Quiet }
+    }
+}
+
+/// The number of threads that this process may use: cores, less what affinity and quotas take.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl<'a> Context<'a> {
+    /// A run with this seed.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Context { seed, ..self }
+    }
+
+    /// A run with this many threads; 0 means all.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Context { threads: if threads == 0 { available_threads() } else { threads }, ..self }
+    }
+
+    /// A run that refuses work estimated to need more bytes than this.
+    #[must_use]
+    pub fn with_memory_limit(self, bytes: Option<u64>) -> Self {
+        Context { memory: bytes, ..self }
+    }
+
+    /// A run watched by this observer.
+    #[must_use]
+    pub fn observed_by<'b>(self, observer: &'b dyn Observer) -> Context<'b>
+    where
+        'a: 'b,
+    {
+        Context { observer, ..self }
+    }
+
+    /// The observer.
+    pub fn observer(&self) -> &'a dyn Observer {
+        self.observer
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The memory limit in bytes.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.memory
+    }
+
+    /// A generator made from (seed, stream).
+    pub fn rng(&self, stream: u64) -> Rng {
+        Rng::seed_from_u64(mix(self.seed, stream))
+    }
+
+    /// A generator for one row of the whole table, whichever block it is met in.
+    pub fn row_rng(&self, stream: u64, row: u64) -> Rng {
+        Rng::seed_from_u64(mix(mix(self.seed, stream), row.wrapping_add(1) << 1 | 1))
+    }
+
+    /// The run of the index-th inner fit: its own seed, one thread, because the outer loop already
+    /// uses the others.
+    #[must_use]
+    pub fn child(&self, index: u64) -> Context<'a> {
+        Context { seed: mix(self.seed, index ^ 0x5bf0_3635), threads: 1, ..*self }
+    }
+
+    /// Applies `f` to 0..n on all threads; the results are in order.
+    pub fn par_map<T: Send>(&self, n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        match pool(self.threads) {
+            Some(pool) if n > 1 => pool.install(|| (0..n).into_par_iter().map(|i| f(i)).collect()),
+            _ => (0..n).map(f).collect(),
+        }
+    }
+
+    /// The same for work that can fail or be cancelled; the error of the lowest index wins.
+    pub fn try_par_map<T: Send>(
+        &self,
+        n: usize,
+        f: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.par_map(n, |i| self.checkpoint().and_then(|()| f(i))).into_iter().collect()
+    }
+
+    /// Applies `f` to consecutive ranges of at most `size` rows; the results are in order.
+    pub fn par_ranges<T: Send>(
+        &self,
+        n: usize,
+        size: usize,
+        f: impl Fn(Range<usize>) -> T + Sync,
+    ) -> Vec<T> {
+        let size = size.max(1);
+        self.par_map(n.div_ceil(size), |k| f(k * size..((k + 1) * size).min(n)))
+    }
+
+    /// Lets `f` fill consecutive pieces of `out`, each `size` long but the last.
+    pub fn par_fill<T: Send>(
+        &self,
+        out: &mut [T],
+        size: usize,
+        f: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let size = size.max(1);
+        match pool(self.threads) {
+            Some(pool) if out.len() > size => pool.install(|| {
+                out.par_chunks_mut(size).enumerate().for_each(|(k, piece)| f(k * size, piece));
+            }),
+            _ => out.chunks_mut(size).enumerate().for_each(|(k, piece)| f(k * size, piece)),
+        }
+    }
+
+    /// An error if the user asked to stop.
+    pub fn checkpoint(&self) -> Result<()> {
+        match self.observer.cancelled() {
+            true => Err(cancelled()),
+            false => Ok(()),
+        }
+    }
+
+    /// Tells the observer how far the work is; an error if the user asked to stop.
+    pub fn progress(&self, progress: &Progress) -> Result<()> {
+        match self.observer.progress(progress) {
+            ControlFlow::Break(()) => Err(cancelled()),
+            ControlFlow::Continue(()) => self.checkpoint(),
+        }
+    }
+
+    /// Tells the user something.
+    pub fn warn(&self, code: Code, message: impl Into<String>) {
+        self.observer.warning(&Warning::new(code, message));
+    }
+
+    /// Refuses work that is estimated to need more memory than allowed, before it starts.
+    pub fn claim(&self, bytes: u64, what: &str) -> Result<()> {
+        match self.memory {
+            Some(limit) if bytes > limit => {
+                let message = format!(
+                    "{what} needs about {} MB, and the limit is {} MB",
+                    bytes.div_ceil(1_000_000),
+                    limit / 1_000_000
+                );
+                Err(Error::new(Code::Memory, message).hint("raise --max-memory or use fewer rows"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts iterations of `stage` up to `max_iter`, reports them and notices cancellation.
+    pub fn monitor(&self, stage: &'static str, max_iter: usize) -> Monitor<'a> {
+        Monitor { run: *self, stage, max_iter, n_iter: 0, converged: false, objective: None }
+    }
+}
+
+fn cancelled() -> Error {
+    Error::new(Code::Cancelled, "stopped by the user")
+}
+
+/// Two numbers into one that looks random (the finaliser of SplitMix64, applied twice).
+fn mix(a: u64, b: u64) -> u64 {
+    let scramble = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    scramble(scramble(a.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(b))
+}
+
+/// The pool with this many threads. Pools are kept; a forked child makes its own, because threads
+/// do not survive a fork.
+fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<rayon::ThreadPool>>> =
+        Mutex::new(BTreeMap::new());
+    if threads <= 1 {
+        return None;
+    }
+    let key = (std::process::id(), threads);
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&key) {
+        return Some(Arc::clone(pool));
+    }
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?);
+    pools.insert(key, Arc::clone(&pool));
+    Some(pool)
+}
+
+/// Counts the iterations of a method.
+///
+/// ```
+/// # use learnt_core::context::Context;
+/// let run = Context::default();
+/// let mut monitor = run.monitor("halving", 100);
+/// let mut x = 1.0;
+/// while monitor.advance()? {
+///     x /= 2.0;
+///     monitor.record(x);
+///     if x < 1e-6 {
+///         monitor.converge();
+///     }
+/// }
+/// let ended = monitor.finish();
+/// assert!(ended.converged && ended.n_iter == 20);
+/// # Ok::<(), learnt_core::error::Error>(())
+/// ```
+pub struct Monitor<'a> {
+    run: Context<'a>,
+    stage: &'static str,
+    max_iter: usize,
+    n_iter: usize,
+    converged: bool,
+    objective: Option<f64>,
+}
+
+/// How an iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Iterations made.
+    pub n_iter: usize,
+    /// Whether the criterion was met.
+    pub converged: bool,
+}
+
+impl Monitor<'_> {
+    /// Starts the next iteration; false after convergence or at the limit.
+    pub fn advance(&mut self) -> Result<bool> {
+        self.run.progress(&Progress {
+            stage: self.stage,
+            done: self.n_iter as u64,
+            total: Some(self.max_iter as u64),
+            objective: self.objective,
+        })?;
+        let go_on = !self.converged && self.n_iter < self.max_iter;
+        self.n_iter += usize::from(go_on);
+        Ok(go_on)
+    }
+
+    /// Notes the objective, for progress and for the warning.
+    pub fn record(&mut self, objective: f64) {
+        self.objective = Some(objective);
+    }
+
+    /// The criterion is met: this iteration is the last.
+    pub fn converge(&mut self) {
+        self.converged = true;
+    }
+
+    /// Ends the count; not having converged is a warning with the numbers in it.
+    pub fn finish(self) -> Ended {
+        if !self.converged {
+            let objective =
+                self.objective.map_or(String::new(), |value| format!(", objective {value:.6e}"));
+            self.run.warn(
+                Code::NotConverged,
+                format!(
+                    "{} did not converge in {} iterations{objective}; raise max_iter or scale the columns",
+                    self.stage, self.n_iter
+                ),
+            );
+        }
+        Ended { n_iter: self.n_iter, converged: self.converged }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_xoshiro::rand_core::Rng as _;
+
+    #[test]
+    fn results_come_in_order_on_any_number_of_threads() {
+        for threads in [1, 2, 4] {
+            let run = Context::default().with_threads(threads);
+            assert_eq!(run.par_map(1000, |i| i * i), (0..1000).map(|i| i * i).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_first_error_wins() {
+        let run = Context::default().with_threads(4);
+        let fail = |i: usize| match i % 10 {
+            7 => Err(Error::numeric(format!("{i}"))),
+            _ => Ok(i),
+        };
+        assert_eq!(run.try_par_map(1000, fail).unwrap_err().message(), "7");
+    }
+
+    #[test]
+    fn streams_differ_and_repeat() {
+        let run = Context::default();
+        assert_eq!(run.rng(1).next_u64(), run.rng(1).next_u64());
+        assert_ne!(run.rng(1).next_u64(), run.rng(2).next_u64());
+        assert_ne!(run.child(0).rng(1).next_u64(), run.child(1).rng(1).next_u64());
+        assert_ne!(run.row_rng(0, 1).next_u64(), run.row_rng(0, 2).next_u64());
+    }
+
+    #[test]
+    fn a_cancelled_run_stops() {
+        struct Stop;
+        impl Observer for Stop {
+            fn cancelled(&self) -> bool {
+                true
+            }
+        }
+        let run = Context::default().observed_by(&Stop);
+        assert_eq!(run.monitor("x", 5).advance().unwrap_err().code(), Code::Cancelled);
+    }
+
+    #[test]
+    fn too_much_memory_is_refused_before_it_is_taken() {
+        let run = Context::default().with_memory_limit(Some(1_000_000));
+        assert_eq!(run.claim(2_000_000, "the table").unwrap_err().code(), Code::Memory);
+        assert!(run.claim(1_000_000, "the table").is_ok());
+    }
+}

@@ -1,0 +1,228 @@
+//! Dense linear algebra. The only place that names the backend (faer), always on one thread:
+//! parallel factorisations would make bits depend on the number of threads.
+//!
+//! Ranks are decided by `max(n, d) * eps * s1`. Nothing here forms an inverse unless asked for one.
+
+mod factor;
+
+pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
+
+use crate::data::{MatRef, Matrix};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Par};
+
+/// The backend's view of ours, if the memory order allows one without a copy.
+fn borrowed<'a>(a: MatRef<'a>) -> Option<faer::MatRef<'a, f64>> {
+    let (n, d) = (a.nrows(), a.ncols());
+    if n == 0 || d == 0 {
+        return None;
+    }
+    if a.col_stride() == 1 && a.row_stride() >= d {
+        return Some(faer::MatRef::from_row_major_slice_with_stride(
+            a.memory(),
+            n,
+            d,
+            a.row_stride(),
+        ));
+    }
+    if a.row_stride() == 1 && a.col_stride() >= n {
+        return Some(faer::MatRef::from_column_major_slice_with_stride(
+            a.memory(),
+            n,
+            d,
+            a.col_stride(),
+        ));
+    }
+    None
+}
+
+/// Calls `f` with the backend's view, of a copy where the strides are unusual.
+fn with_backend<T>(a: MatRef, f: impl FnOnce(faer::MatRef<f64>) -> T) -> T {
+    match borrowed(a) {
+        Some(view) => f(view),
+        None => {
+            let copy = a.to_matrix();
+            f(faer::MatRef::from_row_major_slice(copy.as_slice(), a.nrows(), a.ncols()))
+        }
+    }
+}
+
+fn to_matrix(a: faer::MatRef<f64>) -> Matrix {
+    Matrix::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)])
+}
+
+/// A B.
+pub fn matmul(a: MatRef, b: MatRef) -> Matrix {
+    let mut out = Matrix::zeros(a.nrows(), b.ncols());
+    matmul_into(out.as_mut_slice(), false, 1.0, a, b);
+    out
+}
+
+/// out = alpha A B, or out += alpha A B; `out` is row by row.
+pub fn matmul_into(out: &mut [f64], accumulate: bool, alpha: f64, a: MatRef, b: MatRef) {
+    let (n, d) = (a.nrows(), b.ncols());
+    debug_assert_eq!(a.ncols(), b.nrows());
+    debug_assert_eq!(out.len(), n * d);
+    if n == 0 || d == 0 {
+        return;
+    }
+    if a.ncols() == 0 {
+        if !accumulate {
+            out.fill(0.0);
+        }
+        return;
+    }
+    let mut out = faer::MatMut::from_row_major_slice_mut(out, n, d);
+    let accum = if accumulate { Accum::Add } else { Accum::Replace };
+    with_backend(a, |a| {
+        with_backend(b, |b| {
+            faer::linalg::matmul::matmul(out.as_mut(), accum, a, b, alpha, Par::Seq);
+        });
+    });
+}
+
+/// Adds Aᵀ A to the lower triangle of `out` (d × d, row by row). Finish with [`mirror_lower`].
+pub fn add_gram(out: &mut [f64], a: MatRef) {
+    let d = a.ncols();
+    debug_assert_eq!(out.len(), d * d);
+    if a.nrows() == 0 || d == 0 {
+        return;
+    }
+    let mut out = faer::MatMut::from_row_major_slice_mut(out, d, d);
+    with_backend(a, |a| {
+        triangular::matmul(
+            out.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            a.transpose(),
+            BlockStructure::Rectangular,
+            a,
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+    });
+}
+
+/// Copies the lower triangle of a square matrix to the upper one.
+pub fn mirror_lower(a: &mut Matrix) {
+    for i in 0..a.nrows() {
+        for j in 0..i {
+            a[(j, i)] = a[(i, j)];
+        }
+    }
+}
+
+/// Aᵀ A.
+pub fn gram(a: MatRef) -> Matrix {
+    let mut out = Matrix::zeros(a.ncols(), a.ncols());
+    add_gram(out.as_mut_slice(), a);
+    mirror_lower(&mut out);
+    out
+}
+
+/// A x.
+pub fn matvec(a: MatRef, x: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; a.nrows()];
+    if a.col_stride() == 1 {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = a.row_slice(i).map_or(0.0, |row| dot(row, x));
+        }
+        return out;
+    }
+    for (j, &factor) in x.iter().enumerate() {
+        match a.column_slice(j) {
+            Some(column) => add_scaled(&mut out, factor, column),
+            None => (0..a.nrows()).for_each(|i| out[i] += factor * a.at(i, j)),
+        }
+    }
+    out
+}
+
+/// x · y, in eight interleaved sums: a fixed order that the compiler can run in vectors.
+#[inline]
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let (x8, x_rest) = x.as_chunks::<8>();
+    let (y8, y_rest) = y.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in x8.iter().zip(y8) {
+        for k in 0..8 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(a, b)| a * b).sum();
+    ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])) + rest
+}
+
+/// y += a x.
+#[inline]
+pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += a * x;
+    }
+}
+
+/// Σ (x - y)², in eight interleaved sums.
+#[inline]
+pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
+    let (x8, x_rest) = x.as_chunks::<8>();
+    let (y8, y_rest) = y.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in x8.iter().zip(y8) {
+        for k in 0..8 {
+            let difference = a[k] - b[k];
+            sums[k] += difference * difference;
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(a, b)| (a - b) * (a - b)).sum();
+    ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7])) + rest
+}
+
+/// Length of a vector, without overflow.
+pub fn norm(x: &[f64]) -> f64 {
+    let largest = x.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    let scaled: f64 = x.iter().map(|v| (v / largest) * (v / largest)).sum();
+    largest * scaled.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(n: usize, d: usize) -> Matrix {
+        Matrix::from_fn(n, d, |i, j| ((i * 7 + j * 13) % 11) as f64 - 5.0 + 0.1 * j as f64)
+    }
+
+    #[test]
+    fn products_agree_with_sums_in_every_memory_order() {
+        let (a, b) = (sample(5, 3), sample(3, 4));
+        let expected = Matrix::from_fn(5, 4, |i, j| (0..3).map(|k| a[(i, k)] * b[(k, j)]).sum());
+        let by_column = a.transposed();
+        for left in [a.view(), by_column.view().transposed()] {
+            let product = matmul(left, b.view());
+            for (x, y) in product.as_slice().iter().zip(expected.as_slice()) {
+                assert!((x - y).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn the_gram_matrix_is_symmetric_and_right() {
+        let a = sample(20, 4);
+        let expected = matmul(a.view().transposed(), a.view());
+        let got = gram(a.view());
+        for (x, y) in got.as_slice().iter().zip(expected.as_slice()) {
+            assert!((x - y).abs() < 1e-10);
+        }
+        assert_eq!(got, got.transposed());
+    }
+
+    #[test]
+    fn the_norm_does_not_overflow() {
+        assert_eq!(norm(&[3e200, 4e200]), 5e200);
+        assert_eq!(norm(&[0.0, 0.0]), 0.0);
+    }
+}

@@ -1,0 +1,9 @@
+//! The model file: data, never code.
+//!
+//! [`Stored`] turns a value into a tree of plain values and arrays ([`Node`]); [`file`] writes that
+//! tree as bytes and reads it back with every length checked before anything is allocated.
+
+pub mod file;
+mod node;
+
+pub use node::{Node, Stored, invalid, list_from_node, list_to_node};

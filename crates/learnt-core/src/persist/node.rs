@@ -1,0 +1,306 @@
+//! What a model stores: a tree of plain values and numeric arrays, and the trait that makes and
+//! reads it. `#[derive(Stored)]` (and `#[derive(Model)]`, which includes it) write both sides.
+
+use crate::data::{Column, ColumnKind, Label, Matrix, Schema};
+use crate::error::{Code, Error, Result};
+use crate::params::Value;
+use std::collections::BTreeMap;
+
+/// A stored value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// Nothing.
+    Null,
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number; any bits, NaN and infinities included.
+    Real(f64),
+    /// Text.
+    Text(String),
+    /// Numbers in a given shape, last index fastest.
+    Reals(Vec<usize>, Vec<f64>),
+    /// Unsigned 32-bit numbers: indices, codes, counts.
+    Indices(Vec<u32>),
+    /// Whole numbers.
+    Ints(Vec<i64>),
+    /// Bytes: flags, bins.
+    Bytes(Vec<u8>),
+    /// Many texts.
+    Texts(Vec<String>),
+    /// Several values.
+    List(Vec<Node>),
+    /// Named values.
+    Map(BTreeMap<String, Node>),
+}
+
+/// A type that can be written to a model file and read back.
+pub trait Stored: Sized {
+    /// The value as a tree.
+    fn to_node(&self) -> Node;
+    /// The value from a tree; anything unexpected is an error that says where.
+    fn from_node(node: &Node) -> Result<Self>;
+}
+
+/// The error for stored content that is not what it should be.
+pub fn invalid(what: impl std::fmt::Display) -> Error {
+    Error::new(Code::FileInvalid, format!("model content: {what}"))
+}
+
+impl Node {
+    /// The named values of a struct.
+    pub fn map(&self, what: &str) -> Result<&BTreeMap<String, Node>> {
+        match self {
+            Node::Map(map) => Ok(map),
+            other => Err(invalid(format!("{what}: expected named values, found {}", other.kind()))),
+        }
+    }
+
+    /// Reads a field of a struct; unknown fields are found by [`Node::only`].
+    pub fn field<T: Stored>(&self, name: &str) -> Result<T> {
+        let map = self.map(name)?;
+        let node = map.get(name).ok_or_else(|| invalid(format!("`{name}` is missing")))?;
+        T::from_node(node).map_err(|error| error.within(name))
+    }
+
+    /// Refuses fields that the reader does not know.
+    pub fn only(&self, what: &str, known: &[&str]) -> Result<()> {
+        for name in self.map(what)?.keys() {
+            if !known.contains(&name.as_str()) {
+                return Err(invalid(format!("{what}: unknown field `{name}`")));
+            }
+        }
+        Ok(())
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Node::Null => "nothing",
+            Node::Bool(_) => "true or false",
+            Node::Int(_) => "a whole number",
+            Node::Real(_) => "a number",
+            Node::Text(_) => "text",
+            Node::Reals(..) => "an array of numbers",
+            Node::Indices(_) => "an array of indices",
+            Node::Ints(_) => "an array of whole numbers",
+            Node::Bytes(_) => "bytes",
+            Node::Texts(_) => "an array of texts",
+            Node::List(_) => "a list",
+            Node::Map(_) => "named values",
+        }
+    }
+
+    fn mismatch(&self, expected: &str) -> Error {
+        invalid(format!("expected {expected}, found {}", self.kind()))
+    }
+}
+
+macro_rules! stored_as {
+    ($($t:ty, $variant:ident, $what:literal);* $(;)?) => {$(
+        impl Stored for $t {
+            fn to_node(&self) -> Node {
+                Node::$variant(self.clone())
+            }
+            fn from_node(node: &Node) -> Result<Self> {
+                match node {
+                    Node::$variant(value) => Ok(value.clone()),
+                    other => Err(other.mismatch($what)),
+                }
+            }
+        }
+    )*};
+}
+stored_as! {
+    bool, Bool, "true or false";
+    i64, Int, "a whole number";
+    f64, Real, "a number";
+    String, Text, "text";
+    Vec<u32>, Indices, "an array of indices";
+    Vec<i64>, Ints, "an array of whole numbers";
+    Vec<u8>, Bytes, "bytes";
+    Vec<String>, Texts, "an array of texts";
+}
+
+macro_rules! stored_whole {
+    ($($t:ty),*) => {$(
+        impl Stored for $t {
+            fn to_node(&self) -> Node {
+                Node::Int(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+            fn from_node(node: &Node) -> Result<Self> {
+                <$t>::try_from(i64::from_node(node)?).map_err(|_| invalid("a whole number is out of range"))
+            }
+        }
+    )*};
+}
+stored_whole!(usize, u64, u32);
+
+impl Stored for Vec<f64> {
+    fn to_node(&self) -> Node {
+        Node::Reals(vec![self.len()], self.clone())
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        match node {
+            Node::Reals(shape, values) if shape.len() == 1 => Ok(values.clone()),
+            other => Err(other.mismatch("an array of numbers")),
+        }
+    }
+}
+
+impl Stored for Vec<usize> {
+    fn to_node(&self) -> Node {
+        Node::Ints(self.iter().map(|&i| i64::try_from(i).unwrap_or(i64::MAX)).collect())
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        let wide = Vec::<i64>::from_node(node)?;
+        wide.into_iter()
+            .map(|i| usize::try_from(i).map_err(|_| invalid("a negative count")))
+            .collect()
+    }
+}
+
+impl Stored for Vec<bool> {
+    fn to_node(&self) -> Node {
+        Node::Bytes(self.iter().map(|&b| u8::from(b)).collect())
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        let flag = |byte: u8| match byte {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(invalid("a flag is neither 0 nor 1")),
+        };
+        Vec::<u8>::from_node(node)?.into_iter().map(flag).collect()
+    }
+}
+
+impl Stored for Matrix {
+    fn to_node(&self) -> Node {
+        Node::Reals(vec![self.nrows(), self.ncols()], self.as_slice().to_vec())
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        match node {
+            Node::Reals(shape, values) if shape.len() == 2 => {
+                Matrix::from_vec(shape[0], shape[1], values.clone())
+            }
+            other => Err(other.mismatch("a matrix")),
+        }
+    }
+}
+
+impl<T: Stored> Stored for Option<T> {
+    fn to_node(&self) -> Node {
+        self.as_ref().map_or(Node::Null, T::to_node)
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        match node {
+            Node::Null => Ok(None),
+            node => T::from_node(node).map(Some),
+        }
+    }
+}
+
+/// Many stored structs. (Arrays of numbers have their own, denser form.)
+pub fn list_to_node<T: Stored>(items: &[T]) -> Node {
+    Node::List(items.iter().map(T::to_node).collect())
+}
+
+/// The way back from [`list_to_node`].
+pub fn list_from_node<T: Stored>(node: &Node) -> Result<Vec<T>> {
+    match node {
+        Node::List(items) => items.iter().map(T::from_node).collect(),
+        other => Err(other.mismatch("a list")),
+    }
+}
+
+/// `Vec<T>` for these types is a plain list of nodes.
+#[macro_export]
+macro_rules! stored_list {
+    ($($t:ty),* $(,)?) => {$(
+        impl $crate::persist::Stored for Vec<$t> {
+            fn to_node(&self) -> $crate::persist::Node {
+                $crate::persist::list_to_node(self)
+            }
+            fn from_node(node: &$crate::persist::Node) -> $crate::error::Result<Self> {
+                $crate::persist::list_from_node(node)
+            }
+        }
+    )*};
+}
+stored_list!(Vec<f64>, Vec<u32>, Vec<String>, Option<f64>, Matrix, Label, Column);
+
+impl Stored for Label {
+    fn to_node(&self) -> Node {
+        match self {
+            Label::Bool(b) => Node::Bool(*b),
+            Label::Int(i) => Node::Int(*i),
+            Label::Real(x) => Node::Real(*x),
+            Label::Text(text) => Node::Text(text.clone()),
+        }
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        Ok(match node {
+            Node::Bool(b) => Label::Bool(*b),
+            Node::Int(i) => Label::Int(*i),
+            Node::Real(x) => Label::Real(*x),
+            Node::Text(text) => Label::Text(text.clone()),
+            other => return Err(other.mismatch("a label")),
+        })
+    }
+}
+
+impl Stored for Column {
+    fn to_node(&self) -> Node {
+        let mut map = BTreeMap::new();
+        map.insert("name".to_string(), self.name.to_node());
+        if let ColumnKind::Categorical { levels, ordered } = &self.kind {
+            map.insert("levels".to_string(), levels.to_node());
+            map.insert("ordered".to_string(), ordered.to_node());
+        }
+        Node::Map(map)
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        node.only("column", &["name", "levels", "ordered"])?;
+        let name = node.field("name")?;
+        let kind = match node.map("column")?.contains_key("levels") {
+            true => ColumnKind::Categorical {
+                levels: node.field("levels")?,
+                ordered: node.field("ordered")?,
+            },
+            false => ColumnKind::Numeric,
+        };
+        Ok(Column { name, kind })
+    }
+}
+
+/// Schemas of only numeric columns, the common case, are one array of names.
+impl Stored for Schema {
+    fn to_node(&self) -> Node {
+        match self.all_numeric() {
+            true => self.names().map(str::to_string).collect::<Vec<_>>().to_node(),
+            false => self.columns().to_vec().to_node(),
+        }
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        let columns = match node {
+            Node::Texts(names) => names
+                .iter()
+                .map(|name| Column { name: name.clone(), kind: ColumnKind::Numeric })
+                .collect(),
+            node => Vec::<Column>::from_node(node)?,
+        };
+        Schema::new(columns).map_err(|error| invalid(error.message()))
+    }
+}
+
+/// Parameter values travel as the JSON text they have everywhere else.
+impl Stored for Value {
+    fn to_node(&self) -> Node {
+        Node::Text(self.to_json().to_string())
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        let text = String::from_node(node)?;
+        let json = serde_json::from_str(&text).map_err(invalid)?;
+        Value::from_json(&json).ok_or_else(|| invalid("not a parameter value"))
+    }
+}

@@ -1,0 +1,285 @@
+//! `#[derive(Model)]`: what training leaves behind, stored, described and shown in its roles.
+
+use crate::input::{
+    documentation, fail, field_name, flag, items, name, once, struct_fields, text, unknown_item,
+};
+use crate::stored;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use std::collections::BTreeSet;
+use syn::{DeriveInput, Field, Ident, LitInt, LitStr, Result, Type, Visibility};
+
+/// Roles and the traits that go with them.
+const ROLES: [(&str, &str); 4] = [
+    ("regressor", "Regressor"),
+    ("classifier", "Classifier"),
+    ("transformer", "Transformer"),
+    ("clusterer", "Clusterer"),
+];
+
+/// The implementations of `Model`, `Described` and `Stored`.
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let fields = struct_fields(input, "Model")?;
+    let options = Options::read(input)?;
+    let attributes = public_fields(&fields)?;
+
+    let stored = stored::struct_impl(input, &fields, options.validate.as_ref());
+    let model = model_impl(input, &options, &attributes, &fields);
+    let described = described_impl(input, &options, &attributes);
+    Ok(quote!(#stored #model #described))
+}
+
+/// What `#[model(...)]` says about the struct.
+#[derive(Default)]
+struct Options {
+    roles: BTreeSet<String>,
+    version: Option<LitInt>,
+    validate: Option<Ident>,
+    report: Option<Ident>,
+    converged: Option<Ident>,
+    attributes: Option<Ident>,
+}
+
+impl Options {
+    fn read(input: &DeriveInput) -> Result<Self> {
+        let mut options = Options::default();
+        items(&input.attrs, "model", |item, meta| match item {
+            "version" => once(&mut options.version, version(meta.value()?.parse()?)?, meta),
+            "validate" => once(&mut options.validate, name(meta)?, meta),
+            "report" => once(&mut options.report, name(meta)?, meta),
+            "converged" => once(&mut options.converged, name(meta)?, meta),
+            "attributes" => once(&mut options.attributes, name(meta)?, meta),
+            role if ROLES.iter().any(|(known, _)| *known == role) => {
+                match options.roles.insert(role.to_string()) {
+                    true => Ok(()),
+                    false => Err(meta.error("given twice")),
+                }
+            }
+            _ => {
+                let roles = ROLES.map(|(role, _)| role).join(", ");
+                let known = format!("{roles}, version, validate, report, converged, attributes");
+                Err(unknown_item(meta, &known))
+            }
+        })?;
+        Ok(options)
+    }
+}
+
+fn version(literal: LitInt) -> Result<LitInt> {
+    literal.base10_parse::<u32>().map(|_| literal)
+}
+
+/// A public field as users see it.
+struct Attribute<'a> {
+    ident: &'a Option<Ident>,
+    ty: &'a Type,
+    name: String,
+    doc: String,
+}
+
+fn public_fields<'a>(fields: &[&'a Field]) -> Result<Vec<Attribute<'a>>> {
+    let mut attributes: Vec<Attribute> = Vec::new();
+    for field in fields {
+        let Some(attribute) = public_field(field)? else { continue };
+        if attributes.iter().any(|other| other.name == attribute.name) {
+            return fail(
+                attribute.ident,
+                format!("two attributes have the name `{}`", attribute.name),
+            );
+        }
+        attributes.push(attribute);
+    }
+    Ok(attributes)
+}
+
+fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
+    let mut hidden = false;
+    let mut given: Option<LitStr> = None;
+    items(&field.attrs, "model", |item, meta| match item {
+        "hidden" => flag(&mut hidden, meta),
+        "name" => once(&mut given, text(meta)?, meta),
+        _ => Err(unknown_item(meta, "name, hidden")),
+    })?;
+    let public = matches!(field.vis, Visibility::Public(_));
+    match given {
+        Some(given) if hidden || !public => fail(given, "a field that is not shown needs no name"),
+        _ if hidden || !public => Ok(None),
+        given => Ok(Some(Attribute {
+            ident: &field.ident,
+            ty: &field.ty,
+            name: given.map_or_else(|| field_name(field), |given| given.value()),
+            doc: documentation(&field.attrs),
+        })),
+    }
+}
+
+fn model_impl(
+    input: &DeriveInput,
+    options: &Options,
+    attributes: &[Attribute],
+    fields: &[&Field],
+) -> TokenStream {
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let roles =
+        ROLES.iter().filter(|(role, _)| options.roles.contains(*role)).map(|role| role_fn(*role));
+    let attributes = attributes_expression(options, attributes);
+    let report = options.report.as_ref().map(report_fn);
+    let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics ::learnt_core::estimator::Model for #ident #type_generics #where_clause {
+            #(#roles)*
+            fn attributes(
+                &self,
+            ) -> ::std::vec::Vec<(&'static str, ::learnt_core::persist::Node)> {
+                #attributes
+            }
+            #report
+            fn stored(&self) -> ::learnt_core::persist::Node {
+                ::learnt_core::persist::Stored::to_node(self)
+            }
+            fn version(&self) -> u32 {
+                <Self as ::learnt_core::estimator::Described>::VERSION
+            }
+            #converged
+        }
+    }
+}
+
+fn role_fn((role, role_trait): (&str, &str)) -> TokenStream {
+    let (method, role_trait) = (format_ident!("as_{role}"), format_ident!("{role_trait}"));
+    quote! {
+        fn #method(
+            &self,
+        ) -> ::core::option::Option<&dyn ::learnt_core::estimator::#role_trait> {
+            ::core::option::Option::Some(self)
+        }
+    }
+}
+
+fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenStream {
+    if let Some(method) = &options.attributes {
+        return quote!(self.#method());
+    }
+    let pairs = attributes.iter().map(|Attribute { ident, ty, name, .. }| {
+        quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)))
+    });
+    quote!(::std::vec![#(#pairs),*])
+}
+
+fn report_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn report(&self) -> ::core::option::Option<::learnt_core::report::Report> {
+            ::core::option::Option::Some(self.#method())
+        }
+    }
+}
+
+fn converged_fn(name: &Ident, fields: &[&Field]) -> TokenStream {
+    let answer = match fields.iter().any(|field| field.ident.as_ref() == Some(name)) {
+        true => quote!(self.#name),
+        false => quote!(self.#name()),
+    };
+    quote! {
+        fn converged(&self) -> bool {
+            #answer
+        }
+    }
+}
+
+fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribute]) -> TokenStream {
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let pairs = attributes.iter().map(|Attribute { name, doc, .. }| quote!((#name, #doc)));
+    let version = options.version.as_ref().map_or_else(|| quote!(1), |version| quote!(#version));
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics ::learnt_core::estimator::Described for #ident #type_generics
+        #where_clause
+        {
+            const FIELDS: &'static [(&'static str, &'static str)] = &[#(#pairs),*];
+            const VERSION: u32 = #version;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    #[test]
+    fn public_fields_are_attributes() {
+        let input: DeriveInput = parse_quote! {
+            #[model(regressor, version = 3, report = table, converged = done)]
+            struct M {
+                /// Middles.
+                #[model(name = "cluster_centers")]
+                pub centers: Matrix,
+                #[model(hidden)]
+                pub secret: f64,
+                done: bool,
+            }
+        };
+        let code = derive(&input).unwrap().to_string();
+        let parts = [
+            quote!(&[("cluster_centers", "Middles.")]),
+            quote!(VERSION: u32 = 3;),
+            quote!(::std::vec![(
+                "cluster_centers",
+                <Matrix as ::learnt_core::persist::Stored>::to_node(&self.centers)
+            )]),
+            quote!(node.only("M", &["centers", "secret", "done"])?;),
+            quote!(fn as_regressor),
+            quote!(Some(self.table())),
+            quote!(
+                fn converged(&self) -> bool {
+                    self.done
+                }
+            ),
+        ];
+        for part in parts {
+            assert!(code.contains(&part.to_string()), "no `{part}` in {code}");
+        }
+        assert!(!code.contains("as_classifier"));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |input: DeriveInput| derive(&input).err().map(|e| e.to_string()).unwrap();
+        assert!(
+            error(parse_quote!(
+                enum E {
+                    A,
+                }
+            ))
+            .contains("struct")
+        );
+        assert!(
+            error(parse_quote!(
+                #[model(ranker)]
+                struct M {
+                    a: f64,
+                }
+            ))
+            .contains("unknown")
+        );
+        assert!(
+            error(parse_quote!(
+                #[model(regressor, regressor)]
+                struct M;
+            ))
+            .contains("twice")
+        );
+        assert!(
+            error(parse_quote!(
+                struct M {
+                    #[model(name = "b")]
+                    a: f64,
+                }
+            ))
+            .contains("not shown")
+        );
+    }
+}

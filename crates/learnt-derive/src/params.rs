@@ -1,0 +1,429 @@
+//! `#[derive(Params)]`: fields become parameters that are known by name.
+
+use crate::bounds::{self, Bounds, number};
+use crate::input::{
+    concrete, documentation, expression, fail, field_name, flag, items, name, once, struct_fields,
+    text, unknown_item,
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+use std::collections::BTreeSet;
+use syn::meta::ParseNestedMeta;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{
+    DeriveInput, Field, Ident, Lit, LitStr, Result, Token, Type, Visibility, parenthesized, parse2,
+};
+
+/// The implementations of `Params` and `Default`.
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    concrete(&input.generics, "Params")?;
+    let fields = struct_fields(input, "Params")?;
+    let params = fields.into_iter().map(Param::read).collect::<Result<Vec<_>>>()?;
+    distinct(&params)?;
+    let options = Options::read(input, &params)?;
+
+    let ident = &input.ident;
+    let doc = documentation(&input.attrs);
+    let defaults = default_impl(ident, &params);
+    let specs = specs_fn(ident, &params);
+    let get = get_fn(&params, &options);
+    let set = set_fn(&params, &options);
+    let rules = rules_fn(&options);
+    Ok(quote! {
+        #defaults
+
+        #[automatically_derived]
+        #[allow(unused_variables, clippy::match_single_binding)]
+        impl ::learnt_core::params::Params for #ident {
+            fn documentation(&self) -> &'static str {
+                #doc
+            }
+            #specs
+            #get
+            #set
+            #rules
+        }
+    })
+}
+
+/// What `#[params(...)]` says about the struct.
+#[derive(Default)]
+struct Options {
+    rules: Option<Ident>,
+    nested: Option<Ident>,
+}
+
+impl Options {
+    fn read(input: &DeriveInput, params: &[Param]) -> Result<Self> {
+        let mut options = Options::default();
+        items(&input.attrs, "params", |item, meta| match item {
+            "rules" => once(&mut options.rules, name(meta)?, meta),
+            "nested" => once(&mut options.nested, name(meta)?, meta),
+            _ => Err(unknown_item(meta, "rules, nested")),
+        })?;
+        match &options.nested {
+            Some(field) if !params.iter().any(|param| param.ident == field) => {
+                fail(field, "there is no such field")
+            }
+            _ => Ok(options),
+        }
+    }
+}
+
+/// One field with what `#[param(...)]` says about it.
+struct Param<'a> {
+    ident: &'a Ident,
+    ty: &'a Type,
+    name: String,
+    doc: String,
+    default: Option<TokenStream>,
+    bounds: Bounds,
+    positional: bool,
+    search: Option<TokenStream>,
+}
+
+impl<'a> Param<'a> {
+    fn read(field: &'a Field) -> Result<Self> {
+        let Some(ident) = &field.ident else { return fail(field, "the field needs a name") };
+        if !matches!(field.vis, Visibility::Public(_)) {
+            return fail(ident, "parameters are `pub` fields");
+        }
+        let mut param = Param {
+            ident,
+            ty: &field.ty,
+            name: field_name(field),
+            doc: documentation(&field.attrs),
+            default: None,
+            bounds: Bounds::default(),
+            positional: false,
+            search: None,
+        };
+        let mut given: Option<LitStr> = None;
+        items(&field.attrs, "param", |item, meta| match item {
+            "default" => once(&mut param.default, expression(meta.value()?)?, meta),
+            "positional" => flag(&mut param.positional, meta),
+            "name" => once(&mut given, text(meta)?, meta),
+            "search" => once(&mut param.search, search(meta, param.ty)?, meta),
+            _ if param.bounds.read(item, meta)? => Ok(()),
+            _ => {
+                let known = format!("default, {}, positional, name, search", bounds::ITEMS);
+                Err(unknown_item(meta, &known))
+            }
+        })?;
+        if let Some(given) = given {
+            param.name = given.value();
+        }
+        Ok(param)
+    }
+}
+
+fn distinct(params: &[Param]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    match params.iter().find(|param| !seen.insert(&param.name)) {
+        Some(param) => fail(param.ident, format!("two parameters have the name `{}`", param.name)),
+        None => Ok(()),
+    }
+}
+
+/// Reads `= log(low, high)`, `= linear(low, high)` or `= set(value, ...)` as a `Search`.
+fn search(meta: &ParseNestedMeta, ty: &Type) -> Result<TokenStream> {
+    let scale = name(meta)?;
+    let content;
+    parenthesized!(content in meta.input);
+    let values: Vec<TokenStream> =
+        Punctuated::<_, Token![,]>::parse_terminated_with(&content, expression)?
+            .into_iter()
+            .collect();
+    match (scale.to_string().as_str(), values.as_slice()) {
+        ("log", [low, high]) => Ok(between(quote!(Log), low, high)),
+        ("linear", [low, high]) => Ok(between(quote!(Linear), low, high)),
+        ("log" | "linear", _) => fail(scale, "expected two numbers, low and high"),
+        ("set", []) => fail(scale, "expected values"),
+        ("set", values) => {
+            let values = values.iter().map(|value| searched(value, ty));
+            Ok(quote!(::learnt_core::params::Search::Set(::std::vec![#(#values),*])))
+        }
+        _ => fail(scale, "expected log(low, high), linear(low, high) or set(value, ...)"),
+    }
+}
+
+fn between(scale: TokenStream, low: &TokenStream, high: &TokenStream) -> TokenStream {
+    let (low, high) = (number(low.clone()), number(high.clone()));
+    quote!(::learnt_core::params::Search::#scale(#low, #high))
+}
+
+/// One value of a set. A literal is read as the field's type would read it, so that whole numbers
+/// serve real and optional fields; any other expression must be of the field's type.
+fn searched(tokens: &TokenStream, ty: &Type) -> TokenStream {
+    let Some(value) = literal_value(tokens) else {
+        return quote!(<#ty as ::learnt_core::params::ParamType>::to_value(&(#tokens)));
+    };
+    quote! {{
+        let value = #value;
+        match <#ty as ::learnt_core::params::ParamType>::from_value(&value) {
+            ::core::option::Option::Some(typed) => {
+                <#ty as ::learnt_core::params::ParamType>::to_value(&typed)
+            }
+            ::core::option::Option::None => value,
+        }
+    }}
+}
+
+/// The `Value` of a literal or of `none`.
+fn literal_value(tokens: &TokenStream) -> Option<TokenStream> {
+    let value = quote!(::learnt_core::params::Value);
+    if parse2::<Ident>(tokens.clone()).is_ok_and(|word| word == "none") {
+        return Some(quote!(#value::Null));
+    }
+    let signed = |input: ParseStream| -> Result<Lit> {
+        input.parse::<Option<Token![-]>>()?;
+        input.parse()
+    };
+    match signed.parse2(tokens.clone()).ok()? {
+        Lit::Bool(_) => Some(quote!(#value::Bool(#tokens))),
+        Lit::Int(_) => Some(quote!(#value::Int(#tokens))),
+        Lit::Float(_) => Some(quote!(#value::Real(#tokens))),
+        Lit::Str(_) => Some(quote!(#value::Text(::std::string::String::from(#tokens)))),
+        _ => None,
+    }
+}
+
+fn default_impl(ident: &Ident, params: &[Param]) -> TokenStream {
+    let fields = params.iter().map(|Param { ident, ty, default, .. }| match default {
+        Some(default) => quote!(#ident: #default),
+        None => quote!(#ident: <#ty as ::core::default::Default>::default()),
+    });
+    quote! {
+        #[automatically_derived]
+        impl ::core::default::Default for #ident {
+            fn default() -> Self {
+                Self { #(#fields),* }
+            }
+        }
+    }
+}
+
+fn specs_fn(ident: &Ident, params: &[Param]) -> TokenStream {
+    let body = match params {
+        [] => quote!(&[]),
+        params => {
+            let specs = params.iter().map(spec);
+            quote! {
+                static SPECS: ::std::sync::LazyLock<::std::vec::Vec<::learnt_core::params::ParamSpec>> =
+                    ::std::sync::LazyLock::new(|| {
+                        let defaults = <#ident as ::core::default::Default>::default();
+                        ::std::vec![#(#specs),*]
+                    });
+                &SPECS
+            }
+        }
+    };
+    quote! {
+        fn specs(&self) -> &'static [::learnt_core::params::ParamSpec] {
+            #body
+        }
+    }
+}
+
+fn spec(param: &Param) -> TokenStream {
+    let Param { ident, ty, name, doc, bounds, positional, search, .. } = param;
+    let kind = bounds.kind(ty);
+    let search = match search {
+        Some(search) => quote!(::core::option::Option::Some(#search)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        ::learnt_core::params::ParamSpec {
+            name: #name,
+            doc: #doc,
+            kind: #kind,
+            default: <#ty as ::learnt_core::params::ParamType>::to_value(&defaults.#ident),
+            positional: #positional,
+            search: #search,
+        }
+    }
+}
+
+fn get_fn(params: &[Param], options: &Options) -> TokenStream {
+    let arms = params.iter().map(|Param { ident, ty, name, .. }| {
+        quote! {
+            #name => ::core::result::Result::Ok(
+                <#ty as ::learnt_core::params::ParamType>::to_value(&self.#ident)
+            ),
+        }
+    });
+    let nested = options
+        .nested
+        .as_ref()
+        .map(|field| quote!(_ if name.contains("__") => self.#field.get_nested(name),));
+    quote! {
+        fn get(&self, name: &str) -> ::learnt_core::error::Result<::learnt_core::params::Value> {
+            match name {
+                #(#arms)*
+                #nested
+                _ => ::core::result::Result::Err(::learnt_core::params::Params::unknown(self, name)),
+            }
+        }
+    }
+}
+
+fn set_fn(params: &[Param], options: &Options) -> TokenStream {
+    let arms = params.iter().enumerate().map(|(i, Param { ident, ty, name, .. })| {
+        quote! {
+            #name => {
+                let spec = &::learnt_core::params::Params::specs(self)[#i];
+                self.#ident = ::learnt_core::params::convert::<#ty>(spec, value)?;
+                ::core::result::Result::Ok(())
+            }
+        }
+    });
+    let nested = options
+        .nested
+        .as_ref()
+        .map(|field| quote!(_ if name.contains("__") => self.#field.set_nested(name, value),));
+    quote! {
+        fn set(
+            &mut self,
+            name: &str,
+            value: &::learnt_core::params::Value,
+        ) -> ::learnt_core::error::Result<()> {
+            match name {
+                #(#arms)*
+                #nested
+                _ => ::core::result::Result::Err(::learnt_core::params::Params::unknown(self, name)),
+            }
+        }
+    }
+}
+
+fn rules_fn(options: &Options) -> Option<TokenStream> {
+    options.rules.as_ref().map(|method| {
+        quote! {
+            fn rules(&self) -> ::learnt_core::error::Result<()> {
+                self.#method()
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    fn tokens(input: DeriveInput) -> String {
+        derive(&input).unwrap().to_string()
+    }
+
+    fn error(input: DeriveInput) -> String {
+        derive(&input).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_bounds_and_search() {
+        let code = tokens(parse_quote! {
+            /// A learner.
+            #[params(rules = agree, nested = steps)]
+            pub struct S {
+                /// Inverse of the penalty.
+                #[param(default = 1.0, above = 0, name = "C", search = log(1e-4, 10))]
+                pub penalty: f64,
+                #[param(positional, search = set(1, none, "all"))]
+                pub steps: Steps,
+            }
+        });
+        let parts = [
+            quote!(penalty: 1.0, steps: <Steps as ::core::default::Default>::default()),
+            quote!(name: "C", doc: "Inverse of the penalty."),
+            quote!(low: ::core::option::Option::Some((0.0, false))),
+            quote!(Search::Log(1e-4, 10.0)),
+            quote!(Value::Text(::std::string::String::from("all"))),
+            quote!(_ if name.contains("__") => self.steps.get_nested(name),),
+            quote!(self.agree()),
+        ];
+        for part in parts {
+            assert!(code.contains(&part.to_string()), "no `{part}` in {code}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(
+            error(parse_quote!(
+                struct S {
+                    a: f64,
+                }
+            ))
+            .contains("`pub`")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S(f64);
+            ))
+            .contains("names")
+        );
+        assert!(
+            error(parse_quote!(
+                enum S {
+                    A,
+                }
+            ))
+            .contains("struct")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S<T> {
+                    pub a: T,
+                }
+            ))
+            .contains("generic")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S {
+                    #[param(min = 1)]
+                    pub a: f64,
+                }
+            ))
+            .contains("unknown")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S {
+                    #[param(default = )]
+                    pub a: f64,
+                }
+            ))
+            .contains("value")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S {
+                    #[param(search = log(1))]
+                    pub a: f64,
+                }
+            ))
+            .contains("two numbers")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S {
+                    #[param(name = "b")]
+                    pub a: f64,
+                    pub b: f64,
+                }
+            ))
+            .contains("`b`")
+        );
+        assert!(
+            error(parse_quote!(
+                #[params(nested = b)]
+                struct S {
+                    pub a: f64,
+                }
+            ))
+            .contains("field")
+        );
+    }
+}

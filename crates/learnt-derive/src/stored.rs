@@ -1,0 +1,308 @@
+//! `#[derive(Stored)]`: the way into a model file and back.
+
+use crate::input::{
+    fail, field_name, items, name, named_fields, once, snake_case, unknown_item, variants,
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+use std::collections::BTreeSet;
+use syn::{Data, DeriveInput, Field, Fields, Ident, Result, Variant};
+
+/// The implementation of `Stored` for a struct or an enum.
+pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let mut validate = None;
+    items(&input.attrs, "stored", |item, meta| match item {
+        "validate" => once(&mut validate, name(meta)?, meta),
+        _ => Err(unknown_item(meta, "validate")),
+    })?;
+    let (write, read) = match &input.data {
+        Data::Struct(data) => struct_code(input, &named_fields(&data.fields, &input.ident)?),
+        Data::Enum(_) => enum_code(input)?,
+        Data::Union(_) => return fail(&input.ident, "derive(Stored) needs a struct or an enum"),
+    };
+    Ok(implementation(input, &write, &read, validate.as_ref()))
+}
+
+/// The implementation of `Stored` for a struct with these fields.
+pub(crate) fn struct_impl(
+    input: &DeriveInput,
+    fields: &[&Field],
+    validate: Option<&Ident>,
+) -> TokenStream {
+    let (write, read) = struct_code(input, fields);
+    implementation(input, &write, &read, validate)
+}
+
+/// Around `write`, an expression for a `Node`, and `read`, an expression for a `Self`.
+fn implementation(
+    input: &DeriveInput,
+    write: &TokenStream,
+    read: &TokenStream,
+    validate: Option<&Ident>,
+) -> TokenStream {
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let result = match validate {
+        None => quote!(::core::result::Result::Ok(#read)),
+        Some(method) => quote! {
+            let value: Self = #read;
+            value.#method()?;
+            ::core::result::Result::Ok(value)
+        },
+    };
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics ::learnt_core::persist::Stored for #ident #type_generics #where_clause {
+            fn to_node(&self) -> ::learnt_core::persist::Node {
+                #write
+            }
+            fn from_node(
+                node: &::learnt_core::persist::Node,
+            ) -> ::learnt_core::error::Result<Self> {
+                #result
+            }
+        }
+    }
+}
+
+fn struct_code(input: &DeriveInput, fields: &[&Field]) -> (TokenStream, TokenStream) {
+    let values = fields.iter().map(|Field { ident, .. }| quote!(&self.#ident));
+    let write = map(fields, values);
+    let what = input.ident.to_string();
+    let read = read_fields(&quote!(Self), &what, &quote!(node), fields);
+    (write, read)
+}
+
+/// A `Node::Map` of these fields; `values` are references to what they hold.
+fn map(fields: &[&Field], values: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let entries = fields.iter().zip(values).map(|(field, value)| {
+        let (name, ty) = (field_name(field), &field.ty);
+        let node = quote!(<#ty as ::learnt_core::persist::Stored>::to_node(#value));
+        quote!((::std::string::String::from(#name), #node))
+    });
+    quote! {
+        ::learnt_core::persist::Node::Map(::std::collections::BTreeMap::from([#(#entries),*]))
+    }
+}
+
+/// A struct or struct variant from the map `node`, refusing fields it does not have.
+fn read_fields(
+    path: &TokenStream,
+    what: &str,
+    node: &TokenStream,
+    fields: &[&Field],
+) -> TokenStream {
+    let names = fields.iter().map(|field| field_name(field));
+    let values = fields.iter().map(|field| {
+        let (ident, ty, name) = (&field.ident, &field.ty, field_name(field));
+        quote!(#ident: #node.field::<#ty>(#name)?)
+    });
+    quote! {{
+        #node.only(#what, &[#(#names),*])?;
+        #path { #(#values),* }
+    }}
+}
+
+fn enum_code(input: &DeriveInput) -> Result<(TokenStream, TokenStream)> {
+    let variants = variants(input, "Stored")?;
+    distinct(&variants)?;
+    let writers = variants.iter().map(|variant| write_arm(variant)).collect::<Result<Vec<_>>>()?;
+    let write = quote!(match self { #(#writers)* });
+
+    let (words, tags): (Vec<&Variant>, Vec<&Variant>) =
+        variants.into_iter().partition(|variant| matches!(variant.fields, Fields::Unit));
+    let what = input.ident.to_string();
+    let read_tag = read_tag(&what, &tags)?;
+    let read = match words.is_empty() {
+        true => read_tag,
+        false => {
+            let read_word = read_word(&what, &words);
+            quote! {
+                match node {
+                    ::learnt_core::persist::Node::Text(word) => #read_word,
+                    node => #read_tag,
+                }
+            }
+        }
+    };
+    Ok((write, read))
+}
+
+fn distinct(variants: &[&Variant]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    match variants.iter().find(|variant| !seen.insert(snake_case(&variant.ident))) {
+        Some(variant) => fail(&variant.ident, "another variant is stored under this name"),
+        None => Ok(()),
+    }
+}
+
+fn write_arm(variant: &Variant) -> Result<TokenStream> {
+    let (ident, tag) = (&variant.ident, snake_case(&variant.ident));
+    match &variant.fields {
+        Fields::Unit => Ok(quote! {
+            Self::#ident => ::learnt_core::persist::Node::Text(::std::string::String::from(#tag)),
+        }),
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+            let ty = &fields.unnamed[0].ty;
+            let inner = quote!(<#ty as ::learnt_core::persist::Stored>::to_node(inner));
+            let node = tagged(&tag, &inner);
+            Ok(quote!(Self::#ident(inner) => #node,))
+        }
+        fields => {
+            let fields = named_fields(fields, ident)?;
+            let names: Vec<&Option<Ident>> = fields.iter().map(|field| &field.ident).collect();
+            let inner = map(&fields, names.iter().map(|name| quote!(#name)));
+            let node = tagged(&tag, &inner);
+            Ok(quote!(Self::#ident { #(#names),* } => #node,))
+        }
+    }
+}
+
+fn tagged(tag: &str, inner: &TokenStream) -> TokenStream {
+    quote! {
+        ::learnt_core::persist::Node::Map(::std::collections::BTreeMap::from([
+            (::std::string::String::from(#tag), #inner)
+        ]))
+    }
+}
+
+fn read_word(what: &str, variants: &[&Variant]) -> TokenStream {
+    let words = variants.iter().map(|variant| snake_case(&variant.ident));
+    let idents = variants.iter().map(|variant| &variant.ident);
+    let unknown = unknown_variant(what, &quote!(word));
+    quote! {
+        match word.as_str() {
+            #(#words => Self::#idents,)*
+            _ => #unknown,
+        }
+    }
+}
+
+/// A variant that carries something, from a map with one entry.
+fn read_tag(what: &str, variants: &[&Variant]) -> Result<TokenStream> {
+    if variants.is_empty() {
+        let message = format!("{what}: expected a word");
+        return Ok(quote! {
+            return ::core::result::Result::Err(::learnt_core::persist::invalid(#message))
+        });
+    }
+    let arms =
+        variants.iter().map(|variant| read_arm(what, variant)).collect::<Result<Vec<_>>>()?;
+    let unknown = unknown_variant(what, &quote!(tag));
+    let message = format!("{what}: expected one entry");
+    Ok(quote! {{
+        let mut entries = node.map(#what)?.iter();
+        match (entries.next(), entries.next()) {
+            (
+                ::core::option::Option::Some((tag, inner)),
+                ::core::option::Option::None,
+            ) => match tag.as_str() {
+                #(#arms)*
+                _ => #unknown,
+            },
+            _ => return ::core::result::Result::Err(::learnt_core::persist::invalid(#message)),
+        }
+    }})
+}
+
+fn read_arm(what: &str, variant: &Variant) -> Result<TokenStream> {
+    let (ident, tag) = (&variant.ident, snake_case(&variant.ident));
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+            let ty = &fields.unnamed[0].ty;
+            Ok(quote! {
+                #tag => Self::#ident(
+                    <#ty as ::learnt_core::persist::Stored>::from_node(inner)
+                        .map_err(|error| error.within(#tag))?
+                ),
+            })
+        }
+        fields => {
+            let what = format!("{what}::{ident}");
+            let fields = named_fields(fields, ident)?;
+            let read = read_fields(&quote!(Self::#ident), &what, &quote!(inner), &fields);
+            Ok(quote!(#tag => #read,))
+        }
+    }
+}
+
+fn unknown_variant(what: &str, word: &TokenStream) -> TokenStream {
+    let message = format!("{what}: unknown variant `{{}}`");
+    quote! {
+        return ::core::result::Result::Err(
+            ::learnt_core::persist::invalid(::std::format!(#message, #word))
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse_quote;
+
+    fn tokens(input: DeriveInput) -> String {
+        derive(&input).unwrap().to_string()
+    }
+
+    #[test]
+    fn structs_refuse_unknown_fields_then_validate() {
+        let code = tokens(parse_quote! {
+            #[stored(validate = shapes)]
+            struct S<T: Stored> { r#type: u64, b: T }
+        });
+        let parts = [
+            quote!(impl<T: Stored> ::learnt_core::persist::Stored for S<T>),
+            quote!(node.only("S", &["type", "b"])?;),
+            quote!(r#type: node.field::<u64>("type")?),
+            quote!(value.shapes()?;),
+        ];
+        for part in parts {
+            assert!(code.contains(&part.to_string()), "no `{part}` in {code}");
+        }
+    }
+
+    #[test]
+    fn enums_carry_their_name() {
+        let code = tokens(parse_quote!(
+            enum E {
+                FirstWord,
+                Value(f64),
+                Fields { a: u64 },
+            }
+        ));
+        let parts = [
+            quote!("first_word" => Self::FirstWord,),
+            quote!(<f64 as ::learnt_core::persist::Stored>::from_node(inner)),
+            quote!(Self::Fields { a: inner.field::<u64>("a")? }),
+        ];
+        for part in parts {
+            assert!(code.contains(&part.to_string()), "no `{part}` in {code}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |input: DeriveInput| derive(&input).unwrap_err().to_string();
+        assert!(
+            error(parse_quote!(
+                struct S(u64);
+            ))
+            .contains("names")
+        );
+        assert!(
+            error(parse_quote!(
+                enum E {
+                    A(u64, u64),
+                }
+            ))
+            .contains("names")
+        );
+        assert!(
+            error(parse_quote!(
+                #[stored(check = f)]
+                struct S;
+            ))
+            .contains("unknown")
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Dummy regression: one number for every row.
+//!
+//! Predicts the (weighted) mean, median or quantile of the training target, or a given constant.
+//! The constant c that minimises Σ w_i (y_i - c)² is the mean; Σ w_i |y_i - c| the median.
+
+use learnt_core::prelude::*;
+
+/// Predicts one number, whatever the inputs.
+///
+/// ```
+/// use learnt::{baseline::DummyRegressor, prelude::*};
+/// let data = OwnedDataset::regression(Matrix::zeros(3, 1), vec![1.0, 2.0, 6.0]);
+/// let model = DummyRegressor::default().fit(&data.view())?;
+/// assert_eq!(model.predict(&data.x.frame())?.row(0), [3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct DummyRegressor {
+    /// Which number to predict.
+    #[param(default = RegressorStrategy::Mean)]
+    pub strategy: RegressorStrategy,
+    /// The number that the strategy `constant` predicts, one for each output.
+    #[param(default = None)]
+    pub constant: Option<Vec<f64>>,
+    /// The share of rows below the number that the strategy `quantile` predicts.
+    #[param(default = None, range = 0.0..=1.0)]
+    pub quantile: Option<f64>,
+}
+
+/// Numbers to predict.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum RegressorStrategy {
+    /// The mean of the target.
+    Mean,
+    /// The median of the target.
+    Median,
+    /// The quantile of the target that `quantile` names.
+    Quantile,
+    /// The number `constant`.
+    Constant,
+}
+
+/// A fitted [`DummyRegressor`].
+#[derive(Model, Clone, Debug)]
+#[model(regressor)]
+pub struct DummyRegressorModel {
+    /// The prediction, one number for each output.
+    pub constant: Vec<f64>,
+}
+
+impl DummyRegressor {
+    fn rules(&self) -> Result<()> {
+        match (self.strategy, &self.constant, self.quantile) {
+            (RegressorStrategy::Constant, None, _) => {
+                Err(Error::parameter("constant", "given with the strategy 'constant'", "none"))
+            }
+            (RegressorStrategy::Quantile, _, None) => {
+                Err(Error::parameter("quantile", "given with the strategy 'quantile'", "none"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Estimator for DummyRegressor {
+    type Model = DummyRegressorModel;
+    const ABOUT: &'static About = &About::regressor("dummy.DummyRegressor")
+        .alias(&["dummy", "baseline"])
+        .weights()
+        .many_outputs()
+        .missing()
+        .categories()
+        .complexity(0)
+        .cost("n log n time for the median, n for the mean")
+        .exempt(&[("beats_the_dummy", "it is the dummy")]);
+
+    fn train(&self, data: &Dataset, _run: &Context) -> Result<DummyRegressorModel> {
+        let y = data.real_target()?;
+        let constant = match (&self.constant, self.strategy) {
+            (Some(constant), RegressorStrategy::Constant) => {
+                if constant.len() != y.ncols() {
+                    let expected = format!("{} numbers, one for each output", y.ncols());
+                    return Err(Error::parameter("constant", expected, constant.len()));
+                }
+                constant.clone()
+            }
+            _ => (0..y.ncols()).map(|j| self.summary(&y.column(j), data.weights)).collect(),
+        };
+        Ok(DummyRegressorModel { constant })
+    }
+}
+
+impl DummyRegressor {
+    fn summary(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
+        match self.strategy {
+            RegressorStrategy::Median => weighted_quantile(y, weights, 0.5),
+            RegressorStrategy::Quantile => {
+                weighted_quantile(y, weights, self.quantile.unwrap_or(0.5))
+            }
+            RegressorStrategy::Mean | RegressorStrategy::Constant => weighted_mean(y, weights),
+        }
+    }
+}
+
+impl Regressor for DummyRegressorModel {
+    fn predict_in(&self, x: &Frame, _run: &Context) -> Result<Matrix> {
+        Ok(Matrix::from_fn(x.nrows(), self.constant.len(), |_, j| self.constant[j]))
+    }
+}
+
+/// Σ w y / Σ w, computed as the first value plus the mean difference from it.
+fn weighted_mean(y: &[f64], weights: Option<&[f64]>) -> f64 {
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let total: f64 = (0..y.len()).map(weight).sum();
+    y[0] + (0..y.len()).map(|i| weight(i) * (y[i] - y[0])).sum::<f64>() / total
+}
+
+/// The value at position share * (total - 1) of the values repeated by weight, interpolated: equal
+/// to the usual quantile without weights, and to repetition with whole weights.
+fn weighted_quantile(y: &[f64], weights: Option<&[f64]>, share: f64) -> f64 {
+    let mut order: Vec<usize> = (0..y.len()).collect();
+    order.sort_by(|&a, &b| y[a].total_cmp(&y[b]));
+    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+    let total: f64 = order.iter().map(|&i| weight(i)).sum();
+    let position = share * (total - 1.0).max(0.0);
+    let at = |place: f64| {
+        let mut reached = 0.0;
+        for &i in &order {
+            reached += weight(i);
+            if place < reached {
+                return y[i];
+            }
+        }
+        y[order[order.len() - 1]]
+    };
+    let (low, high) = (at(position.floor()), at(position.ceil()));
+    low + (high - low) * position.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_repeated_rows_is_the_weighted_median() {
+        let repeated = weighted_quantile(&[1.0, 2.0, 2.0, 2.0, 9.0, 9.0], None, 0.5);
+        let weighted = weighted_quantile(&[9.0, 1.0, 2.0], Some(&[2.0, 1.0, 3.0]), 0.5);
+        assert_eq!(repeated, 2.0);
+        assert_eq!(weighted, repeated);
+        assert_eq!(weighted_quantile(&[4.0, 1.0, 3.0, 2.0], None, 0.5), 2.5);
+    }
+
+    #[test]
+    fn the_constant_strategy_needs_a_constant() {
+        let learner =
+            DummyRegressor { strategy: RegressorStrategy::Constant, ..Default::default() };
+        assert!(learner.check().unwrap_err().message().contains("`constant`"));
+    }
+}

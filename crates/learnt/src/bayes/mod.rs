@@ -1,0 +1,6 @@
+//! Naive Bayes.
+
+use learnt_core::prelude::*;
+
+/// The learners of this family.
+pub const ENTRIES: &[Entry] = &[];

@@ -1,0 +1,6 @@
+//! Preparation: scaling, encoding, imputation, expansion.
+
+use learnt_core::prelude::*;
+
+/// The learners of this family.
+pub const ENTRIES: &[Entry] = &[];

@@ -1,0 +1,6 @@
+//! Dimension reduction.
+
+use learnt_core::prelude::*;
+
+/// The learners of this family.
+pub const ENTRIES: &[Entry] = &[];
