@@ -107,11 +107,14 @@ pub fn ln_gamma_one_plus(x: f64) -> f64 {
     x * ONE_MINUS_EULER - x.ln_1p() + x * x * sum
 }
 
-/// The Stirling error `ln Gamma(x) - (x - 1/2) ln x + x - ln sqrt(2 pi)` for `x > 0`.
+/// The Stirling error `ln Gamma(x) - (x - 1/2) ln x + x - ln sqrt(2 pi)` for `x > 0`, else `NaN`.
 ///
 /// Series `sum_k B(2k) / (2k (2k - 1) x^(2k - 1))` from eight on; below, the recurrence
 /// `error(x) = error(x + 1) + (x + 1/2) ln(1 + 1/x) - 1`.
 pub fn stirling_error(x: f64) -> f64 {
+    if x <= 0.0 {
+        return f64::NAN;
+    }
     let (mut point, mut shift) = (x, 0.0);
     while point < STIRLING_START {
         shift += (point + 0.5) * point.recip().ln_1p() - 1.0;
@@ -154,11 +157,15 @@ pub(super) fn deviance_term(x: f64, m: f64, difference: f64) -> f64 {
     }
 }
 
-/// `ln Gamma(x) - ln Gamma(x + h)` for `x > 0`, `h >= 0`, with relative precision for tiny `h`.
+/// `ln Gamma(x) - ln Gamma(x + h)` for `x > 0`, `h >= 0`, else `NaN`; relatively precise for
+/// tiny `h`.
 ///
 /// The recurrence `ln(1 + h / x)` raises `x` to eight; then the difference of two Stirling
 /// expansions, `h - h ln x - (x + h - 1/2) ln(1 + h / x)` plus the difference of their errors.
 pub fn ln_gamma_ratio(x: f64, h: f64) -> f64 {
+    if x <= 0.0 || h < 0.0 {
+        return f64::NAN;
+    }
     let (mut point, mut shift) = (x, 0.0);
     while point < STIRLING_START {
         shift += (h / point).ln_1p();

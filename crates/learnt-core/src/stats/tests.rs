@@ -260,6 +260,8 @@ fn invalid_parameters_are_refused() {
     assert!(special::ln_beta(-1.0, 2.0).is_nan());
     assert!(special::regularised_beta_lower(1.0, f64::NAN, 0.5).is_nan());
     assert!(special::digamma(-3.0).is_nan());
+    assert!(special::stirling_error(-1e18).is_nan());
+    assert!(special::ln_gamma_ratio(-1e18, 1.0).is_nan());
 }
 
 #[test]
@@ -409,6 +411,7 @@ fn summaries_that_do_not_exist_are_none() {
     assert_eq!(summary::quantile(&[1.0, 2.0], 1.5), None);
     assert_eq!(summary::quantiles(&[4.0, 1.0, 3.0, 2.0], &[0.25, 1.0]), Some(vec![1.75, 4.0]));
     assert_eq!(summary::range(&[]), None);
+    assert_eq!(summary::sd(&[0.1; 7], None, 1.0), Some(0.0));
     let shifted: Vec<f64> = [4.0, 7.0, 13.0, 16.0].iter().map(|x| x + 1e9).collect();
     assert_eq!(summary::variance(&shifted, None, 1.0), Some(30.0));
     assert_eq!(summary::sum(&[1e100, 1.0, -1e100]), Some(1.0));
