@@ -1,3 +1,37 @@
-//! placeholder
+//! The vocabulary and the numerics of learnt. Knows no learner.
+//!
+//! Start at [`estimator`] for the contract, [`data`] for what learners read, [`context`] for how
+//! they run and [`rounds`] for fits that stream.
 
+extern crate self as learnt_core;
+
+pub mod context;
+pub mod data;
+pub mod error;
+pub mod estimator;
+pub mod linalg;
+pub mod params;
+pub mod persist;
+pub mod report;
+pub mod rounds;
 pub mod stats;
+pub mod trained;
+
+/// What a learner's file needs.
+pub mod prelude {
+    pub use crate::context::Context;
+    pub use crate::data::{
+        Column, ColumnKind, Dataset, Frame, Label, MatRef, Matrix, OwnedDataset, OwnedTarget,
+        Schema, Table, Target,
+    };
+    pub use crate::error::{Code, Error, Result};
+    pub use crate::estimator::{
+        About, AnyEstimator, Classifier, Clusterer, Entry, Estimator, Model, Regressor, Roles,
+        Transformer, entry,
+    };
+    pub use crate::params::{Params, Value};
+    pub use crate::persist::Stored;
+    pub use crate::report::{Cell, Report, ReportTable};
+    pub use crate::rounds::{self, Block, Merge, Outline, Rounds, Step};
+    pub use learnt_derive::{Choice, Model, Params, Stored};
+}
