@@ -5,9 +5,10 @@ use learnt_core::params::{Kind, LearnerSpec, ParamType, all_values};
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 
-/// A learner as a value: its path and all its parameters.
+/// A learner as a value: its path and all its parameters, in the order that JSON gives them.
 pub(super) fn to_spec(learner: &dyn AnyEstimator) -> Value {
-    let params = all_values(learner).unwrap_or_default();
+    let mut params = all_values(learner).unwrap_or_default();
+    params.sort_by(|a, b| a.0.cmp(&b.0));
     Value::Learner(LearnerSpec { learner: learner.about().path.to_string(), params })
 }
 
