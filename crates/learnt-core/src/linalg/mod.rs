@@ -4,8 +4,10 @@
 //! Ranks are decided by `max(n, d) * eps * s1`. Nothing here forms an inverse unless asked for one.
 
 mod factor;
+mod points;
 
 pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
+pub use points::{Distances, Nearest, Projection};
 
 use crate::data::{MatRef, Matrix};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
