@@ -4,6 +4,7 @@
 //! Ranks are decided by `max(n, d) * eps * s1`. Nothing here forms an inverse unless asked for one.
 
 mod factor;
+pub mod vector_math;
 
 pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
 
