@@ -2,10 +2,10 @@
 
 use crate::args::PARAM;
 use crate::commands::Call;
-use learnt::data::{Dataset, Target};
+use learnt::data::{Dataset, Schema, Target};
 use learnt::error::{Code, Error, Result};
-use learnt::estimator::{AnyEstimator, Entry};
-use learnt::params::{LearnerSpec, Value};
+use learnt::estimator::{About, AnyEstimator, Entry};
+use learnt::params::{LearnerSpec, Value, all_values};
 
 /// The entry that a name stands for, given the target.
 pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static Entry> {
@@ -89,16 +89,49 @@ pub(crate) fn build(call: &Call, entry: &Entry) -> Result<Box<dyn AnyEstimator>>
 pub(crate) fn prepared(
     call: &Call,
     learner: Box<dyn AnyEstimator>,
-    data: &Dataset,
+    schema: &Schema,
+    missing: bool,
 ) -> Result<(Box<dyn AnyEstimator>, Option<String>)> {
+    let imputes = call.text("impute") != Some("none");
     if call.flag("no-prepare") {
         return Ok((learner, None));
     }
+    let about = learner.about();
+    let spec = LearnerSpec { learner: about.path.to_string(), params: all_values(learner.as_ref())? };
+    let spec = learnt::select::prepared(spec, schema, missing && imputes, about);
+    if spec.learner == about.path {
+        return Ok((learner, None));
+    }
+    let mut pipeline = learnt::build(&spec)?;
     let strategy = match call.text("impute") {
-        Some("mode") => "most_frequent",
-        Some(word @ ("mean" | "median")) => word,
-        Some("none") => "none",
-        _ => "median",
+        Some("mode") => Some("most_frequent"),
+        Some(word @ ("mean" | "median")) => Some(word),
+        _ => None,
     };
-    learnt::select::with_standard_preparation(learner, data, strategy)
+    if let (Some(strategy), true) = (strategy, pipeline.get("impute__strategy").is_ok()) {
+        pipeline.set("impute__strategy", &Value::Text(strategy.to_string()))?;
+    }
+    let said = sentence(pipeline.as_ref(), about);
+    Ok((pipeline, Some(said)))
+}
+
+/// What stands in front of the learner, in words.
+fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
+    let mut parts = Vec::new();
+    if let Ok(Value::Text(strategy)) = pipeline.get("impute__strategy") {
+        parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
+    }
+    if pipeline.get("columns__categories__drop").is_ok() {
+        parts.push("categories one-hot".to_string());
+    }
+    if pipeline.get("scale__with_mean").is_ok() || pipeline.get("columns__numbers__with_mean").is_ok() {
+        parts.push("numbers standardised".to_string());
+    }
+    format!("prepared for {}: {} (part of the model; --no-prepare to leave out)", about.command(), parts.join(", "))
+}
+
+/// Whether any value is missing.
+pub(crate) fn has_missing(data: &Dataset) -> bool {
+    let values = data.x.values();
+    (0..values.nrows()).any(|i| (0..values.ncols()).any(|j| values.at(i, j).is_nan()))
 }

@@ -48,7 +48,8 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     let data = supervised.data.view();
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
-    let (learner, said) = learner::prepared(call, learner::build(call, entry)?, &data)?;
+    let missing = learner::has_missing(&data);
+    let (learner, said) = learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -84,10 +85,7 @@ fn stream(call: &Call, name: &str) -> Result<Trained> {
     let entry = learner::resolve(name, target.as_ref())?;
     learner::check_task(entry, target.as_ref())?;
     let built: Box<dyn AnyEstimator> = learner::build(call, entry)?;
-    let (learner, said) = match call.flag("no-prepare") {
-        true => (built, None),
-        false => learnt::select::with_preparation_for(built, source.schema(), source.has_missing(), "mean")?,
-    };
+    let (learner, said) = learner::prepared(call, built, &source.outline().schema.clone(), source.has_missing())?;
     if let Some(said) = said {
         call.say(&said);
     }

@@ -4,9 +4,9 @@ use super::Call;
 use super::models::load;
 use crate::input;
 use crate::output::{print, print_json};
-use learnt::data::{Column, Dataset, Frame, Label, Matrix, Schema, Table, Target};
+use learnt::data::{Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target};
 use learnt::error::{Code, Error, Result, plain};
-use learnt::metrics::{self, Direction, Outcome};
+use learnt::metrics::{self, Direction, Said, Task};
 use learnt::report::{Cell, ReportTable, finite};
 use learnt::trained::{Prediction, Trained};
 use serde_json::{Map, Value as Json, json};
@@ -118,7 +118,7 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
     });
     let parts = learnt_io::to_dataset(input.table, &roles)?;
     let data = with_model_classes(&parts.data.view(), &trained)?;
-    let scores = metrics_of(call, &trained, &data.0.view())?;
+    let scores = metrics_of(call, &trained, &data.view())?;
     let missed = gate(call, &scores)?;
     if call.json {
         let metrics: Map<String, Json> = scores
@@ -129,7 +129,7 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
                 (name.clone(), json!({ "value": value, "better": if *direction == Direction::Higher { "higher" } else { "lower" }, "value_why": why }))
             })
             .collect();
-        print_json("score", None, json!({ "metrics": metrics, "rows": data.0.x.values().nrows(), "gate_missed": missed }));
+        print_json("score", None, json!({ "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed }));
     } else {
         let mut table = ReportTable::new("", &["metric", "value"]);
         for (name, _, score) in &scores {
@@ -149,7 +149,7 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
 }
 
 /// The data with class codes as the model has them.
-fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<(learnt::data::OwnedDataset,)> {
+fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<OwnedDataset> {
     let all: Vec<usize> = (0..data.nrows()).collect();
     let mut owned = data.gather(&all);
     if let Some(Target::Class { codes, classes }) = data.y {
@@ -162,23 +162,21 @@ fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<(learnt::data
             map[*code as usize].ok_or_else(|| Error::unknown("class", &classes[*code as usize].to_string(), known.iter().map(String::as_str)))
         };
         let codes = codes.iter().map(code).collect::<Result<Vec<u32>>>()?;
-        owned.y = Some(learnt::data::OwnedTarget::Class { codes, classes: trained.history.classes.clone() });
+        owned.y = Some(OwnedTarget::Class { codes, classes: trained.history.classes.clone() });
     }
-    Ok((owned,))
+    Ok(owned)
 }
 
 type Scores = Vec<(String, Direction, Result<f64>)>;
 
 fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> {
     let names = call.texts("metric");
-    let truth = data.y.ok_or_else(|| Error::new(Code::Target, "no target"))?;
     let chosen = match names.is_empty() {
-        true => metrics::defaults(&truth),
+        true => metrics::usual(Task::of(data)),
         false => names.iter().map(|name| metrics::find(name)).collect::<Result<Vec<_>>>()?,
     };
-    let prediction = trained.predict(&data.x, &call.run)?;
-    let probabilities = trained.probabilities(&data.x, &call.run).ok();
-    let outcome = Outcome::new(truth, &prediction, probabilities.as_ref(), data.weights);
+    let said = trained.with_aligned(&data.x, |x| Said::by(trained.model.as_ref(), x, &call.run))?;
+    let outcome = said.beside(data);
     Ok(chosen.iter().map(|metric| (metric.name.to_string(), metric.direction, (metric.score)(&outcome, &call.run))).collect())
 }
 

@@ -5,6 +5,7 @@
 
 mod factor;
 mod points;
+pub mod vector_math;
 
 pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
 pub use points::{Distances, Nearest, Projection};
