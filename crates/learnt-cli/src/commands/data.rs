@@ -4,12 +4,12 @@ use super::Call;
 use crate::args::PARAM;
 use crate::input;
 use crate::output::{print, print_json};
-use learnt::data::{OwnedDataset, OwnedTarget, Table};
+use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
 use learnt::error::{Error, Result};
 use learnt::params::Value;
 use learnt::report::{Cell, ReportTable, finite, number};
 use learnt::stats::summary;
-use learnt_io::Format;
+use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -185,7 +185,7 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
         if call.json {
             let sets: Vec<Json> = sets
                 .iter()
-                .map(|set| json!({ "name": set.name, "rows": set.rows, "columns": set.columns, "target": set.target, "task": set.task, "source": set.source, "licence": set.licence }))
+                .map(|set| json!({ "name": set.name, "rows": set.rows, "columns": set.columns, "target": set.target, "task": set.task.name(), "source": set.source, "licence": set.licence }))
                 .collect();
             print_json("dataset", None, json!({ "datasets": sets }));
             return Ok(ExitCode::SUCCESS);
@@ -196,7 +196,7 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
                 set.name.into(),
                 Cell::Count(set.rows as i64),
                 Cell::Count(set.columns as i64),
-                set.task.into(),
+                set.task.name().into(),
                 set.target.unwrap_or("").into(),
                 set.source.into(),
                 set.licence.into(),
@@ -210,7 +210,7 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
         Some(path) if path != "-" => {
             let options = learnt_io::ReadOptions::default();
             let loaded = learnt_io::read_bytes(set.name, set.text.as_bytes(), &options, &call.run)?;
-            learnt_io::write(path, &loaded.table, None)?;
+            learnt_io::write(path, &loaded.table.frame(), &WriteOptions::default())?;
         }
         _ => print(set.text),
     }
@@ -231,18 +231,33 @@ pub(crate) fn make(call: &Call, name: &str) -> Result<ExitCode> {
     let table = whole(data)?;
     call.say(&format!("{name}  {} rows  seed {}", table.values().nrows(), call.run.seed()));
     match call.text("out") {
-        Some(path) if path != "-" => learnt_io::write(path, &table, None)?,
-        _ => learnt_io::write("-", &table, Some(Format::Csv))?,
+        Some(path) => learnt_io::write(path, &table.frame(), &WriteOptions::default())?,
+        None => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Inputs and target as one table.
 fn whole(data: OwnedDataset) -> Result<Table> {
-    learnt_io::to_table(&data, match &data.y {
-        Some(OwnedTarget::Class { .. }) => "class",
-        _ => "y",
-    })
+    let (x, schema) = data.x.into_parts();
+    let mut columns = schema.columns().to_vec();
+    let targets = match data.y {
+        None => Matrix::zeros(x.nrows(), 0),
+        Some(OwnedTarget::Real(y)) => {
+            let name = |j: usize| if y.ncols() == 1 { "y".to_string() } else { format!("y{j}") };
+            columns.extend((0..y.ncols()).map(|j| Column::numeric(name(j))));
+            y
+        }
+        Some(OwnedTarget::Class { codes, classes }) => {
+            columns.push(Column::categorical("class", classes.iter().map(ToString::to_string).collect()));
+            Matrix::column_vector(codes.into_iter().map(f64::from).collect())
+        }
+    };
+    let width = x.ncols();
+    let values = Matrix::from_fn(x.nrows(), columns.len(), |i, j| {
+        if j < width { x[(i, j)] } else { targets[(i, j - width)] }
+    });
+    Table::new(values, Schema::new(columns)?)
 }
 
 pub(crate) fn convert(call: &Call) -> Result<ExitCode> {
@@ -257,7 +272,7 @@ pub(crate) fn convert(call: &Call) -> Result<ExitCode> {
     if format.is_none() && Format::of_path(Path::new(to)).is_none() {
         return Err(Error::unknown("file format", to, Format::ALL.iter().map(|f| f.name())).hint("add --to FORMAT"));
     }
-    learnt_io::write(to, &input.table, format)?;
+    learnt_io::write(to, &input.table.frame(), &WriteOptions { format, ..WriteOptions::default() })?;
     call.say(&format!("wrote {to} ({} rows x {} columns)", input.table.values().nrows(), input.table.schema().len()));
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use learnt::error::{Code, Error, Result, plain};
 use learnt::metrics::{self, Direction, Said, Task};
 use learnt::report::{Cell, ReportTable, finite};
 use learnt::trained::{Prediction, Trained};
+use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
 
@@ -26,11 +27,11 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     };
     match (call.text("out"), call.json) {
         (Some(path), _) if path != "-" => {
-            learnt_io::write(path, &table, None)?;
+            learnt_io::write(path, &table.frame(), &WriteOptions::default())?;
             call.say(&format!("wrote {path} ({} rows)", table.values().nrows()));
         }
         (_, true) => print_json("predict", None, json!({ "predictions": rows_json(&table) })),
-        _ => learnt_io::write("-", &table, Some(learnt_io::Format::Csv))?,
+        _ => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -111,12 +112,12 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
     note_extra(call, &trained, input.table.schema());
     let target = call.text("target").map(ToString::to_string).or_else(|| trained.history.targets.first().cloned());
     let target = target.ok_or_else(|| Error::new(Code::Target, "the model does not know its target's name").hint("add -t COLUMN"))?;
-    let mut roles = input::roles(call, Some(&target))?;
-    roles.task = Some(match trained.history.classes.is_empty() {
+    let mut asked = input::Asked::new(call, Some(&target))?;
+    asked.task = Some(match trained.history.classes.is_empty() {
         true => learnt_io::Task::Regress,
         false => learnt_io::Task::Classify,
     });
-    let parts = learnt_io::to_dataset(input.table, &roles)?;
+    let parts = learnt_io::to_dataset(input.table, &asked.roles())?;
     let data = with_model_classes(&parts.data.view(), &trained)?;
     let scores = metrics_of(call, &trained, &data.view())?;
     let missed = gate(call, &scores)?;
