@@ -4,8 +4,10 @@
 //! Ranks are decided by `max(n, d) * eps * s1`. Nothing here forms an inverse unless asked for one.
 
 mod factor;
+mod rank_update;
 
-pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
+pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, svd, triangle_of};
+pub use rank_update::RankUpdate;
 
 use crate::data::{MatRef, Matrix};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
