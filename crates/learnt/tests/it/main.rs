@@ -1,0 +1,3 @@
+//! Tests of the public interface, one file a subject.
+
+mod golden_least_squares;
