@@ -5,9 +5,11 @@
 
 mod factor;
 mod points;
+mod scatter;
 
 pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
 pub use points::{Distances, Nearest, Projection};
+pub use scatter::{Scatter, Triangle};
 
 use crate::data::{MatRef, Matrix};
 use faer::linalg::matmul::triangular::{self, BlockStructure};
