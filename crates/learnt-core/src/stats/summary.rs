@@ -71,7 +71,8 @@ pub fn mean(values: &[f64], weights: Option<&[f64]>) -> Option<f64> {
 
 /// `sum w (x - mean)^2 / (sum w - ddof)`; `None` unless the total weight exceeds `ddof`.
 pub fn variance(values: &[f64], weights: Option<&[f64]>, ddof: f64) -> Option<f64> {
-    covariance(values, values, weights, ddof)
+    let value = covariance(values, values, weights, ddof)?;
+    Some(if is_constant(values, weights) { 0.0 } else { value.max(0.0) })
 }
 
 /// The square root of [`variance`].
