@@ -298,6 +298,49 @@ class Invertible:
         return _output.decode(values, levels)
 
 
+class _AsLastStep:
+    """A method that exists where the last step has one of the same name."""
+
+    def __init__(self, method):
+        self.method, self.__doc__ = method, method.__doc__
+
+    def __get__(self, obj, owner=None):
+        if obj is None:
+            return self.method
+        name = self.method.__name__
+        last = obj._last()
+        if not (hasattr(last, name) or (last == "passthrough" and name == "transform")):
+            raise AttributeError(f"the last step of {type(obj).__name__} has no {name}")
+        return self.method.__get__(obj, owner)
+
+
+class Composite(Scored, BaseEstimator):
+    """Steps one after the other: it can do what its last step can do."""
+
+    def _last(self):
+        return self.steps[-1][1] if self.steps else None
+
+    def _roles(self):
+        return _native.roles(self._path, self._native_params())
+
+    @_AsLastStep
+    def score(self, X, y, sample_weight=None):
+        """The score of the last step."""
+        measure = accuracy if "classifier" in self._roles() else r_squared
+        return measure(y, self.predict(X), sample_weight)
+
+    predict = _AsLastStep(Predictor.predict)
+    predict_proba = _AsLastStep(Probabilities.predict_proba)
+    predict_log_proba = _AsLastStep(Probabilities.predict_log_proba)
+    decision_function = _AsLastStep(Margins.decision_function)
+    fit_predict = _AsLastStep(Clusterer.fit_predict)
+    transform = _AsLastStep(Transformer.transform)
+    fit_transform = _AsLastStep(Transformer.fit_transform)
+    inverse_transform = _AsLastStep(Invertible.inverse_transform)
+    get_feature_names_out = _AsLastStep(Transformer.get_feature_names_out)
+    set_output = Transformer.set_output
+
+
 def load(path):
     """The fitted learner in a model file."""
     with open(path, "rb") as file:

@@ -10,8 +10,7 @@ use learnt_core::error::Result;
 use learnt_core::params::{LearnerSpec, Value};
 use learnt_core::persist::Node;
 use numpy::{
-    PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray,
-    PyUntypedArrayMethods,
+    PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -224,7 +223,11 @@ pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Text(object.extract()?));
     }
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        return object.try_iter()?.map(|item| value(&item?)).collect::<PyResult<_>>().map(Value::List);
+        return object
+            .try_iter()?
+            .map(|item| value(&item?))
+            .collect::<PyResult<_>>()
+            .map(Value::List);
     }
     if let Ok(pairs) = object.cast::<PyDict>() {
         let pair = |(key, item)| Ok(Value::List(vec![value(&key)?, value(&item)?]));

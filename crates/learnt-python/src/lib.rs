@@ -79,8 +79,7 @@ fn fit<'py>(
             weights: weights.as_deref(),
             groups: None,
         };
-        let run =
-            Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
+        let run = Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
         Trained::fit(learner.as_ref(), &data, &targets, &run)
     })?;
     warn(py, &trained.warnings)?;

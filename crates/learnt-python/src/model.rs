@@ -123,7 +123,8 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let matrix = self.apply(x, columns, threads, |trained, x, run| {
-            let classifier = trained.model.as_classifier().ok_or_else(|| not(trained, "classifier"))?;
+            let classifier =
+                trained.model.as_classifier().ok_or_else(|| not(trained, "classifier"))?;
             classifier.margins_in(x, run)
         })?;
         convert::array(x.py(), matrix)
@@ -170,8 +171,11 @@ impl Model {
     fn names_out(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<Vec<String>> {
         let known = &self.trained.history.schema;
         let find = || -> Result<Vec<String>> {
-            let transformer =
-                self.trained.model.as_transformer().ok_or_else(|| not(&self.trained, "transformer"))?;
+            let transformer = self
+                .trained
+                .model
+                .as_transformer()
+                .ok_or_else(|| not(&self.trained, "transformer"))?;
             let mut columns = known.columns().to_vec();
             for (column, name) in columns.iter_mut().zip(names.into_iter().flatten()) {
                 column.name = name;
