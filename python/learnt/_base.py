@@ -8,11 +8,12 @@ import json
 import os
 from contextlib import contextmanager
 from functools import lru_cache
+from zlib import crc32
 
 import numpy as np
 
 from . import _native, _output, _validation
-from ._params import Parameters
+from ._params import NO_TABLE, Parameters
 from ._sklearn import Scored, Tagged
 from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, not_fitted, warn
 from .summary import Summary
@@ -40,13 +41,14 @@ class BaseEstimator(Tagged, Parameters):
         return self._facts()["roles"]
 
     def _fit(self, X, y=None, sample_weight=None):
-        name, roles = type(self).__name__, self._roles()
+        name, facts = type(self).__name__, self._facts()
+        roles = facts["roles"]
         table = _validation.read_table(X, estimator=name)
         target, classes, labels, single = None, None, None, True
         if "classifier" in roles or "regressor" in roles:
             if y is None:
                 raise DataError(f"{name} requires y to be passed, but the target y is None.")
-            many = self._facts()["accepts"]["many_outputs"] and "classifier" not in roles
+            many = facts["accepts"]["many_outputs"] and "classifier" not in roles
             target = _validation.read_target(y, len(table.values), many=many)
             single = target.ndim == 1
             if "classifier" in roles:
@@ -56,7 +58,7 @@ class BaseEstimator(Tagged, Parameters):
                 target = _validation.read_numbers(target, "y")
         weights = _validation.read_weights(sample_weight, len(table.values))
         model = _native.fit(
-            self._path, self._native_params(), table.values, table.columns, target, labels,
+            self._path, self._native_params(X, table), table.values, table.columns, target, labels,
             _target_names(y), weights, self._seed(), self._threads(),
         )  # fmt: skip
         self._remember(model, table.names, table.values.shape[1], classes, single)
@@ -315,13 +317,30 @@ class _AsLastStep:
 
 
 class Composite(Scored, BaseEstimator):
-    """Steps one after the other: it can do what its last step can do."""
+    """Steps one after the other: it takes what its first step takes, and does what its last does."""
+
+    def _facts(self):
+        roles, accepts = _native.capabilities(self._path, self._native_params(None, NO_TABLE))
+        last = self._last()
+        exempt = last._facts()["exempt"] if hasattr(last, "_facts") else {}
+        return {**super()._facts(), "roles": roles, "accepts": accepts, "exempt": exempt}
+
+    @property
+    def named_steps(self):
+        """The steps by name, as they were given."""
+        return dict(self.steps)
+
+    def _seed(self):
+        """Its own seed, else one made from the seeds of its steps where they have any."""
+        nested = {k: v for k, v in self.get_params().items() if k.endswith("__random_state")}
+        given = {k: v for k, v in nested.items() if isinstance(v, (int, np.integer))}
+        if self.random_state is None and given:
+            return crc32(repr(sorted(given.items())).encode())
+        return super()._seed()
 
     def _last(self):
-        return self.steps[-1][1] if self.steps else None
-
-    def _roles(self):
-        return _native.roles(self._path, self._native_params())
+        last = self.steps[-1] if self.steps else None
+        return last[1] if isinstance(last, (list, tuple)) else last
 
     @_AsLastStep
     def score(self, X, y, sample_weight=None):

@@ -2,7 +2,9 @@
 """The modules that hold learners."""
 
 MODULES = (
+    "compose",
     "dummy",
     "impute",
+    "pipeline",
     "preprocessing",
 )

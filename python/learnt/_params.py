@@ -3,9 +3,13 @@
 import inspect
 from html import escape
 
+import numpy as np
+
 from .errors import ParameterError
 
 EXECUTION = ("random_state", "n_jobs")
+# In place of a table, where only the kinds of learners matter and not their columns.
+NO_TABLE = object()
 
 
 class Parameters:
@@ -76,9 +80,16 @@ class Parameters:
             f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known!r}."
         )
 
-    def _native_params(self):
-        """What the native learner is built from: everything but how to run."""
-        return {k: v for k, v in self.get_params(deep=False).items() if k not in EXECUTION}
+    def _native_params(self, X=None, table=None):
+        """What the native learner is built from: everything but how to run.
+
+        With a table, columns that are given by place, mask, slice or function become names.
+        """
+        return {
+            name: _resolved(value, X, table)
+            for name, value in self.get_params(deep=False).items()
+            if name not in EXECUTION
+        }
 
     def _changed(self):
         """Parameters that differ from their defaults."""
@@ -120,8 +131,64 @@ def _named(value):
         if isinstance(item, (list, tuple))
         and len(item) >= 2
         and isinstance(item[0], str)
-        and (is_learner(item[1]) or item[1] in ("passthrough", "drop"))
+        and (is_learner(item[1]) or is_word(item[1]))
     ]
+
+
+def is_word(value):
+    """Whether a step is a word instead of a learner."""
+    return isinstance(value, str) and value in ("passthrough", "drop")
+
+
+class _Resolved:
+    """A learner whose parameters were resolved against a table."""
+
+    def __init__(self, learner, X, table):
+        self._path, self._params = learner._path, learner._native_params(X, table)
+
+    def _native_params(self):
+        return self._params
+
+
+def _resolved(value, X, table):
+    """Groups of columns by name, also those in the first of several steps."""
+    steps = _named(value)
+    if not steps or len(steps) != len(value) or table is None:
+        return value
+    if all(len(item) == 3 for item in value):
+        return _by_name(value, X, table)
+    (name, first), *others = steps
+    if hasattr(first, "_native_params"):
+        return [(name, _Resolved(first, X, table)), *others]
+    return value
+
+
+def _by_name(triples, X, table):
+    """(name, learner, columns) with the names of the columns."""
+    if table is NO_TABLE:
+        return [(name, learner, []) for name, learner, _ in triples]
+    names = table.names or [f"x{i}" for i in range(table.values.shape[1])]
+
+    def resolve(columns):
+        columns = columns(X) if callable(columns) else columns
+        if isinstance(columns, str):
+            return [columns]
+        if isinstance(columns, slice) and any(isinstance(e, str) for e in _ends(columns)):
+            first = 0 if columns.start is None else names.index(columns.start)
+            last = len(names) if columns.stop is None else names.index(columns.stop) + 1
+            return names[first : last : columns.step]
+        if isinstance(columns, slice):
+            return names[columns]
+        columns = [columns] if isinstance(columns, int) else list(columns)
+        if columns and all(isinstance(flag, (bool, np.bool_)) for flag in columns):
+            return [name for name, flag in zip(names, columns) if flag]
+        return [column if isinstance(column, str) else names[column] for column in columns]
+
+    return [(name, learner, resolve(columns)) for name, learner, columns in triples]
+
+
+def _ends(columns):
+    return columns.start, columns.stop
 
 
 def _short(value, longest=200):

@@ -27,7 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Model>()?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
-    module.add_function(wrap_pyfunction!(roles, module)?)?;
+    module.add_function(wrap_pyfunction!(capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)
@@ -108,10 +108,22 @@ fn build(
     learnt::build(&spec).map_err(|error| raise(py, error))
 }
 
-/// What a model trained with these parameters could be used as: a pipeline is what its last step is.
+/// Roles and what is accepted with these parameters: a pipeline is what its last step is, and takes
+/// what its first step takes.
 #[pyfunction]
-fn roles(py: Python<'_>, path: &str, params: &Bound<'_, PyDict>) -> PyResult<Vec<&'static str>> {
-    Ok(build(py, path, params)?.any_roles().names())
+fn capabilities<'py>(
+    py: Python<'py>,
+    path: &str,
+    params: &Bound<'py, PyDict>,
+) -> PyResult<(Vec<&'static str>, Bound<'py, PyDict>)> {
+    let learner = build(py, path, params)?;
+    let accepts = learner.any_accepts();
+    let out = PyDict::new(py);
+    out.set_item("missing", accepts.missing)?;
+    out.set_item("categories", accepts.categories)?;
+    out.set_item("weights", accepts.weights)?;
+    out.set_item("many_outputs", accepts.many_outputs)?;
+    Ok((learner.any_roles().names(), out))
 }
 
 /// The registry as JSON text.

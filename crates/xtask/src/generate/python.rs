@@ -42,12 +42,10 @@ pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -
 /// What a class inherits: first what a model offers, then its roles.
 fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let about = entry.about;
-    if is_composite(entry) {
-        return vec!["Composite"];
-    }
     let (roles, offers) = (about.roles, about.offers);
     let all = [
         (about.accepts.weights, "Weighted"),
+        (is_composite(entry), "Composite"),
         (roles.classifier && offers.probabilities, "Probabilities"),
         (roles.classifier && offers.margins, "Margins"),
         (roles.transformer && offers.inverse, "Invertible"),
@@ -62,9 +60,7 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
 
 /// Whether the model plays the roles of the last of its steps, so that its methods depend on them.
 fn is_composite(entry: &Entry) -> bool {
-    let of_steps =
-        |spec: &ParamSpec| matches!(spec.kind, Kind::Any(what) if what.starts_with("steps"));
-    (entry.build)().specs().iter().any(of_steps)
+    entry.about.roles.names().is_empty()
 }
 
 fn class(entry: &Entry) -> String {
