@@ -1,6 +1,7 @@
 //! Linear models: least squares with inference, and shrinkage.
 
 pub mod diagnostics;
+mod evidence;
 mod inference;
 mod least_squares;
 mod linear_regression;
