@@ -217,10 +217,10 @@ impl Fenwick {
         let (mut place, mut below, mut sum_below) = (0, 0.0, 0.0);
         let mut step = self.nodes.len().next_power_of_two() >> 1;
         while step > 0 {
-            if let Some(&(weight, sum)) = self.nodes.get(place + step) {
-                if below + weight < 0.5 * self.weight {
-                    (place, below, sum_below) = (place + step, below + weight, sum_below + sum);
-                }
+            if let Some(&(weight, sum)) = self.nodes.get(place + step)
+                && below + weight < 0.5 * self.weight
+            {
+                (place, below, sum_below) = (place + step, below + weight, sum_below + sum);
             }
             step >>= 1;
         }
