@@ -6,4 +6,4 @@
 pub mod file;
 mod node;
 
-pub use node::{Node, Stored, invalid, list_from_node, list_to_node};
+pub use node::{Node, Stored, invalid};

@@ -41,6 +41,28 @@ pub trait Stored: Sized {
     fn to_node(&self) -> Node;
     /// The value from a tree; anything unexpected is an error that says where.
     fn from_node(node: &Node) -> Result<Self>;
+
+    /// Many values; numbers and texts have a denser form than a list of nodes.
+    fn list_to_node(items: &[Self]) -> Node {
+        Node::List(items.iter().map(Self::to_node).collect())
+    }
+
+    /// The way back from [`Stored::list_to_node`].
+    fn list_from_node(node: &Node) -> Result<Vec<Self>> {
+        match node {
+            Node::List(items) => items.iter().map(Self::from_node).collect(),
+            other => Err(other.mismatch("a list")),
+        }
+    }
+}
+
+impl<T: Stored> Stored for Vec<T> {
+    fn to_node(&self) -> Node {
+        T::list_to_node(self)
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        T::list_from_node(node)
+    }
 }
 
 /// The error for stored content that is not what it should be.
@@ -96,32 +118,37 @@ impl Node {
     }
 }
 
+/// Values that have a node of their own, alone and in number.
 macro_rules! stored_as {
-    ($($t:ty, $variant:ident, $what:literal);* $(;)?) => {$(
+    ($($t:ty, $one:ident, $many:ident, $what:literal);* $(;)?) => {$(
         impl Stored for $t {
             fn to_node(&self) -> Node {
-                Node::$variant(self.clone())
+                Node::$one(self.clone())
             }
             fn from_node(node: &Node) -> Result<Self> {
                 match node {
-                    Node::$variant(value) => Ok(value.clone()),
+                    Node::$one(value) => Ok(value.clone()),
                     other => Err(other.mismatch($what)),
+                }
+            }
+            fn list_to_node(items: &[Self]) -> Node {
+                Node::$many(items.to_vec())
+            }
+            fn list_from_node(node: &Node) -> Result<Vec<Self>> {
+                match node {
+                    Node::$many(values) => Ok(values.clone()),
+                    other => Err(other.mismatch(concat!("many times ", $what))),
                 }
             }
         }
     )*};
 }
 stored_as! {
-    bool, Bool, "true or false";
-    i64, Int, "a whole number";
-    f64, Real, "a number";
-    String, Text, "text";
-    Vec<u32>, Indices, "an array of indices";
-    Vec<i64>, Ints, "an array of whole numbers";
-    Vec<u8>, Bytes, "bytes";
-    Vec<String>, Texts, "an array of texts";
+    i64, Int, Ints, "a whole number";
+    String, Text, Texts, "text";
 }
 
+/// Whole numbers of other sizes, alone and in number.
 macro_rules! stored_whole {
     ($($t:ty),*) => {$(
         impl Stored for $t {
@@ -131,16 +158,59 @@ macro_rules! stored_whole {
             fn from_node(node: &Node) -> Result<Self> {
                 <$t>::try_from(i64::from_node(node)?).map_err(|_| invalid("a whole number is out of range"))
             }
+            fn list_to_node(items: &[Self]) -> Node {
+                Node::Ints(items.iter().map(|&i| i64::try_from(i).unwrap_or(i64::MAX)).collect())
+            }
+            fn list_from_node(node: &Node) -> Result<Vec<Self>> {
+                let whole = |i: i64| <$t>::try_from(i).map_err(|_| invalid("a whole number is out of range"));
+                i64::list_from_node(node)?.into_iter().map(whole).collect()
+            }
         }
     )*};
 }
-stored_whole!(usize, u64, u32);
+stored_whole!(usize, u64);
 
-impl Stored for Vec<f64> {
+/// Small numbers that stand in arrays of their own.
+macro_rules! stored_small {
+    ($($t:ty, $many:ident, $what:literal);* $(;)?) => {$(
+        impl Stored for $t {
+            fn to_node(&self) -> Node {
+                Node::Int(i64::from(*self))
+            }
+            fn from_node(node: &Node) -> Result<Self> {
+                <$t>::try_from(i64::from_node(node)?).map_err(|_| invalid("a whole number is out of range"))
+            }
+            fn list_to_node(items: &[Self]) -> Node {
+                Node::$many(items.to_vec())
+            }
+            fn list_from_node(node: &Node) -> Result<Vec<Self>> {
+                match node {
+                    Node::$many(values) => Ok(values.clone()),
+                    other => Err(other.mismatch($what)),
+                }
+            }
+        }
+    )*};
+}
+stored_small! {
+    u32, Indices, "an array of indices";
+    u8, Bytes, "bytes";
+}
+
+impl Stored for f64 {
     fn to_node(&self) -> Node {
-        Node::Reals(vec![self.len()], self.clone())
+        Node::Real(*self)
     }
     fn from_node(node: &Node) -> Result<Self> {
+        match node {
+            Node::Real(x) => Ok(*x),
+            other => Err(other.mismatch("a number")),
+        }
+    }
+    fn list_to_node(items: &[Self]) -> Node {
+        Node::Reals(vec![items.len()], items.to_vec())
+    }
+    fn list_from_node(node: &Node) -> Result<Vec<Self>> {
         match node {
             Node::Reals(shape, values) if shape.len() == 1 => Ok(values.clone()),
             other => Err(other.mismatch("an array of numbers")),
@@ -148,29 +218,26 @@ impl Stored for Vec<f64> {
     }
 }
 
-impl Stored for Vec<usize> {
+impl Stored for bool {
     fn to_node(&self) -> Node {
-        Node::Ints(self.iter().map(|&i| i64::try_from(i).unwrap_or(i64::MAX)).collect())
+        Node::Bool(*self)
     }
     fn from_node(node: &Node) -> Result<Self> {
-        let wide = Vec::<i64>::from_node(node)?;
-        wide.into_iter()
-            .map(|i| usize::try_from(i).map_err(|_| invalid("a negative count")))
-            .collect()
+        match node {
+            Node::Bool(b) => Ok(*b),
+            other => Err(other.mismatch("true or false")),
+        }
     }
-}
-
-impl Stored for Vec<bool> {
-    fn to_node(&self) -> Node {
-        Node::Bytes(self.iter().map(|&b| u8::from(b)).collect())
+    fn list_to_node(items: &[Self]) -> Node {
+        Node::Bytes(items.iter().map(|&b| u8::from(b)).collect())
     }
-    fn from_node(node: &Node) -> Result<Self> {
+    fn list_from_node(node: &Node) -> Result<Vec<Self>> {
         let flag = |byte: u8| match byte {
             0 => Ok(false),
             1 => Ok(true),
             _ => Err(invalid("a flag is neither 0 nor 1")),
         };
-        Vec::<u8>::from_node(node)?.into_iter().map(flag).collect()
+        u8::list_from_node(node)?.into_iter().map(flag).collect()
     }
 }
 
@@ -199,35 +266,6 @@ impl<T: Stored> Stored for Option<T> {
         }
     }
 }
-
-/// Many stored structs. (Arrays of numbers have their own, denser form.)
-pub fn list_to_node<T: Stored>(items: &[T]) -> Node {
-    Node::List(items.iter().map(T::to_node).collect())
-}
-
-/// The way back from [`list_to_node`].
-pub fn list_from_node<T: Stored>(node: &Node) -> Result<Vec<T>> {
-    match node {
-        Node::List(items) => items.iter().map(T::from_node).collect(),
-        other => Err(other.mismatch("a list")),
-    }
-}
-
-/// `Vec<T>` for these types is a plain list of nodes.
-#[macro_export]
-macro_rules! stored_list {
-    ($($t:ty),* $(,)?) => {$(
-        impl $crate::persist::Stored for Vec<$t> {
-            fn to_node(&self) -> $crate::persist::Node {
-                $crate::persist::list_to_node(self)
-            }
-            fn from_node(node: &$crate::persist::Node) -> $crate::error::Result<Self> {
-                $crate::persist::list_from_node(node)
-            }
-        }
-    )*};
-}
-stored_list!(Vec<f64>, Vec<u32>, Vec<String>, Option<f64>, Matrix, Label, Column);
 
 impl Stored for Label {
     fn to_node(&self) -> Node {

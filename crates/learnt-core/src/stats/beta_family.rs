@@ -139,7 +139,7 @@ impl StudentT {
     fn point(&self, t: f64) -> BetaPoint {
         let ratio = t / self.df.sqrt() * (t / self.df.sqrt());
         let x = (1.0 + ratio).recip();
-        let slack = 0.5 * (t - 1.0) * (t + 1.0) * x;
+        let slack = 0.5 * ((t - 1.0) * x) * (t + 1.0);
         BetaPoint { a: 0.5 * self.df, b: 0.5, x, y: ratio * x, slack }
     }
 
@@ -257,7 +257,7 @@ impl FisherF {
         }
         let y = (1.0 + ratio).recip();
         let (a, b) = (0.5 * self.df1, 0.5 * self.df2);
-        Some(BetaPoint { a, b, x: ratio * y, y, slack: a * (1.0 - f) * y })
+        Some(BetaPoint { a, b, x: ratio * y, y, slack: a * ((1.0 - f) * y) })
     }
 
     fn probability(&self, f: f64, side: Side) -> f64 {
@@ -277,7 +277,8 @@ impl FisherF {
 
     fn inverse(&self, probability: f64, side: Side) -> f64 {
         let log_odds = inverse_log_odds(0.5 * self.df1, 0.5 * self.df2, probability, side);
-        self.df2 / self.df1 * log_odds.exp()
+        let value = self.df2 / self.df1 * log_odds.exp();
+        if value.is_nan() { (self.df2.ln() - self.df1.ln() + log_odds).exp() } else { value }
     }
 }
 

@@ -5,8 +5,8 @@
 //! for every prefactor that would cancel when written with log-gammas; Taylor and Stirling series
 //! (Abramowitz and Stegun, chapter 6) for differences of log-gammas.
 //!
-//! Precision checked by the tests against 50-digit references: relative error below 1e-14 for
-//! `ln_beta`, `erfcx`, `ln_gamma_one_plus` and `digamma` away from its root.
+//! Precision checked by the tests against 60-digit references: error below `1e-14 |value| + 2e-16`
+//! for `ln_beta`, `ln_choose`, `ln_gamma_one_plus`, `stirling_error`, `erfcx` and `digamma`.
 
 use std::f64::consts::{FRAC_1_PI, PI};
 
@@ -107,11 +107,14 @@ pub fn ln_gamma_one_plus(x: f64) -> f64 {
     x * ONE_MINUS_EULER - x.ln_1p() + x * x * sum
 }
 
-/// The Stirling error `ln Gamma(x) - (x - 1/2) ln x + x - ln sqrt(2 pi)` for `x > 0`.
+/// The Stirling error `ln Gamma(x) - (x - 1/2) ln x + x - ln sqrt(2 pi)` for `x > 0`, else `NaN`.
 ///
 /// Series `sum_k B(2k) / (2k (2k - 1) x^(2k - 1))` from eight on; below, the recurrence
 /// `error(x) = error(x + 1) + (x + 1/2) ln(1 + 1/x) - 1`.
 pub fn stirling_error(x: f64) -> f64 {
+    if x <= 0.0 {
+        return f64::NAN;
+    }
     let (mut point, mut shift) = (x, 0.0);
     while point < STIRLING_START {
         shift += (point + 0.5) * point.recip().ln_1p() - 1.0;
@@ -141,17 +144,28 @@ pub fn ln_one_plus_minus(t: f64) -> f64 {
     }
 }
 
-/// Loader's deviance term `x ln(x / m) + m - x`, given `x > 0` and the difference `m - x`.
-pub(super) fn deviance_term(x: f64, difference: f64) -> f64 {
+/// Loader's deviance term `x ln(x / m) + m - x` for positive `x` and `m`, given both and their
+/// difference `m - x`, which near zero may be more precise than they tell.
+pub(super) fn deviance_term(x: f64, m: f64, difference: f64) -> f64 {
     let relative = difference / x;
-    if relative.is_finite() { -x * ln_one_plus_minus(relative) } else { difference }
+    if (-0.45..=0.8).contains(&relative) {
+        -x * ln_one_plus_minus(relative)
+    } else {
+        let ratio = x / m;
+        let ln_ratio = if ratio.is_normal() { ratio.ln() } else { x.ln() - m.ln() };
+        x * ln_ratio + difference
+    }
 }
 
-/// `ln Gamma(x) - ln Gamma(x + h)` for `x > 0`, `h >= 0`, with relative precision for tiny `h`.
+/// `ln Gamma(x) - ln Gamma(x + h)` for `x > 0`, `h >= 0`, else `NaN`; relatively precise for
+/// tiny `h`.
 ///
 /// The recurrence `ln(1 + h / x)` raises `x` to eight; then the difference of two Stirling
 /// expansions, `h - h ln x - (x + h - 1/2) ln(1 + h / x)` plus the difference of their errors.
 pub fn ln_gamma_ratio(x: f64, h: f64) -> f64 {
+    if x <= 0.0 || h < 0.0 {
+        return f64::NAN;
+    }
     let (mut point, mut shift) = (x, 0.0);
     while point < STIRLING_START {
         shift += (h / point).ln_1p();

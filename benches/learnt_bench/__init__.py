@@ -1,0 +1,1 @@
+"""Times learnt beside its peers: same arrays, same threads, one run."""

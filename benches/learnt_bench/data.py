@@ -1,0 +1,151 @@
+"""The data of the workloads: made once from a fixed seed, kept as .npy files, loaded by every worker."""
+
+import os
+import shutil
+from pathlib import Path
+
+RECIPES = {}
+
+
+def recipe(function):
+    """Register a function of the scale (1.0, or 0.1 for a quick run) that returns a dictionary of arrays."""
+    RECIPES[function.__name__] = function
+    return function
+
+
+def rows(count, scale):
+    """The number of rows at this scale."""
+    return max(1, round(count * scale))
+
+
+def classification(count, columns, informative, redundant, classes, clusters, flip, seed):
+    """A table of labelled Gaussian clusters with dependent columns."""
+    from sklearn.datasets import make_classification
+
+    return make_classification(
+        n_samples=count,
+        n_features=columns,
+        n_informative=informative,
+        n_redundant=redundant,
+        n_classes=classes,
+        n_clusters_per_class=clusters,
+        flip_y=flip,
+        random_state=seed,
+    )
+
+
+def split(table, labels, test):
+    """The last `test` rows become the queries."""
+    train = len(table) - test
+    return {"X": table[:train], "y": labels[:train], "queries": table[train:], "truth": labels[train:]}
+
+
+@recipe
+def regression(scale):
+    """500,000 x 100, half of the columns matter."""
+    from sklearn.datasets import make_regression
+
+    table, target = make_regression(rows(500_000, scale), 100, n_informative=50, noise=10.0, random_state=0)
+    return {"X": table, "y": target}
+
+
+@recipe
+def binary(scale):
+    """1,000,000 x 20, two classes."""
+    table, labels = classification(rows(1_000_000, scale), 20, 10, 5, 2, 2, 0.01, seed=3)
+    return {"X": table, "y": labels}
+
+
+@recipe
+def multinomial(scale):
+    """200,000 x 50, ten classes, standardized."""
+    table, labels = classification(rows(200_000, scale), 50, 20, 10, 10, 1, 0.01, seed=4)
+    return {"X": (table - table.mean(axis=0)) / table.std(axis=0), "y": labels}
+
+
+@recipe
+def neighbours(scale):
+    """100,000 x 10 and 10,000 queries, five classes."""
+    queries = rows(10_000, scale)
+    table, labels = classification(rows(100_000, scale) + queries, 10, 8, 2, 5, 3, 0.01, seed=7)
+    return split(table, labels, queries)
+
+
+@recipe
+def tree(scale):
+    """100,000 x 20 and 20,000 rows to test on, two classes."""
+    test = rows(20_000, scale)
+    table, labels = classification(rows(100_000, scale) + test, 20, 10, 5, 2, 4, 0.02, seed=8)
+    return split(table, labels, test)
+
+
+@recipe
+def blobs(scale):
+    """1,000,000 x 16 around 32 centres, and 32 rows to start from."""
+    import numpy
+    from sklearn.datasets import make_blobs
+
+    table, _ = make_blobs(rows(1_000_000, scale), 16, centers=32, cluster_std=3.0, random_state=15)
+    start = numpy.random.RandomState(15).choice(len(table), 32, replace=False)
+    return {"X": table, "start": table[start]}
+
+
+@recipe
+def low_rank(scale):
+    """100,000 x 200 of effective rank 20, with noise."""
+    import numpy
+    from sklearn.datasets import make_low_rank_matrix
+
+    count = rows(100_000, scale)
+    table = make_low_rank_matrix(count, 200, effective_rank=20, tail_strength=0.3, random_state=13) * 1000
+    return {"X": table + numpy.random.RandomState(13).normal(0, 0.1, table.shape)}
+
+
+@recipe
+def numbers(scale):
+    """The binary table as text, every digit written: table.csv beside the arrays."""
+    return {"X": binary(scale)["X"]}
+
+
+def write_csv(table, path):
+    """Write numbers with a header, shortest digits that read back the same."""
+    import pyarrow
+    from pyarrow import csv
+
+    columns = {f"x{column}": table[:, column] for column in range(table.shape[1])}
+    csv.write_csv(pyarrow.table(columns), path)
+
+
+def folder(cache, name, scale):
+    """Where the arrays of a recipe are kept."""
+    return Path(cache) / f"{name}-{scale:g}"
+
+
+def make(cache, name, scale):
+    """Make the arrays of a recipe unless they are there; complete or not at all."""
+    import numpy
+
+    target = folder(cache, name, scale)
+    if target.exists():
+        return
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+    unfinished.mkdir(parents=True)
+    try:
+        arrays = RECIPES[name](scale)
+        for key, array in arrays.items():
+            numpy.save(unfinished / f"{key}.npy", numpy.ascontiguousarray(array))
+        if name == "numbers":
+            write_csv(arrays["X"], unfinished / "table.csv")
+        unfinished.rename(target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def load(cache, name, scale):
+    """The arrays of a recipe; for text, the path of the file instead of its numbers."""
+    import numpy
+
+    source = folder(cache, name, scale)
+    if name == "numbers":
+        return {"path": str(source / "table.csv"), "shape": numpy.load(source / "X.npy", mmap_mode="r").shape}
+    return {path.stem: numpy.load(path) for path in sorted(source.glob("*.npy"))}

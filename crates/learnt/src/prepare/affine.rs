@@ -1,0 +1,37 @@
+//! Columns by their own line: x ↦ (x - shift) / scale, and the way back. What the scalers share.
+
+use learnt_core::prelude::*;
+
+/// Applies `f(x, j)` to every value; missing values stay missing.
+pub(super) fn map_columns(
+    x: &Frame,
+    width: usize,
+    run: &Context,
+    f: impl Fn(f64, usize) -> f64 + Sync,
+) -> Result<Table> {
+    check_width(x, width)?;
+    let mut out = Matrix::zeros(x.nrows(), width);
+    let rows = 1 + 65_536 / width.max(1);
+    run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
+        let first = start / width;
+        x.values().rows(first, first + piece.len() / width).write_rows(piece);
+        for row in piece.chunks_mut(width) {
+            for (j, value) in row.iter_mut().enumerate() {
+                *value = f(*value, j);
+            }
+        }
+    });
+    Table::new(out, x.schema().clone())
+}
+
+/// Refuses rows of another width than the model was fitted on.
+pub(super) fn check_width(x: &Frame, width: usize) -> Result<()> {
+    match x.ncols() == width {
+        true => Ok(()),
+        false => Err(Error::shape(
+            "x",
+            format!("{width} columns as in training"),
+            format!("{} columns", x.ncols()),
+        )),
+    }
+}

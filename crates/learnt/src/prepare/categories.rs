@@ -1,0 +1,267 @@
+//! The values that a column takes: the engine under the encoders and the mode imputer.
+//!
+//! Categorical columns are counted by level, numeric ones by distinct value; missing values are
+//! counted apart. Counts add, so any order of blocks gives the same result.
+
+use learnt_core::prelude::*;
+use std::collections::BTreeMap;
+
+/// The distinct values of a column with their counts.
+#[derive(Stored, Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Levels in sorted order, or in their own order if that means something; empty for numbers.
+    pub levels: Vec<String>,
+    /// Numbers in rising order; empty for levels.
+    pub numbers: Vec<f64>,
+    /// How often each was seen.
+    pub counts: Vec<f64>,
+    /// How often the value was missing.
+    pub missing: f64,
+}
+
+/// The counts of every column.
+#[derive(Stored, Clone, Debug, Default, PartialEq)]
+pub struct TableCounts {
+    /// One entry a column.
+    pub columns: Vec<Counts>,
+}
+
+impl TableCounts {
+    /// Counts the values of a block.
+    pub fn of(data: &Dataset) -> TableCounts {
+        let count = |j: usize| match data.x.schema().column(j).levels() {
+            Some(levels) => count_levels(data, j, levels),
+            None => count_numbers(data, j),
+        };
+        TableCounts { columns: (0..data.x.ncols()).map(count).collect() }
+    }
+}
+
+fn count_levels(data: &Dataset, j: usize, levels: &[String]) -> Counts {
+    let mut counts =
+        Counts { levels: levels.to_vec(), counts: vec![0.0; levels.len()], ..Counts::default() };
+    for i in 0..data.nrows() {
+        let value = data.x.values().at(i, j);
+        match counts.counts.get_mut(value as usize) {
+            Some(count) if !value.is_nan() => *count += data.weight(i),
+            _ => counts.missing += data.weight(i),
+        }
+    }
+    counts
+}
+
+fn count_numbers(data: &Dataset, j: usize) -> Counts {
+    let mut order: Vec<usize> = (0..data.nrows()).collect();
+    let value = |i: usize| data.x.values().at(i, j) + 0.0;
+    order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+    let mut counts = Counts::default();
+    for i in order {
+        let (x, weight) = (value(i), data.weight(i));
+        if x.is_nan() {
+            counts.missing += weight;
+        } else if counts.numbers.last() == Some(&x) {
+            if let Some(last) = counts.counts.last_mut() {
+                *last += weight;
+            }
+        } else {
+            counts.numbers.push(x);
+            counts.counts.push(weight);
+        }
+    }
+    counts
+}
+
+impl Merge for TableCounts {
+    fn merge(self, later: Self) -> Result<Self> {
+        let columns = self.columns.into_iter().zip(later.columns).map(|(a, b)| a.merge(b));
+        Ok(TableCounts { columns: columns.collect::<Result<_>>()? })
+    }
+}
+
+impl Merge for Counts {
+    fn merge(self, later: Self) -> Result<Self> {
+        let missing = self.missing + later.missing;
+        if !self.levels.is_empty() || !later.levels.is_empty() {
+            let counts = self.counts.iter().zip(&later.counts).map(|(a, b)| a + b).collect();
+            return Ok(Counts { counts, missing, ..self });
+        }
+        let mut merged = Counts { missing, ..Counts::default() };
+        let (mut a, mut b) = (0, 0);
+        while a < self.numbers.len() || b < later.numbers.len() {
+            let left = self.numbers.get(a).copied().unwrap_or(f64::INFINITY);
+            let right = later.numbers.get(b).copied().unwrap_or(f64::INFINITY);
+            let value = left.min(right);
+            let mut count = 0.0;
+            if left == value && a < self.numbers.len() {
+                count += self.counts[a];
+                a += 1;
+            }
+            if right == value && b < later.numbers.len() {
+                count += later.counts[b];
+                b += 1;
+            }
+            merged.numbers.push(value);
+            merged.counts.push(count);
+        }
+        Ok(merged)
+    }
+}
+
+impl Counts {
+    /// Only what was seen, levels in sorted order unless `ordered`.
+    #[must_use]
+    pub fn seen(&self, ordered: bool) -> Counts {
+        if self.levels.is_empty() {
+            return self.clone();
+        }
+        let mut kept: Vec<usize> =
+            (0..self.levels.len()).filter(|&k| self.counts[k] > 0.0).collect();
+        if !ordered {
+            kept.sort_by(|&a, &b| self.levels[a].cmp(&self.levels[b]));
+        }
+        Counts {
+            levels: kept.iter().map(|&k| self.levels[k].clone()).collect(),
+            numbers: Vec::new(),
+            counts: kept.iter().map(|&k| self.counts[k]).collect(),
+            missing: self.missing,
+        }
+    }
+
+    /// Number of categories, without missing.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Whether nothing was seen.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// What the k-th category is called.
+    pub fn name(&self, k: usize) -> String {
+        match self.levels.get(k) {
+            Some(level) => level.clone(),
+            None => self.numbers.get(k).map_or_else(String::new, ToString::to_string),
+        }
+    }
+
+    /// Position of the most frequent category; the first of equals.
+    pub fn mode(&self) -> Option<usize> {
+        let most = self.counts.iter().copied().fold(0.0, f64::max);
+        self.counts.iter().position(|&count| count == most && most > 0.0)
+    }
+
+    /// Proves that a stored value is what `seen` can make.
+    pub fn validate(&self) -> Result<()> {
+        let rising = self.numbers.windows(2).all(|pair| pair[0] < pair[1]);
+        let lengths = self.levels.len() + self.numbers.len() == self.counts.len()
+            && (self.levels.is_empty() || self.numbers.is_empty());
+        let finite = self.counts.iter().chain([&self.missing]).all(|count| *count >= 0.0);
+        match rising && lengths && finite {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("categories and counts differ")),
+        }
+    }
+}
+
+/// From the values of a column to positions among its categories.
+pub(super) struct Lookup<'a> {
+    categories: &'a Counts,
+    by_code: Option<Vec<Option<usize>>>,
+}
+
+/// What a value is among the categories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The category at this position.
+    Category(usize),
+    /// A missing value.
+    Missing,
+    /// A value that training did not see.
+    Unseen,
+}
+
+impl<'a> Lookup<'a> {
+    /// For a column as it is coded now: levels may stand in another order than in training.
+    pub(super) fn new(categories: &'a Counts, column: &Column) -> Lookup<'a> {
+        let by_code = column.levels().map(|levels| {
+            let index: BTreeMap<String, usize> =
+                (0..categories.len()).map(|k| (categories.name(k), k)).collect();
+            levels.iter().map(|level| index.get(level).copied()).collect()
+        });
+        Lookup { categories, by_code }
+    }
+
+    /// What the value is.
+    pub(super) fn find(&self, value: f64) -> Found {
+        if value.is_nan() {
+            return Found::Missing;
+        }
+        let position = match &self.by_code {
+            Some(codes) => codes.get(value as usize).copied().flatten(),
+            None => self.categories.numbers.binary_search_by(|x| x.total_cmp(&(value + 0.0))).ok(),
+        };
+        position.map_or(Found::Unseen, Found::Category)
+    }
+}
+
+/// The error for values that training did not see.
+pub(super) fn unseen_error(x: &Frame, j: usize, lookup: &Lookup) -> Error {
+    let column = x.schema().column(j);
+    let mut unseen: BTreeMap<String, usize> = BTreeMap::new();
+    for i in 0..x.nrows() {
+        let value = x.values().at(i, j);
+        if lookup.find(value) == Found::Unseen {
+            let name = match column.levels() {
+                Some(levels) => levels.get(value as usize).cloned().unwrap_or_default(),
+                None => value.to_string(),
+            };
+            *unseen.entry(name).or_default() += 1;
+        }
+    }
+    let shown: Vec<String> = unseen
+        .iter()
+        .take(5)
+        .map(|(name, count)| format!("'{}' ({count})", learnt_core::error::plain(name)))
+        .collect();
+    let name = learnt_core::error::plain(&column.name);
+    let message = format!(
+        "found unknown categories: column '{name}' holds {} that training did not see: {}",
+        unseen.len(),
+        shown.join(", ")
+    );
+    Error::new(Code::Category, message).column(name).hint("set handle_unknown at fit to allow them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_merge_into_sorted_distinct_values() {
+        let table =
+            Table::unnamed(Matrix::column_vector(vec![3.0, 1.0, f64::NAN, 3.0, 2.0, -0.0, 0.0]));
+        let data = Dataset::new(table.frame());
+        let whole = TableCounts::of(&data);
+        let merged =
+            TableCounts::of(&data.rows(0, 3)).merge(TableCounts::of(&data.rows(3, 7))).unwrap();
+        assert_eq!(merged, whole);
+        assert_eq!(whole.columns[0].numbers, [0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(whole.columns[0].counts, [2.0, 1.0, 1.0, 2.0]);
+        assert_eq!(whole.columns[0].missing, 1.0);
+    }
+
+    #[test]
+    fn levels_are_found_by_name_in_any_order() {
+        let trained = Counts {
+            levels: vec!["a".into(), "b".into()],
+            counts: vec![1.0, 1.0],
+            ..Counts::default()
+        };
+        let column = Column::categorical("c", vec!["b".into(), "z".into(), "a".into()]);
+        let lookup = Lookup::new(&trained, &column);
+        assert_eq!(lookup.find(0.0), Found::Category(1));
+        assert_eq!(lookup.find(1.0), Found::Unseen);
+        assert_eq!(lookup.find(f64::NAN), Found::Missing);
+    }
+}

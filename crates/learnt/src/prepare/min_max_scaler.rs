@@ -1,0 +1,208 @@
+//! Min-max scaling: each column to [0, 1] or another range.
+//!
+//! z = low + (x - min) / (max - min) * (high - low). A column without range maps to `low`. New values
+//! outside the training range stay outside, or are clipped on request. With `center` the result is
+//! (x - mean) / (max - min), mean normalisation. One pass; missing values stay missing.
+
+use super::affine::map_columns;
+use super::moments::{ColumnMoments, too_large};
+use learnt_core::prelude::*;
+
+/// Maps each column's range to `feature_range`.
+///
+/// ```
+/// use learnt::{prepare::MinMaxScaler, prelude::*};
+/// let data = OwnedDataset::unsupervised(Matrix::column_vector(vec![1656.0, 896.0, 1329.0, 2110.0]));
+/// let model = MinMaxScaler::default().fit(&data.view())?;
+/// let scaled = model.transform(&data.x.frame())?;
+/// assert!((scaled.values()[(0, 0)] - 0.626029654036).abs() < 1e-12);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct MinMaxScaler {
+    /// Smallest and largest value after scaling.
+    #[param(positional, default = vec![0.0, 1.0])]
+    pub feature_range: Vec<f64>,
+    /// Cut new values to the range.
+    #[param(default = false)]
+    pub clip: bool,
+    /// Mean normalisation: subtract the mean instead of the minimum.
+    #[param(default = false)]
+    pub center: bool,
+}
+
+/// A fitted [`MinMaxScaler`].
+#[derive(Model, Clone, Debug)]
+#[model(transformer, validate = validate)]
+pub struct MinMaxScalerModel {
+    /// Added to each column after multiplying.
+    pub min: Vec<f64>,
+    /// Factor of each column.
+    pub scale: Vec<f64>,
+    /// Smallest training value of each column.
+    pub data_min: Vec<f64>,
+    /// Largest training value of each column.
+    pub data_max: Vec<f64>,
+    /// Difference of the two.
+    pub data_range: Vec<f64>,
+    /// Number of rows.
+    pub n_samples_seen: u64,
+    clip: Vec<f64>,
+}
+
+impl MinMaxScaler {
+    fn rules(&self) -> Result<()> {
+        match self.feature_range.as_slice() {
+            [low, high] if low < high => Ok(()),
+            _ => Err(Error::parameter(
+                "feature_range",
+                "two numbers, the smaller first",
+                Value::List(self.feature_range.iter().map(|&x| Value::Real(x)).collect()),
+            )),
+        }
+    }
+}
+
+impl Estimator for MinMaxScaler {
+    type Model = MinMaxScalerModel;
+    const ABOUT: &'static About = &About::transformer("preprocessing.MinMaxScaler")
+        .alias(&["minmax"])
+        .missing()
+        .inverse()
+        .streaming()
+        .threads()
+        .complexity(5)
+        .cost("n p time, p memory");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<MinMaxScalerModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for MinMaxScaler {
+    type State = Schema;
+    type Summary = ColumnMoments;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Schema> {
+        Ok(outline.schema.clone())
+    }
+
+    fn summarize(
+        &self,
+        _state: &Schema,
+        block: &Block,
+        _memo: &mut (),
+        _run: &Context,
+    ) -> Result<ColumnMoments> {
+        Ok(ColumnMoments::of(&block.data))
+    }
+
+    fn advance(
+        &self,
+        schema: Schema,
+        all: ColumnMoments,
+        _run: &Context,
+    ) -> Result<Step<Schema, MinMaxScalerModel>> {
+        let (low, high) = (self.feature_range[0], self.feature_range[1]);
+        let known = |j: usize| all.weight[j] > 0.0;
+        let data_min: Vec<f64> =
+            (0..all.low.len()).map(|j| if known(j) { all.low[j] } else { 0.0 }).collect();
+        let data_max: Vec<f64> =
+            (0..all.low.len()).map(|j| if known(j) { all.high[j] } else { 0.0 }).collect();
+        let data_range: Vec<f64> = data_max.iter().zip(&data_min).map(|(h, l)| h - l).collect();
+        if let Some(j) = data_range.iter().position(|range| !range.is_finite()) {
+            return Err(too_large(&schema, j));
+        }
+        let nonzero = |range: f64| if range > 10.0 * f64::MIN_POSITIVE { range } else { 1.0 };
+        let scale: Vec<f64> =
+            data_range.iter().map(|&range| (high - low) / nonzero(range)).collect();
+        let origin = if self.center { &all.mean } else { &data_min };
+        let start = if self.center { 0.0 } else { low };
+        let min = (0..scale.len()).map(|j| start - origin[j] * scale[j]).collect();
+        let clip = if self.clip { vec![low, high] } else { Vec::new() };
+        let n_samples_seen = all.rows;
+        Ok(Step::Done(MinMaxScalerModel {
+            min,
+            scale,
+            data_min,
+            data_max,
+            data_range,
+            n_samples_seen,
+            clip,
+        }))
+    }
+}
+
+impl MinMaxScalerModel {
+    fn validate(&self) -> Result<()> {
+        let width = self.scale.len();
+        let widths =
+            [self.min.len(), self.data_min.len(), self.data_max.len(), self.data_range.len()];
+        let sane = widths.iter().all(|&w| w == width)
+            && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
+            && match self.clip.as_slice() {
+                [] => true,
+                [low, high] => low < high,
+                _ => false,
+            };
+        match sane {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
+        }
+    }
+}
+
+impl Transformer for MinMaxScalerModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        let clip = |v: f64| match self.clip.as_slice() {
+            [low, high] => v.clamp(*low, *high),
+            _ => v,
+        };
+        map_columns(x, self.scale.len(), run, |v, j| clip(v * self.scale[j] + self.min[j]))
+    }
+
+    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        map_columns(x, self.scale.len(), run, |v, j| (v - self.min[j]) / self.scale[j])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[f64]) -> OwnedDataset {
+        OwnedDataset::unsupervised(Matrix::column_vector(values.to_vec()))
+    }
+
+    #[test]
+    fn a_column_without_range_maps_to_the_low_end() {
+        let data = column(&[7.0, 7.0]);
+        let model = MinMaxScaler::default().fit(&data.view()).unwrap();
+        assert_eq!(model.transform(&data.x.frame()).unwrap().values().as_slice(), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn new_values_are_clipped_only_on_request() {
+        let data = column(&[0.0, 10.0]);
+        let new = column(&[20.0]);
+        let at = |clip| {
+            let model = MinMaxScaler { clip, ..Default::default() }.fit(&data.view()).unwrap();
+            model.transform(&new.x.frame()).unwrap().values()[(0, 0)]
+        };
+        assert_eq!((at(false), at(true)), (2.0, 1.0));
+    }
+
+    #[test]
+    fn mean_normalisation_has_mean_zero_and_range_one() {
+        let data = column(&[1.0, 2.0, 6.0]);
+        let model = MinMaxScaler { center: true, ..Default::default() }.fit(&data.view()).unwrap();
+        let z = model.transform(&data.x.frame()).unwrap().values().column(0);
+        assert!(z.iter().sum::<f64>().abs() < 1e-15 && (z[2] - z[0] - 1.0).abs() < 1e-15);
+    }
+}
