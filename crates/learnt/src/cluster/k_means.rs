@@ -112,7 +112,9 @@ impl KMeans {
         let width = centers.first().map_or(0, Vec::len);
         match centers.iter().all(|c| c.len() == width && c.iter().all(|v| v.is_finite())) {
             true => Ok(()),
-            false => Err(Error::parameter("init", "points of one width and finite values", "others")),
+            false => {
+                Err(Error::parameter("init", "points of one width and finite values", "others"))
+            }
         }
     }
 
@@ -434,11 +436,7 @@ impl KMeansModel {
         let total: f64 = self.weights.iter().sum();
         for (c, &weight) in self.weights.iter().enumerate() {
             let share = if total > 0.0 { weight / total } else { 0.0 };
-            table.rows.push(vec![
-                Cell::Count(c as i64),
-                Cell::Number(weight),
-                Cell::Number(share),
-            ]);
+            table.rows.push(vec![Cell::Count(c as i64), Cell::Number(weight), Cell::Number(share)]);
         }
         let mut report = Report::new("k-means");
         report.tables.push(table);

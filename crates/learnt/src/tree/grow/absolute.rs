@@ -3,7 +3,8 @@
 //! Costs of growing sides come from a Fenwick tree over the ranks of the targets: adding a row and
 //! finding the weighted median take log n each. One pass from the left and one from the right.
 
-use super::criterion::{Criterion, Reals, Summary};
+use super::criterion::{Criterion, Summary};
+use super::regression::Reals;
 use super::scan::{Cut, Limits, Sequence, better, code_of, row_of, tolerance};
 
 /// Absolute error, the mean over the outputs.
