@@ -580,6 +580,25 @@ fn any_number_of_threads_gives_the_same_tree() {
 }
 
 #[test]
+fn rows_reach_the_leaf_that_they_trained() {
+    let data = large(3_000);
+    for splitter in [Splitter::Best, Splitter::Random] {
+        for method in [Method::Exact, Method::Histogram] {
+            let learner =
+                DecisionTreeClassifier { splitter, method, max_bins: 40, ..Default::default() };
+            let model = learner.fit(&data.view()).unwrap();
+            let mut counts = vec![0; model.tree.len()];
+            for leaf in model.apply(&data.x.frame(), &Context::default()).unwrap() {
+                counts[leaf as usize] += 1;
+            }
+            for leaf in (0..model.tree.len()).filter(|&node| model.tree.is_leaf(node)) {
+                assert_eq!(counts[leaf], model.tree.rows[leaf]);
+            }
+        }
+    }
+}
+
+#[test]
 fn seeds_matter_only_where_something_is_drawn() {
     let data = large(500);
     let fit = |learner: &DecisionTreeClassifier, seed| {

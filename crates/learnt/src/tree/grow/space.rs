@@ -270,7 +270,10 @@ impl<'a, C: Criterion> Space<'a, C> {
     ) -> Split {
         let threshold = match next {
             None => f64::INFINITY,
-            Some(next) => drawn.unwrap_or_else(|| self.codes[feature].midpoint(left, next)),
+            // A cut inside a bin would part rows that training kept together.
+            Some(next) => drawn
+                .filter(|&cut| self.codes[feature].begins_above(next, cut))
+                .unwrap_or_else(|| self.codes[feature].midpoint(left, next)),
         };
         Split {
             feature,
