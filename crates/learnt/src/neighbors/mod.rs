@@ -1,5 +1,9 @@
 //! Nearest neighbours and the index engine under them.
 
+mod index;
+
+pub use index::{Index, Metric, Neighbors, Structure, Within};
+
 use learnt_core::prelude::*;
 
 /// The learners of this family.
