@@ -6,6 +6,7 @@
 //! blocks Σ w p_k ([k = l] - p_l) z z'. Rows are copied in chunks that fit the cache, in one memory
 //! order, so that the layout of the input changes no bit.
 
+pub(crate) mod geometry;
 pub(crate) mod inference;
 pub(crate) mod kernels;
 
