@@ -64,7 +64,8 @@ impl Scatter {
                 add_gram(scatter.as_mut_slice(), chunk);
             }
         }
-        let offset: Vec<f64> = sums.iter().map(|s| if weight > 0.0 { s / weight } else { 0.0 }).collect();
+        let offset: Vec<f64> =
+            sums.iter().map(|s| if weight > 0.0 { s / weight } else { 0.0 }).collect();
         for i in 0..width {
             add_scaled(&mut scatter.row_mut(i)[..=i], -weight * offset[i], &offset[..=i]);
             scatter[(i, i)] = scatter[(i, i)].max(0.0);
@@ -181,8 +182,7 @@ impl Merge for Triangle {
         stacked.extend(delta.iter().map(|d| root * d));
         let rows = stacked.len() / delta.len().max(1);
         let stacked = Matrix::from_vec(rows, delta.len(), stacked)?;
-        self.factor =
-            if rows > delta.len() { triangle_of(stacked.view()) } else { stacked };
+        self.factor = if rows > delta.len() { triangle_of(stacked.view()) } else { stacked };
         self.rows += later.rows;
         Ok(self)
     }
@@ -209,8 +209,7 @@ mod tests {
         let n = data.x.values().nrows();
         let mean = |j: usize| {
             let shift = data.x.values()[(0, j)];
-            let sum: f64 =
-                (0..n).map(|i| view.weight(i) * (data.x.values()[(i, j)] - shift)).sum();
+            let sum: f64 = (0..n).map(|i| view.weight(i) * (data.x.values()[(i, j)] - shift)).sum();
             shift + sum / weight
         };
         let mean: Vec<f64> = (0..3).map(mean).collect();
