@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::data::{Dataset, Frame, Matrix, Table};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::persist::{Node, Stored};
 use crate::report::Report;
@@ -31,6 +31,10 @@ pub trait Estimator: Params + Default + Clone {
         self.check().map_err(|error| error.within(name))?;
         let needs_target = self.roles().needs_target();
         data.check(self.accepts(), needs_target).map_err(|error| error.within(name))?;
+        if data.weights.is_some() && !self.accepts().weights {
+            let message = format!("{name}: this learner takes no weights");
+            return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
+        }
         run.checkpoint()?;
         let trained = match data.weights {
             Some(weights) if weights.contains(&0.0) => {
@@ -524,7 +528,7 @@ where
                     E::ABOUT.name(),
                     <E::Model as Described>::VERSION
                 );
-                return Err(Error::new(crate::error::Code::FileVersion, message));
+                return Err(Error::new(Code::FileVersion, message));
             }
             Ok(Box::new(E::Model::from_node(node)?))
         },

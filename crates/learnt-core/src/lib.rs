@@ -10,6 +10,7 @@ pub mod data;
 pub mod error;
 pub mod estimator;
 pub mod linalg;
+pub mod optimize;
 pub mod params;
 pub mod persist;
 pub mod report;

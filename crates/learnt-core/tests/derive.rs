@@ -1,4 +1,7 @@
 //! The derives, on structs that use every attribute.
+
+#![expect(missing_docs, reason = "structs of a test")]
+
 use learnt_core::estimator::Described;
 use learnt_core::params::{Interval, Kind, Search, Variant};
 use learnt_core::persist::Node;
@@ -43,7 +46,7 @@ pub struct Nothing;
 
 #[derive(Clone, Debug, Default)]
 pub struct Steps(Vec<f64>);
-impl crate::params::ParamType for Steps {
+impl learnt_core::params::ParamType for Steps {
     fn kind() -> Kind {
         Kind::Any("steps")
     }
@@ -105,7 +108,7 @@ enum Shape {
 impl Shape {
     fn positive(&self) -> Result<()> {
         match self {
-            Shape::Circle(r) if *r < 0.0 => Err(crate::persist::invalid("negative")),
+            Shape::Circle(r) if *r < 0.0 => Err(learnt_core::persist::invalid("negative")),
             _ => Ok(()),
         }
     }

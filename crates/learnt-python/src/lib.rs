@@ -1,1 +1,150 @@
-//! placeholder
+//! The native half of the Python package: one function that fits any learner of the registry, one
+//! class that is any trained model, and one file that converts arrays.
+//!
+//! Everything that scikit-learn's conventions ask for is Python code beside it.
+
+mod convert;
+mod failure;
+mod interrupt;
+mod model;
+
+use convert::{Columns, Numbers};
+use failure::{raise, warn};
+use learnt_core::context::{Context, available_threads};
+use learnt_core::data::{Dataset, Frame, Target};
+use learnt_core::error::{Code, Error};
+use learnt_core::estimator::AnyEstimator;
+use learnt_core::params::{LearnerSpec, Value};
+use learnt_core::trained::Trained;
+use model::Model;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// Builds the module.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<Model>()?;
+    module.add_function(wrap_pyfunction!(fit, module)?)?;
+    module.add_function(wrap_pyfunction!(capabilities, module)?)?;
+    module.add_function(wrap_pyfunction!(registry, module)?)?;
+    module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(threads_available, module)?)
+}
+
+/// Trains a learner. `y` holds numbers, or codes of `classes` where those are given.
+#[pyfunction]
+#[pyo3(signature = (path, params, x, columns, y, classes, targets, weights, seed, threads))]
+#[expect(clippy::too_many_arguments, reason = "one crossing of the boundary, called by one method")]
+fn fit<'py>(
+    py: Python<'py>,
+    path: &str,
+    params: &Bound<'py, PyDict>,
+    x: &Bound<'py, PyAny>,
+    columns: Columns,
+    y: Option<&Bound<'py, PyAny>>,
+    classes: Option<&Bound<'py, PyList>>,
+    targets: Vec<String>,
+    weights: Option<&Bound<'py, PyAny>>,
+    seed: u64,
+    threads: usize,
+) -> PyResult<Model> {
+    let learner = build(py, path, params)?;
+    let inputs = Numbers::read(x)?;
+    let schema = columns.schema(inputs.ncols()).map_err(|error| raise(py, error))?;
+    let labels = classes.map(|classes| classes.iter().map(|c| convert::label(&c)).collect());
+    let labels: Option<Vec<_>> = labels.transpose()?;
+    let codes: Option<PyReadonlyArray1<'py, u32>> = match (&labels, y) {
+        (Some(_), Some(codes)) => Some(codes.extract()?),
+        _ => None,
+    };
+    let codes = codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
+    let outputs = match (&labels, y) {
+        (None, Some(y)) => Some(Numbers::read(y)?),
+        _ => None,
+    };
+    let weights = weights.map(Numbers::read).transpose()?;
+    let weights = weights.as_ref().map(Numbers::to_contiguous);
+    let (x, outputs) = (inputs.view(), outputs.as_ref().map(Numbers::view));
+    let trained = interrupt::run(py, |observer| {
+        let target = match (codes, &labels, outputs) {
+            (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
+            (_, _, Some(values)) => Some(Target::Real(values)),
+            _ => None,
+        };
+        let data = Dataset {
+            x: Frame::new(x, &schema)?,
+            y: target,
+            weights: weights.as_deref(),
+            groups: None,
+        };
+        let run = Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
+        Trained::fit(learner.as_ref(), &data, &targets, &run)
+    })?;
+    warn(py, &trained.warnings)?;
+    Model::new(trained.value).map_err(|error| raise(py, error))
+}
+
+/// A learner with these parameters. A learner that is itself a default is left as it is by `None`.
+fn build(
+    py: Python<'_>,
+    path: &str,
+    params: &Bound<'_, PyDict>,
+) -> PyResult<Box<dyn AnyEstimator>> {
+    let entry = learnt::find(path).ok_or_else(|| raise(py, learnt::unknown_learner(path)))?;
+    let mut spec = LearnerSpec { learner: path.to_string(), params: Vec::new() };
+    let specs = (entry.build)().specs();
+    for (name, value) in params {
+        let name: String = name.extract()?;
+        let value = convert::value(&value)?;
+        let stays = |spec: &&learnt_core::params::ParamSpec| {
+            spec.name == name && value == Value::Null && matches!(spec.default, Value::Learner(_))
+        };
+        if specs.iter().find(stays).is_none() {
+            spec.params.push((name, value));
+        }
+    }
+    learnt::build(&spec).map_err(|error| raise(py, error))
+}
+
+/// Roles and what is accepted with these parameters: a pipeline is what its last step is, and takes
+/// what its first step takes.
+#[pyfunction]
+fn capabilities<'py>(
+    py: Python<'py>,
+    path: &str,
+    params: &Bound<'py, PyDict>,
+) -> PyResult<(Vec<&'static str>, Bound<'py, PyDict>)> {
+    let learner = build(py, path, params)?;
+    let accepts = learner.any_accepts();
+    let out = PyDict::new(py);
+    out.set_item("missing", accepts.missing)?;
+    out.set_item("categories", accepts.categories)?;
+    out.set_item("weights", accepts.weights)?;
+    out.set_item("many_outputs", accepts.many_outputs)?;
+    Ok((learner.any_roles().names(), out))
+}
+
+/// The registry as JSON text.
+#[pyfunction]
+fn registry() -> String {
+    learnt::catalogue::catalogue().to_string()
+}
+
+/// Bytes of input copied so far, because an array was not one that can be read in place.
+#[pyfunction]
+fn copied_bytes() -> u64 {
+    convert::copied()
+}
+
+/// The number of threads that this process may use.
+#[pyfunction]
+fn threads_available() -> usize {
+    available_threads()
+}
+
+/// The error for something that only this file can get wrong.
+fn internal(message: &str) -> Error {
+    Error::new(Code::Internal, message)
+}

@@ -8,6 +8,7 @@
 
 pub mod baseline;
 pub mod bayes;
+pub mod catalogue;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;

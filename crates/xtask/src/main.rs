@@ -1,2 +1,41 @@
-//! placeholder
-fn main() {}
+//! Repository tasks: `cargo xtask test | gen [--check] | bench | golden`.
+
+mod bench;
+mod generate;
+mod golden;
+mod test;
+mod venv;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test           everything: format, lints, generated files, Rust tests, Python tests
+cargo xtask gen [--check]  write (or compare) the Python classes, stubs and reference pages
+cargo xtask bench [...]    time learnt beside its peers
+cargo xtask golden         make the reference numbers again and compare them";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["test"] => test::run(),
+        ["gen"] => generate::write(),
+        ["gen", "--check"] => generate::check(),
+        ["bench", ..] => bench::run(&args[1..]),
+        ["golden"] => golden::run(),
+        _ => Err(USAGE.to_string()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Tells the person at the terminal.
+#[expect(clippy::print_stderr, reason = "this is a program for a terminal")]
+pub(crate) fn say(message: &str) {
+    eprintln!("{message}");
+}

@@ -229,11 +229,17 @@ pub trait ParamType: Sized {
     fn to_value(&self) -> Value;
     /// From a value, if it is of this type.
     fn from_value(value: &Value) -> Option<Self>;
+    /// Why a value is not of this type, where more can be said than what is accepted.
+    fn explain(_value: &Value) -> Option<Error> {
+        None
+    }
 }
 
 /// Reads a value for a field, or says what the field accepts.
 pub fn convert<T: ParamType>(spec: &ParamSpec, value: &Value) -> Result<T> {
-    T::from_value(value).ok_or_else(|| Error::parameter(spec.name, &spec.kind, value))
+    T::from_value(value).ok_or_else(|| {
+        T::explain(value).unwrap_or_else(|| Error::parameter(spec.name, &spec.kind, value))
+    })
 }
 
 impl ParamType for f64 {

@@ -153,9 +153,8 @@ pub fn sorted_quantile(sorted: &[f64], p: f64) -> Option<f64> {
     finite(if share == 0.5 { 0.5 * low + 0.5 * high } else { low + share * (high - low) })
 }
 
-/// The smallest value whose cumulative weight reaches `p` of the total, averaged with the next
-/// value of positive weight when it reaches it exactly (so that equal weights at one half give
-/// the median); `None` outside [0, 1].
+/// The type-7 quantile of the values repeated by their weights: the value at position
+/// `p (W - 1)`, interpolated, where W is the total weight; `None` outside [0, 1].
 pub fn weighted_quantile(values: &[f64], weights: &[f64], p: f64) -> Option<f64> {
     let total = total_weight(values, Some(weights))?;
     if !(0.0..=1.0).contains(&p) {
@@ -163,19 +162,18 @@ pub fn weighted_quantile(values: &[f64], weights: &[f64], p: f64) -> Option<f64>
     }
     let mut order: Vec<usize> = (0..values.len()).filter(|index| weights[*index] > 0.0).collect();
     order.sort_by(|left, right| values[*left].total_cmp(&values[*right]));
-    let target = p * total;
-    let mut reached = Accumulator::default();
-    for (place, index) in order.iter().enumerate() {
-        reached.add(weights[*index]);
-        let cumulative = reached.sum + reached.compensation;
-        if cumulative >= target {
-            let value = values[*index];
-            let next = order.get(place + 1).map_or(value, |next| values[*next]);
-            let tied = cumulative == target;
-            return finite(if tied { 0.5 * value + 0.5 * next } else { value });
-        }
-    }
-    order.last().map(|index| values[*index])
+    let position = p * (total - 1.0).max(0.0);
+    let at = |place: f64| {
+        let mut reached = Accumulator::default();
+        let found = order.iter().find(|index| {
+            reached.add(weights[**index]);
+            place < reached.sum + reached.compensation
+        });
+        found.or(order.last()).map(|index| values[*index])
+    };
+    let (low, high) = (at(position.floor())?, at(position.ceil())?);
+    let share = position - position.floor();
+    finite((1.0 - share) * low + share * high)
 }
 
 /// The largest value minus the smallest.

@@ -4,6 +4,7 @@
 //! The constant c that minimises Σ w_i (y_i - c)² is the mean; Σ w_i |y_i - c| the median.
 
 use learnt_core::prelude::*;
+use learnt_core::stats::summary;
 
 /// Predicts one number, whatever the inputs.
 ///
@@ -85,21 +86,27 @@ impl Estimator for DummyRegressor {
                 }
                 constant.clone()
             }
-            _ => (0..y.ncols()).map(|j| self.summary(&y.column(j), data.weights)).collect(),
+            _ => (0..y.ncols())
+                .map(|j| self.summary(&y.column(j), data.weights))
+                .collect::<Result<_>>()?,
         };
         Ok(DummyRegressorModel { constant })
     }
 }
 
 impl DummyRegressor {
-    fn summary(&self, y: &[f64], weights: Option<&[f64]>) -> f64 {
-        match self.strategy {
-            RegressorStrategy::Median => weighted_quantile(y, weights, 0.5),
-            RegressorStrategy::Quantile => {
-                weighted_quantile(y, weights, self.quantile.unwrap_or(0.5))
-            }
-            RegressorStrategy::Mean | RegressorStrategy::Constant => weighted_mean(y, weights),
-        }
+    fn summary(&self, y: &[f64], weights: Option<&[f64]>) -> Result<f64> {
+        let quantile = |share| match weights {
+            Some(weights) => summary::weighted_quantile(y, weights, share),
+            None => summary::quantile(y, share),
+        };
+        let value = match self.strategy {
+            RegressorStrategy::Median => quantile(0.5),
+            RegressorStrategy::Quantile => quantile(self.quantile.unwrap_or(0.5)),
+            RegressorStrategy::Mean | RegressorStrategy::Constant => summary::mean(y, weights),
+        };
+        let finite = value.filter(|value| value.is_finite());
+        finite.ok_or_else(|| Error::numeric("the target is too large to average"))
     }
 }
 
@@ -109,46 +116,16 @@ impl Regressor for DummyRegressorModel {
     }
 }
 
-/// Σ w y / Σ w, computed as the first value plus the mean difference from it.
-fn weighted_mean(y: &[f64], weights: Option<&[f64]>) -> f64 {
-    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let total: f64 = (0..y.len()).map(weight).sum();
-    y[0] + (0..y.len()).map(|i| weight(i) * (y[i] - y[0])).sum::<f64>() / total
-}
-
-/// The value at position share * (total - 1) of the values repeated by weight, interpolated: equal
-/// to the usual quantile without weights, and to repetition with whole weights.
-fn weighted_quantile(y: &[f64], weights: Option<&[f64]>, share: f64) -> f64 {
-    let mut order: Vec<usize> = (0..y.len()).collect();
-    order.sort_by(|&a, &b| y[a].total_cmp(&y[b]));
-    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let total: f64 = order.iter().map(|&i| weight(i)).sum();
-    let position = share * (total - 1.0).max(0.0);
-    let at = |place: f64| {
-        let mut reached = 0.0;
-        for &i in &order {
-            reached += weight(i);
-            if place < reached {
-                return y[i];
-            }
-        }
-        y[order[order.len() - 1]]
-    };
-    let (low, high) = (at(position.floor()), at(position.ceil()));
-    low + (high - low) * position.fract()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_median_of_repeated_rows_is_the_weighted_median() {
-        let repeated = weighted_quantile(&[1.0, 2.0, 2.0, 2.0, 9.0, 9.0], None, 0.5);
-        let weighted = weighted_quantile(&[9.0, 1.0, 2.0], Some(&[2.0, 1.0, 3.0]), 0.5);
-        assert_eq!(repeated, 2.0);
-        assert_eq!(weighted, repeated);
-        assert_eq!(weighted_quantile(&[4.0, 1.0, 3.0, 2.0], None, 0.5), 2.5);
+        let median = DummyRegressor { strategy: RegressorStrategy::Median, ..Default::default() };
+        let repeated = median.summary(&[1.0, 2.0, 2.0, 2.0, 9.0, 9.0], None).unwrap();
+        let weighted = median.summary(&[9.0, 1.0, 2.0], Some(&[2.0, 1.0, 3.0])).unwrap();
+        assert_eq!((repeated, weighted), (2.0, 2.0));
     }
 
     #[test]

@@ -1,1 +1,19 @@
-//! Splits, cross-validation and comparison.
+//! Splits, resamples, cross-validation and comparison. Learners are seen only through the traits and
+//! the registry.
+
+mod compare;
+mod cross_validate;
+mod folds;
+mod preparation;
+mod resample;
+mod split;
+
+pub use compare::{Candidate, Comparison, Row, compare, corrected_t_test};
+pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
+pub use folds::{Split, Splits, Splitter};
+pub use preparation::{prepared, standard_preparation};
+pub use resample::{
+    Balance, Bootstrap, balanced_class_weights, balanced_sample, bootstrap,
+    expected_distinct_share, median_frequency_weights, row_weights, weighted_resample,
+};
+pub use split::{Parts, Size, holdout, train_test};

@@ -1,6 +1,27 @@
 //! Decision trees on one engine.
 
+mod decision_tree_classifier;
+mod decision_tree_regressor;
+pub(crate) mod grow;
+mod nodes;
+mod options;
+mod prune;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use decision_tree_classifier::{
+    ClassWeight, DecisionTreeClassifier, DecisionTreeClassifierModel, TreeClassifierCriterion,
+};
+pub use decision_tree_regressor::{
+    DecisionTreeRegressor, DecisionTreeRegressorModel, TreeRegressorCriterion,
+};
+pub use options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
+pub use prune::PruningPath;
+
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] = &[];
+pub const ENTRIES: &[Entry] =
+    &[entry::<DecisionTreeClassifier>(), entry::<DecisionTreeRegressor>()];

@@ -1,0 +1,335 @@
+//! The command line, made from the registry: a learner's flags are its parameters.
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use learnt::estimator::{About, Entry};
+use learnt::params::{Kind, ParamSpec, Params, Variant};
+use std::collections::BTreeMap;
+
+/// Start of a learner's own flags in the matches, so that they cannot meet the common ones.
+pub(crate) const PARAM: &str = "param:";
+
+/// Common flags that a learner's parameter of the same name must not hide.
+const COMMON: &[&str] = &["target", "task", "weight", "seed", "threads", "json", "out", "help"];
+
+/// The whole command.
+pub(crate) fn command() -> Command {
+    Command::new("learnt")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Machine learning at the terminal: one binary, a file in, a model, a table or a prediction out")
+        .arg_required_else_help(true)
+        .subcommand_required(true)
+        .infer_subcommands(false)
+        .disable_help_subcommand(true)
+        .max_term_width(100)
+        .after_help(
+            "Start here:\n  learnt compare iris                              every classifier on a bundled set\n  \
+             learnt describe my.csv -t price                  look first\n  \
+             learnt fit ridge my.csv -t price -o my.learnt    then learnt predict my.learnt new.csv\n\n\
+             Exit codes: 0 ok, 1 bug, 2 usage, 3 data, 4 model file, 5 not converged (--strict), 6 gate missed,\n\
+             7 limit reached, 8 some candidates failed, 130 interrupted. learnt help E014 explains a code.",
+        )
+        .subcommands([
+            look("list", "List the learners", "learnt list --role classifier\n  learnt list --streaming --json")
+                .arg(Arg::new("role").long("role").value_name("ROLE").help("Only classifier, regressor, transformer or clusterer"))
+                .arg(flag("streaming", "Only learners that fit files larger than memory")),
+            look("show", "Show a learner: what it does, its parameters and their defaults", "learnt show ridge\n  learnt show tree --json")
+                .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A name from `learnt list`")),
+            data("describe", "Describe a table: types, missing values, ranges", "learnt describe iris\n  learnt describe my.csv -t price --all"),
+            look("dataset", "List the bundled data sets, or print one as CSV", "learnt dataset\n  learnt dataset penguins > penguins.csv")
+                .arg(Arg::new("name").value_name("NAME").help("A bundled set"))
+                .arg(out_flag("Write to this file instead; the ending chooses the format")),
+            make(),
+            data("convert", "Convert a table to another format", "learnt convert my.csv my.parquet\n  learnt convert my.arff - --to csv")
+                .arg(Arg::new("to-path").required(true).value_name("TO").help("The new file, or - for standard output"))
+                .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
+            with_learners(
+                data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt"),
+                |learner| {
+                    preparation(learner)
+                        .arg(out_flag("Save the model to this file"))
+                        .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there"))
+                        .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
+                        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+                        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing"]).help("What prediction does with categories that training did not see"))
+                },
+            ),
+            model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  zcat new.csv.gz | learnt predict my.learnt - --proba"))
+                .arg(flag("proba", "Add the probability of each class"))
+                .arg(flag("append", "Put the predictions beside the input columns"))
+                .arg(out_flag("Write to this file instead; the ending chooses the format")),
+            model(data("score", "Score a model on data with a target", "learnt score my.learnt test.csv\n  learnt score my.learnt test.csv --fail-under r2=0.8"))
+                .arg(metric_flag())
+                .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
+            with_learners(
+                data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2"),
+                |learner| folds(preparation(learner)),
+            ),
+            folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
+                .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
+                .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners")),
+            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")),
+            model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))
+                .arg(flag("schema", "Only the columns"))
+                .arg(flag("privacy", "Which raw values of the training data the file holds")),
+            model(look("verify", "Check a model file: checksum, structure, and its self-test rows", "learnt verify my.learnt\n  learnt verify my.learnt --json")),
+            look("completions", "Print shell completions", "learnt completions bash > /etc/bash_completion.d/learnt\n  learnt completions zsh")
+                .arg(Arg::new("shell").required(true).value_name("SHELL").help("bash, zsh, fish, powershell or elvish")),
+            look("help", "Explain a verb or an error code", "learnt help fit\n  learnt help E014")
+                .arg(Arg::new("topic").value_name("TOPIC").help("A verb or an error code")),
+        ])
+}
+
+/// A verb with the flags that every verb has.
+fn look(name: &'static str, about: &'static str, examples: &'static str) -> Command {
+    Command::new(name)
+        .about(about)
+        .before_help(format!("Examples:\n  {examples}"))
+        .arg(flag("json", "Print JSON"))
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .default_value("0")
+                .help("The seed of all random draws, or `random`"),
+        )
+        .arg(
+            Arg::new("threads")
+                .long("threads")
+                .short('j')
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .default_value("0")
+                .help("Threads; 0 takes all. The result does not depend on it"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .long("quiet")
+                .short('q')
+                .action(ArgAction::SetTrue)
+                .help("Say less on standard error"),
+        )
+        .arg(
+            Arg::new("max-memory")
+                .long("max-memory")
+                .value_name("SIZE")
+                .help("Refuse work that needs more than this, such as 500MB or 2GB"),
+        )
+        .arg(
+            Arg::new("progress")
+                .long("progress")
+                .value_name("HOW")
+                .value_parser(["auto", "none", "json"])
+                .default_value("auto")
+                .help("Progress on standard error"),
+        )
+}
+
+/// A verb that reads a table.
+fn data(name: &'static str, about: &'static str, examples: &'static str) -> Command {
+    with_data(look(name, about, examples))
+}
+
+fn with_data(command: Command) -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).help_heading("Reading")
+    };
+    command
+        .arg(
+            Arg::new("data")
+                .required(true)
+                .value_name("DATA")
+                .help("A file, the name of a bundled set, or - for standard input"),
+        )
+        .arg(
+            Arg::new("target")
+                .long("target")
+                .short('t')
+                .value_name("COLUMN")
+                .help("The column to predict"),
+        )
+        .arg(text("task", "TASK", "What to make of the target: classify or regress"))
+        .arg(text("weight", "COLUMN", "The column with row weights"))
+        .arg(text("ignore", "COLUMNS", "Columns to leave out").value_delimiter(','))
+        .arg(text("format", "FORMAT", "csv, tsv, parquet, arrow, arff, libsvm or ndjson"))
+        .arg(text("delimiter", "CHAR", "The delimiter of CSV"))
+        .arg(
+            text("header", "YES|NO", "Whether the first line names the columns")
+                .value_parser(["auto", "yes", "no"]),
+        )
+        .arg(text("na", "TOKENS", "Tokens that mean missing").value_delimiter(','))
+        .arg(
+            text("type", "COLUMN=TYPE", "num, cat, skip or ord(S<M<L); may be repeated")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            text("rename", "OLD=NEW", "Rename a column; may be repeated").action(ArgAction::Append),
+        )
+        .arg(text("encoding", "NAME", "utf-8, latin-1 or utf-16"))
+        .arg(
+            text("ragged", "HOW", "Rows with too many or too few fields: error or skip")
+                .value_parser(["error", "skip"]),
+        )
+        .arg(flag("dedupe-names", "Number repeated column names").help_heading("Reading"))
+        .arg(flag("decimal-comma", "1,5 is one and a half").help_heading("Reading"))
+        .arg(flag("all", "Show every row of a long table").help_heading("Output"))
+}
+
+fn model(command: Command) -> Command {
+    command.arg(Arg::new("model").required(true).index(1).value_name("MODEL").help("A model file"))
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+fn out_flag(help: &'static str) -> Arg {
+    Arg::new("out").long("out").short('o').value_name("FILE").help(help)
+}
+
+fn metric_flag() -> Arg {
+    Arg::new("metric")
+        .long("metric")
+        .value_name("METRICS")
+        .value_delimiter(',')
+        .help("Which metrics, best known first")
+}
+
+fn folds(command: Command) -> Command {
+    command
+        .arg(
+            Arg::new("folds")
+                .long("folds")
+                .value_name("K")
+                .value_parser(value_parser!(usize))
+                .default_value("10")
+                .help("Number of folds"),
+        )
+        .arg(metric_flag())
+}
+
+fn preparation(command: Command) -> Command {
+    command.arg(flag("no-prepare", "Add no preparation in front of the learner")).arg(
+        Arg::new("impute")
+            .long("impute")
+            .value_name("HOW")
+            .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])
+            .default_value("auto")
+            .help("What to do with missing values that the learner cannot take"),
+    )
+}
+
+/// `make`, with one subcommand for each generator and its parameters as flags.
+fn make() -> Command {
+    let verb = look(
+        "make",
+        "Draw a data set from a generator",
+        "learnt make moons --rows 500 --noise 0.1 > moons.csv\n  learnt make blobs -o blobs.parquet",
+    );
+    let generators = learnt::datasets::GENERATORS.iter().map(|generator| {
+        let params = (generator.build)();
+        let about = params.documentation().lines().next().unwrap_or_default().to_string();
+        let command = look(generator.name, "", "")
+            .about(about)
+            .before_help("")
+            .arg(out_flag("Write to this file; the ending chooses the format"));
+        with_params(command, params.specs())
+    });
+    verb.subcommand_required(true).subcommands(generators)
+}
+
+/// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.
+fn with_learners(verb: Command, extend: impl Fn(Command) -> Command) -> Command {
+    let name = verb.get_name().to_string();
+    let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+    let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
+    let parent = Command::new(name)
+        .about(about)
+        .before_help(examples)
+        .subcommand_required(true)
+        .subcommand_value_name("LEARNER")
+        .subcommand_help_heading("Learners");
+    let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
+    let commands: Vec<Command> = single
+        .chain(shared_aliases())
+        .map(|(name, entries)| extend(learner_command(name, &entries)))
+        .collect();
+    parent.subcommands(commands)
+}
+
+/// Aliases with the learners they stand for: one, or one for each kind of target.
+fn shared_aliases() -> BTreeMap<String, Vec<&'static Entry>> {
+    let mut aliases: BTreeMap<String, Vec<&'static Entry>> = BTreeMap::new();
+    for entry in learnt::entries() {
+        for alias in entry.about.aliases {
+            if learnt::find(alias).is_none() {
+                aliases.entry((*alias).to_string()).or_default().push(entry);
+            }
+        }
+    }
+    aliases
+}
+
+fn learner_command(name: String, entries: &[&'static Entry]) -> Command {
+    let abouts: Vec<&'static About> = entries.iter().map(|entry| entry.about).collect();
+    let learner = (entries[0].build)();
+    let sentence = learner.documentation().lines().next().unwrap_or_default().to_string();
+    let is_alias = abouts.len() > 1 || abouts[0].command() != name;
+    let about = match is_alias {
+        true => {
+            format!("= {}", abouts.iter().map(|a| a.command()).collect::<Vec<_>>().join(" or "))
+        }
+        false => sentence,
+    };
+    let mut specs: Vec<ParamSpec> = Vec::new();
+    for entry in entries {
+        for spec in (entry.build)().specs() {
+            if !specs.iter().any(|known| known.name == spec.name) {
+                specs.push(spec.clone());
+            }
+        }
+    }
+    let command =
+        with_data(look("", "", "")).name(name).about(about).before_help("").hide(is_alias);
+    with_params(command, &specs)
+}
+
+/// One flag for each parameter.
+fn with_params(mut command: Command, specs: &[ParamSpec]) -> Command {
+    for spec in specs {
+        let name = spec.name.replace('_', "-");
+        let long = if COMMON.contains(&name.as_str()) { format!("param-{name}") } else { name };
+        let first = spec.doc.lines().collect::<Vec<_>>().join(" ");
+        let mut arg = Arg::new(format!("{PARAM}{}", spec.name))
+            .long(long)
+            .value_name(value_name(&spec.kind))
+            .help(format!("{first} [{}; default: {}]", spec.kind, spec.default))
+            .help_heading("Parameters")
+            .allow_hyphen_values(true);
+        if spec.kind == Kind::Bool {
+            arg = arg.num_args(0..=1).default_missing_value("true");
+        }
+        command = command.arg(arg);
+    }
+    command
+}
+
+fn value_name(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "BOOL",
+        Kind::Int(_) => "N",
+        Kind::Real(_) => "X",
+        Kind::Optional(inner) => value_name(inner),
+        Kind::Choice(variants)
+            if variants.iter().all(|v| matches!(v, Variant::Word(..) | Variant::Null(_))) =>
+        {
+            "WORD"
+        }
+        _ => "VALUE",
+    }
+}
+
+/// Whether `--json` stands anywhere in the matches.
+pub(crate) fn wants_json(matches: &ArgMatches) -> bool {
+    let own = matches.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(false);
+    own || matches.subcommand().is_some_and(|(_, inner)| wants_json(inner))
+}

@@ -1,0 +1,166 @@
+//! `learnt fit`.
+
+use super::Call;
+use crate::input::{self, Supervised};
+use crate::learner;
+use crate::output::{print, print_json};
+use learnt::data::{Matrix, Target};
+use learnt::error::{Code, Error, Result};
+use learnt::estimator::AnyEstimator;
+use learnt::rounds::Source;
+use learnt::trained::{Trained, Unknown};
+use learnt_io::Task;
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
+    check_out(call)?;
+    for entry in learnt::find_all(name) {
+        if learnt::find_all(name).len() == 1 {
+            learner::build(call, entry)?;
+        }
+    }
+    let started = Instant::now();
+    let mut trained = match call.flag("stream") {
+        true => stream(call, name)?,
+        false => in_memory(call, name)?,
+    };
+    if call.text("unknown") == Some("missing") {
+        trained.history.unknown = Unknown::Missing;
+    }
+    finish(call, &trained, started.elapsed().as_secs_f64())
+}
+
+/// A model is not replaced by accident, and a bad place is found before the work.
+fn check_out(call: &Call) -> Result<()> {
+    let Some(out) = call.text("out") else { return Ok(()) };
+    if Path::new(out).exists() && !call.flag("force") {
+        return Err(Error::new(Code::Usage, format!("{out} exists")).hint("add -f to replace it"));
+    }
+    Ok(())
+}
+
+fn in_memory(call: &Call, name: &str) -> Result<Trained> {
+    let input = input::read(call)?;
+    let mut supervised = input::supervised(call, input, learner::needs_target(name))?;
+    if call.text("impute") == Some("drop-rows") {
+        drop_rows(call, &mut supervised);
+    }
+    let data = supervised.data.view();
+    let entry = learner::resolve(name, data.y.as_ref())?;
+    learner::check_task(entry, data.y.as_ref())?;
+    let missing = learner::has_missing(&data);
+    let (learner, said) =
+        learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
+    if let Some(said) = said {
+        call.say(&said);
+    }
+    let mut trained = Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?;
+    trained.history.digest = supervised.digest;
+    Ok(trained)
+}
+
+pub(crate) fn drop_rows(call: &Call, supervised: &mut Supervised) {
+    let data = supervised.data.view();
+    let whole = |i: &usize| (0..data.x.ncols()).all(|j| !data.x.values().at(*i, j).is_nan());
+    let kept: Vec<usize> = (0..data.nrows()).filter(whole).collect();
+    let dropped = data.nrows() - kept.len();
+    if dropped > 0 {
+        call.say(&format!("dropped {dropped} of {} rows with missing values", data.nrows()));
+        supervised.data = data.gather(&kept);
+    }
+}
+
+fn stream(call: &Call, name: &str) -> Result<Trained> {
+    let options = input::options(call)?;
+    let path = call.text("data").unwrap_or_default();
+    let asked = input::Asked::new(call, None)?;
+    if learner::needs_target(name) && asked.targets.is_empty() {
+        return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
+    }
+    let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
+        .map_err(|error| input::or_bundled(error, path))?;
+    call.say(&format!("read {path} in blocks: {}", source.report()));
+    source.notes().iter().for_each(|note| call.say(note));
+    let outline = source.outline();
+    let no_rows = Matrix::zeros(0, 1);
+    let target = match source.task() {
+        Some(Task::Classify) => Some(Target::Class { codes: &[], classes: outline.classes }),
+        Some(Task::Regress) => Some(Target::Real(no_rows.view())),
+        None => None,
+    };
+    let entry = learner::resolve(name, target.as_ref())?;
+    learner::check_task(entry, target.as_ref())?;
+    let built: Box<dyn AnyEstimator> = learner::build(call, entry)?;
+    let (learner, said) = learner::prepared(
+        call,
+        built,
+        outline.schema,
+        source.report().columns.iter().any(|column| column.missing > 0),
+    )?;
+    if let Some(said) = said {
+        call.say(&said);
+    }
+    let mut trained = Trained::fit_source(learner.as_ref(), &source, &asked.targets, &call.run)?;
+    trained.history.digest = source.report().digest.clone();
+    Ok(trained)
+}
+
+fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
+    let history = &trained.history;
+    let name = trained.about.command();
+    call.say(&format!(
+        "{name}  {} rows x {} columns  seed {}  {} threads  {}",
+        history.rows,
+        history.schema.len(),
+        history.seed,
+        call.run.threads(),
+        duration(seconds)
+    ));
+    let out = call.text("out");
+    match out {
+        Some("-") => {
+            use std::io::Write;
+            std::io::stdout().lock().write_all(&trained.to_bytes()?)?;
+        }
+        Some(path) => {
+            trained.save(Path::new(path))?;
+            let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
+            call.say(&format!(
+                "wrote {path} ({:.1} kB)   next: learnt predict {path} NEW.csv",
+                size as f64 / 1000.0
+            ));
+        }
+        None => {}
+    }
+    let report = trained.model.report();
+    if call.json && out != Some("-") {
+        let payload = json!({
+            "learner": trained.about.path, "rows": history.rows, "columns": history.schema.len(),
+            "targets": history.targets, "seconds": seconds, "warnings": history.warnings,
+            "converged": trained.model.converged(), "model": out,
+            "data": { "path": call.text("data"), "rows": history.rows, "digest": history.digest },
+            "report": report.as_ref().map_or(Json::Null, learnt::report::Report::to_json),
+        });
+        print_json("fit", Some(history.seed), payload);
+    } else if let Some(report) = report.filter(|_| out != Some("-")) {
+        print(&report.to_text());
+    } else if out.is_none() {
+        call.say("the model was not saved: add -o MODEL.learnt");
+    }
+    if call.flag("strict") && !trained.model.converged() {
+        return Ok(ExitCode::from(Code::NotConverged.exit_code()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Seconds for people.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s => format!("{s:.1} s"),
+    }
+}

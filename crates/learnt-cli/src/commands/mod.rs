@@ -1,0 +1,122 @@
+//! One file a verb, or a few that belong together.
+
+mod compare;
+mod data;
+mod fit;
+mod help;
+mod models;
+mod predict;
+mod registry;
+
+use crate::observer::{Terminal, watch_interrupts};
+use clap::ArgMatches;
+use learnt::context::Context;
+use learnt::error::{Code, Error, Result};
+use std::process::ExitCode;
+
+/// What every verb gets: its arguments, and the run.
+pub(crate) struct Call<'a> {
+    pub(crate) args: &'a ArgMatches,
+    pub(crate) run: Context<'a>,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl Call<'_> {
+    /// The text of an argument.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.args.try_get_one::<String>(name).ok().flatten().map(String::as_str)
+    }
+
+    /// Whether a flag is set.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.args.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)
+    }
+
+    /// All texts of a repeated argument.
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
+        let values = self.args.try_get_many::<String>(name).ok().flatten();
+        values.map(|values| values.cloned().collect()).unwrap_or_default()
+    }
+
+    /// Says something on standard error, unless quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            crate::output::say(text);
+        }
+    }
+}
+
+/// Runs the verb that the command line names.
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
+    let Some((verb, args)) = matches.subcommand() else {
+        return Err(Error::new(Code::Usage, "no verb").hint("learnt --help"));
+    };
+    // Learners and generators are subcommands of their verb.
+    let (inner, args) = match args.subcommand() {
+        Some((inner, deeper)) => (Some(inner), deeper),
+        None => (None, args),
+    };
+    let text = |name: &str| args.try_get_one::<String>(name).ok().flatten().map(String::as_str);
+    let quiet = args.get_flag("quiet");
+    let terminal = Terminal::new(text("progress").unwrap_or("auto"), quiet);
+    watch_interrupts();
+    let run = Context::default()
+        .with_seed(seed(text("seed").unwrap_or("0"))?)
+        .with_threads(args.try_get_one::<usize>("threads").ok().flatten().copied().unwrap_or(0))
+        .with_memory_limit(text("max-memory").map(bytes).transpose()?)
+        .observed_by(&terminal);
+    let call = Call { args, run, json: args.get_flag("json"), quiet };
+    match (verb, inner) {
+        ("list", _) => registry::list(&call),
+        ("show", _) => registry::show(&call),
+        ("describe", _) => data::describe(&call),
+        ("dataset", _) => data::dataset(&call),
+        ("make", Some(name)) => data::make(&call, name),
+        ("convert", _) => data::convert(&call),
+        ("fit", Some(name)) => fit::fit(&call, name),
+        ("predict", _) => predict::predict(&call),
+        ("score", _) => predict::score(&call),
+        ("cv", Some(name)) => compare::cross_validate(&call, name),
+        ("compare", _) => compare::compare(&call),
+        ("summary", _) => models::summary(&call),
+        ("inspect", _) => models::inspect(&call),
+        ("verify", _) => models::verify(&call),
+        ("completions", _) => help::completions(&call),
+        ("help", _) => help::help(&call),
+        _ => Err(Error::internal("a verb without its command")),
+    }
+}
+
+/// A seed: a whole number, or `random` for one from the clock, which is printed.
+fn seed(word: &str) -> Result<u64> {
+    if word == "random" {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let seed = now.map_or(0, |time| time.as_nanos() as u64 >> 8);
+        crate::output::say(&format!("seed {seed}"));
+        return Ok(seed);
+    }
+    word.parse().map_err(|_| {
+        Error::parameter("--seed", "a whole number >= 0 or `random`", format!("'{word}'"))
+    })
+}
+
+/// A size in bytes: `500MB`, `2GB`, `1GiB`, `1000000`.
+fn bytes(word: &str) -> Result<u64> {
+    let bad =
+        || Error::parameter("--max-memory", "a size such as 500MB or 2GB", format!("'{word}'"));
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &word[digits.len()..].to_ascii_lowercase()[..] {
+        "" | "b" => 1.0,
+        "kb" | "k" => 1e3,
+        "mb" | "m" => 1e6,
+        "gb" | "g" => 1e9,
+        "tb" | "t" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1048576.0,
+        "gib" => 1073741824.0,
+        _ => return Err(bad()),
+    };
+    let number: f64 = digits.trim().parse().map_err(|_| bad())?;
+    if number > 0.0 { Ok((number * factor) as u64) } else { Err(bad()) }
+}

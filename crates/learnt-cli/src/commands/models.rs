@@ -1,0 +1,140 @@
+//! `learnt summary`, `learnt inspect` and `learnt verify`.
+
+use super::Call;
+use crate::output::{print, print_json};
+use learnt::data::{ColumnKind, Schema};
+use learnt::error::{Code, Error, Result};
+use learnt::report::{Cell, ReportTable};
+use learnt::trained::Trained;
+use serde_json::{Value as Json, json};
+use std::process::ExitCode;
+
+pub(crate) fn load(call: &Call) -> Result<Trained> {
+    let path = call.text("model").unwrap_or_default();
+    if path != "-" {
+        return learnt::load(path);
+    }
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)?;
+    learnt::from_bytes(&bytes)
+}
+
+pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let report = trained.model.report().ok_or_else(|| {
+        Error::unsupported(format!("{} has no summary", trained.about.name()))
+            .hint("`learnt inspect` shows what the file holds")
+    })?;
+    match call.json {
+        true => print_json("summary", None, json!({ "report": report.to_json() })),
+        false => print(&report.to_text()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn column_json(schema: &Schema) -> Vec<Json> {
+    let column = |column: &learnt::data::Column| match &column.kind {
+        ColumnKind::Numeric => json!({ "name": column.name, "type": "num" }),
+        ColumnKind::Categorical { levels, ordered } => {
+            json!({ "name": column.name, "type": if *ordered { "ord" } else { "cat" }, "levels": levels })
+        }
+    };
+    schema.columns().iter().map(column).collect()
+}
+
+fn column_table(schema: &Schema) -> ReportTable {
+    let mut table = ReportTable::new("columns", &["column", "type", "levels"]);
+    for column in schema.columns() {
+        let (kind, levels) = match &column.kind {
+            ColumnKind::Numeric => ("num", String::new()),
+            ColumnKind::Categorical { levels, ordered } => {
+                (if *ordered { "ord" } else { "cat" }, levels.join(", "))
+            }
+        };
+        table.rows.push(vec![Cell::Text(column.name.clone()), kind.into(), Cell::Text(levels)]);
+    }
+    table
+}
+
+pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let history = &trained.history;
+    let params: serde_json::Map<String, Json> =
+        history.params.iter().map(|(name, value)| (name.clone(), value.to_json())).collect();
+    let classes: Vec<String> = history.classes.iter().map(ToString::to_string).collect();
+    let levels = history.schema.columns().iter().filter(|column| column.levels().is_some()).count();
+    let privacy = match (trained.about.stores_rows, levels) {
+        (true, _) => "training rows, column names, category levels and class names".to_string(),
+        (false, _) => format!(
+            "no training rows; {levels} columns of category levels and {} class names",
+            classes.len()
+        ),
+    };
+    if call.json {
+        let payload = json!({
+            "learner": trained.about.path, "params": params, "columns": column_json(&history.schema),
+            "targets": history.targets, "classes": classes, "rows": history.rows, "seed": history.seed,
+            "digest": history.digest, "version": history.version, "warnings": history.warnings,
+            "converged": trained.model.converged(), "privacy": privacy,
+            "roles": trained.about.roles.names(),
+        });
+        print_json("inspect", None, payload);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if call.flag("privacy") {
+        print(&format!("{privacy}\n"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if call.flag("schema") {
+        print(&column_table(&history.schema).to_text());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = format!("learner    {}\n", trained.about.path);
+    let params: Vec<String> =
+        history.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    out += &format!("parameters {}\n", params.join(" "));
+    out += &format!(
+        "target     {}\n",
+        if history.targets.is_empty() { "none".to_string() } else { history.targets.join(", ") }
+    );
+    if !classes.is_empty() {
+        out += &format!("classes    {}\n", classes.join(", "));
+    }
+    out += &format!(
+        "rows       {}\nseed       {}\nversion    {}\n",
+        history.rows, history.seed, history.version
+    );
+    out += &format!("converged  {}\nholds      {privacy}\n", trained.model.converged());
+    if let Some(digest) = &history.digest {
+        out += &format!("data       sha256 {digest}\n");
+    }
+    for warning in &history.warnings {
+        out += &format!("warning    {}\n", learnt::error::plain(warning));
+    }
+    print(&(out + "\n" + &column_table(&history.schema).to_text()));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn verify(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let outcome = trained.verify()?;
+    let words = match outcome {
+        Some(true) => "whole: checksum, structure and self-test rows are right",
+        Some(false) => "the self-test rows give other numbers here",
+        None => "whole: checksum and structure are right; the file has no self-test rows",
+    };
+    match call.json {
+        true => print_json(
+            "verify",
+            None,
+            json!({ "whole": true, "self_test": outcome, "text": words }),
+        ),
+        false => print(&format!("{words}\n")),
+    }
+    match outcome {
+        Some(false) => Err(Error::new(Code::FileInvalid, words).hint(
+            "another kind of processor may differ in the last digits; compare predictions by hand",
+        )),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}

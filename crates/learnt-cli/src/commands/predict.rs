@@ -1,0 +1,244 @@
+//! `learnt predict` and `learnt score`.
+
+use super::Call;
+use super::models::load;
+use crate::input;
+use crate::output::{print, print_json};
+use learnt::data::{
+    Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target,
+};
+use learnt::error::{Code, Error, Result, plain};
+use learnt::metrics::{self, Direction, Said, Task};
+use learnt::report::{Cell, ReportTable, finite};
+use learnt::trained::{Prediction, Trained};
+use learnt_io::WriteOptions;
+use serde_json::{Map, Value as Json, json};
+use std::process::ExitCode;
+
+pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let mut options = input::options(call)?;
+    options.allow_empty = true;
+    let input = input::read_with(call, &options)?;
+    note_extra(call, &trained, input.table.schema());
+    let frame = input.table.frame();
+    let table = predictions(call, &trained, &frame)?;
+    let table = match call.flag("append") {
+        true => beside(&frame, table)?,
+        false => table,
+    };
+    match (call.text("out"), call.json) {
+        (Some(path), _) if path != "-" => {
+            learnt_io::write(path, &table.frame(), &WriteOptions::default())?;
+            call.say(&format!("wrote {path} ({} rows)", table.values().nrows()));
+        }
+        (_, true) => print_json("predict", None, json!({ "predictions": rows_json(&table) })),
+        _ => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn note_extra(call: &Call, trained: &Trained, schema: &Schema) {
+    let extra: Vec<&str> = trained
+        .extra_columns(schema)
+        .into_iter()
+        .filter(|name| !trained.history.targets.iter().any(|t| t == name))
+        .collect();
+    if !extra.is_empty() {
+        let shown: Vec<String> = extra.iter().take(5).map(|name| plain(name)).collect();
+        call.say(&format!(
+            "note: {} columns are not used by the model: {}",
+            extra.len(),
+            shown.join(", ")
+        ));
+    }
+}
+
+/// Predictions as a table: classes and clusters as categories, numbers as they are.
+fn predictions(call: &Call, trained: &Trained, frame: &Frame) -> Result<Table> {
+    let classes = &trained.history.classes;
+    let mut table = match trained.predict(frame, &call.run)? {
+        Prediction::Real(values) => {
+            let name = |j: usize| match values.ncols() {
+                1 => "prediction".to_string(),
+                _ => trained
+                    .history
+                    .targets
+                    .get(j)
+                    .map_or(format!("prediction_{j}"), |t| format!("prediction_{t}")),
+            };
+            let schema = Schema::numeric((0..values.ncols()).map(name))?;
+            Table::new(values, schema)?
+        }
+        Prediction::Class(codes) => {
+            let levels = classes.iter().map(Label::to_string).collect();
+            let values = Matrix::column_vector(codes.into_iter().map(f64::from).collect());
+            Table::new(values, Schema::new(vec![Column::categorical("prediction", levels)])?)?
+        }
+        Prediction::Cluster(labels) => {
+            let code = |label: Option<u32>| label.map_or(-1.0, f64::from);
+            let values = Matrix::column_vector(labels.into_iter().map(code).collect());
+            Table::new(values, Schema::numeric(["cluster"])?)?
+        }
+        Prediction::Table(table) => table,
+    };
+    if call.flag("proba") {
+        let probabilities = trained.probabilities(frame, &call.run)?;
+        let schema = Schema::numeric(classes.iter().map(|class| format!("p_{class}")))?;
+        table = beside(&table.frame(), Table::new(probabilities, schema)?)?;
+    }
+    Ok(table)
+}
+
+/// Two tables of as many rows as one; a name that is taken gets `_prediction` behind it.
+fn beside(left: &Frame, right: Table) -> Result<Table> {
+    let width = left.ncols() + right.values().ncols();
+    let values = Matrix::from_fn(left.nrows(), width, |i, j| match j < left.ncols() {
+        true => left.values().at(i, j),
+        false => right.values()[(i, j - left.ncols())],
+    });
+    let mut columns = left.schema().columns().to_vec();
+    for column in right.schema().columns() {
+        let taken = columns.iter().any(|known| known.name == column.name);
+        let name = if taken { format!("{}_prediction", column.name) } else { column.name.clone() };
+        columns.push(Column { name, kind: column.kind.clone() });
+    }
+    Table::new(values, Schema::new(columns)?)
+}
+
+fn rows_json(table: &Table) -> Vec<Json> {
+    let schema = table.schema();
+    let cell = |i: usize, j: usize| {
+        let value = table.values()[(i, j)];
+        match schema.column(j).levels() {
+            Some(levels) => levels
+                .get(value as usize)
+                .filter(|_| !value.is_nan())
+                .map_or(Json::Null, |level| json!(level)),
+            None => finite(value),
+        }
+    };
+    (0..table.values().nrows())
+        .map(|i| {
+            Json::Object(
+                schema
+                    .names()
+                    .enumerate()
+                    .map(|(j, name)| (name.to_string(), cell(i, j)))
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+pub(crate) fn score(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let input = input::read(call)?;
+    note_extra(call, &trained, input.table.schema());
+    let target = call
+        .text("target")
+        .map(ToString::to_string)
+        .or_else(|| trained.history.targets.first().cloned());
+    let target = target.ok_or_else(|| {
+        Error::new(Code::Target, "the model does not know its target's name").hint("add -t COLUMN")
+    })?;
+    let mut asked = input::Asked::new(call, Some(&target))?;
+    asked.task = Some(match trained.history.classes.is_empty() {
+        true => learnt_io::Task::Regress,
+        false => learnt_io::Task::Classify,
+    });
+    let parts = learnt_io::to_dataset(input.table, &asked.roles())?;
+    let data = with_model_classes(&parts.data.view(), &trained)?;
+    let scores = metrics_of(call, &trained, &data.view())?;
+    let missed = gate(call, &scores)?;
+    if call.json {
+        let metrics: Map<String, Json> = scores
+            .iter()
+            .map(|(name, direction, score)| {
+                let value = score.as_ref().map_or(Json::Null, |x| finite(*x));
+                let why = score.as_ref().err().map(|error| error.message().to_string());
+                (name.clone(), json!({ "value": value, "better": if *direction == Direction::Higher { "higher" } else { "lower" }, "value_why": why }))
+            })
+            .collect();
+        print_json(
+            "score",
+            None,
+            json!({ "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed }),
+        );
+    } else {
+        let mut table = ReportTable::new("", &["metric", "value"]);
+        for (name, _, score) in &scores {
+            let cell = match score {
+                Ok(value) => Cell::Number(*value),
+                Err(error) => Cell::Empty(error.message().to_string()),
+            };
+            table.rows.push(vec![Cell::Text(name.clone()), cell]);
+        }
+        print(&table.to_text());
+    }
+    if let Some(missed) = missed {
+        crate::output::say(&missed);
+        return Ok(ExitCode::from(6));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The data with class codes as the model has them.
+fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<OwnedDataset> {
+    let all: Vec<usize> = (0..data.nrows()).collect();
+    let mut owned = data.gather(&all);
+    if let Some(Target::Class { codes, classes }) = data.y {
+        let known: Vec<String> = trained.history.classes.iter().map(ToString::to_string).collect();
+        let map: Vec<Option<u32>> = classes
+            .iter()
+            .map(|class| known.iter().position(|k| *k == class.to_string()).map(|k| k as u32))
+            .collect();
+        let code = |code: &u32| {
+            map[*code as usize].ok_or_else(|| {
+                Error::unknown(
+                    "class",
+                    &classes[*code as usize].to_string(),
+                    known.iter().map(String::as_str),
+                )
+            })
+        };
+        let codes = codes.iter().map(code).collect::<Result<Vec<u32>>>()?;
+        owned.y = Some(OwnedTarget::Class { codes, classes: trained.history.classes.clone() });
+    }
+    Ok(owned)
+}
+
+type Scores = Vec<(String, Direction, Result<f64>)>;
+
+fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> {
+    let names = call.texts("metric");
+    let chosen = match names.is_empty() {
+        true => metrics::usual(Task::of(data)),
+        false => names.iter().map(|name| metrics::find(name)).collect::<Result<Vec<_>>>()?,
+    };
+    let said = trained.with_aligned(&data.x, |x| Said::by(trained.model.as_ref(), x, &call.run))?;
+    let outcome = said.beside(data);
+    Ok(chosen
+        .iter()
+        .map(|metric| {
+            (metric.name.to_string(), metric.direction, (metric.score)(&outcome, &call.run))
+        })
+        .collect())
+}
+
+/// The sentence about a missed gate, if there is one.
+fn gate(call: &Call, scores: &Scores) -> Result<Option<String>> {
+    let Some(gate) = call.text("fail-under") else { return Ok(None) };
+    let bad = || Error::parameter("--fail-under", "of the form METRIC=X", format!("'{gate}'"));
+    let (name, bound) = gate.split_once('=').ok_or_else(bad)?;
+    let bound: f64 = bound.parse().map_err(|_| bad())?;
+    let metric = metrics::find(name)?;
+    let (_, direction, score) =
+        scores.iter().find(|(known, ..)| known == metric.name).ok_or_else(|| {
+            Error::new(Code::Usage, format!("the metric {name} is not among those computed"))
+                .hint(format!("add --metric {name}"))
+        })?;
+    let value = score.clone()?;
+    let missed = if *direction == Direction::Higher { value < bound } else { value > bound };
+    Ok(missed.then(|| format!("{name} is {value:.6}, and the gate is {bound}")))
+}

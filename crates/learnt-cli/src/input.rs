@@ -1,0 +1,174 @@
+//! From arguments to tables: files, bundled sets, standard input.
+
+use crate::commands::Call;
+use learnt::data::{OwnedDataset, Schema, Table};
+use learnt::error::{Code, Error, Result};
+use learnt_io::{Encoding, Format, Header, Ragged, ReadOptions, Roles, Task, TypeRule};
+use std::path::Path;
+
+/// A table, where it came from, and what was noticed on the way.
+pub(crate) struct Input {
+    pub(crate) table: Table,
+    pub(crate) name: String,
+    pub(crate) default_target: Option<String>,
+    pub(crate) default_task: Option<Task>,
+    pub(crate) digest: Option<String>,
+}
+
+/// A data set with the names of its targets.
+pub(crate) struct Supervised {
+    pub(crate) data: OwnedDataset,
+    pub(crate) targets: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) digest: Option<String>,
+}
+
+/// What the arguments say about reading.
+pub(crate) fn options(call: &Call) -> Result<ReadOptions> {
+    let mut options = ReadOptions { digest: true, ..ReadOptions::default() };
+    options.format = call.text("format").map(Format::parse).transpose()?;
+    options.delimiter = call.text("delimiter").map(delimiter).transpose()?;
+    options.header = match call.text("header") {
+        Some("yes") => Header::Yes,
+        Some("no") => Header::No,
+        _ => Header::Auto,
+    };
+    options.na = call.texts("na");
+    options.encoding = call.text("encoding").map(Encoding::parse).transpose()?.unwrap_or_default();
+    if call.text("ragged") == Some("skip") {
+        options.ragged = Ragged::Skip;
+    }
+    options.dedupe_names = call.flag("dedupe-names");
+    options.decimal_comma = call.flag("decimal-comma");
+    for pair in call.texts("type") {
+        let (column, kind) = pair_of("--type", &pair)?;
+        options.types.push((column.to_string(), TypeRule::parse(kind)?));
+    }
+    for column in call.texts("ignore") {
+        options.types.push((column, TypeRule::Skip));
+    }
+    Ok(options)
+}
+
+fn delimiter(word: &str) -> Result<u8> {
+    match word {
+        "\\t" | "tab" => Ok(b'\t'),
+        _ if word.len() == 1 => Ok(word.as_bytes()[0]),
+        _ => Err(Error::parameter("--delimiter", "one character, or `tab`", format!("'{word}'"))),
+    }
+}
+
+fn pair_of<'a>(flag: &str, pair: &'a str) -> Result<(&'a str, &'a str)> {
+    pair.rsplit_once('=')
+        .ok_or_else(|| Error::parameter(flag, "of the form COLUMN=VALUE", format!("'{pair}'")))
+}
+
+/// Reads the table that the arguments name, and says what was inferred.
+pub(crate) fn read(call: &Call) -> Result<Input> {
+    read_with(call, &options(call)?)
+}
+
+pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
+    let name = call.text("data").unwrap_or_default();
+    let bundled = match Path::new(name).exists() || name == "-" {
+        true => None,
+        false => learnt::datasets::describe(name).ok(),
+    };
+    let loaded = match bundled {
+        Some(set) => learnt_io::read_bytes(set.name, set.text.as_bytes(), options, &call.run)?,
+        None => {
+            learnt_io::read(name, options, &call.run).map_err(|error| or_bundled(error, name))?
+        }
+    };
+    call.say(&format!("read {name}: {}", loaded.report));
+    let table = renamed(loaded.table, &call.texts("rename"))?;
+    Ok(Input {
+        table,
+        name: name.to_string(),
+        default_target: bundled.and_then(|set| set.target).map(ToString::to_string),
+        default_task: bundled.and_then(|set| match set.task {
+            learnt::metrics::Task::Classification => Some(Task::Classify),
+            learnt::metrics::Task::Regression => Some(Task::Regress),
+            learnt::metrics::Task::Unsupervised => None,
+        }),
+        digest: loaded.report.digest,
+    })
+}
+
+/// A file that is not there may be a misspelt bundled set.
+pub(crate) fn or_bundled(error: Error, name: &str) -> Error {
+    if error.code() != Code::Io || Path::new(name).exists() {
+        return error;
+    }
+    let known: Vec<&str> = learnt::datasets::BUNDLED.iter().map(|set| set.name).collect();
+    match learnt::error::nearest(name, &known) {
+        Some(near) => error.hint(format!("or did you mean the bundled set '{near}'?")),
+        None => error.hint("`learnt dataset` lists the bundled sets"),
+    }
+}
+
+fn renamed(table: Table, pairs: &[String]) -> Result<Table> {
+    if pairs.is_empty() {
+        return Ok(table);
+    }
+    let (values, schema) = table.into_parts();
+    let mut columns = schema.columns().to_vec();
+    for pair in pairs {
+        let (old, new) = pair_of("--rename", pair)?;
+        columns[schema.find(old)?].name = new.to_string();
+    }
+    Table::new(values, Schema::new(columns)?)
+}
+
+/// What the arguments say the columns are for.
+pub(crate) struct Asked<'a> {
+    pub(crate) targets: Vec<String>,
+    pub(crate) weight: Option<&'a str>,
+    pub(crate) task: Option<Task>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(call: &'a Call, default_target: Option<&str>) -> Result<Self> {
+        let target = call.text("target").or(default_target);
+        Ok(Asked {
+            targets: target.map(|target| vec![target.to_string()]).unwrap_or_default(),
+            weight: call.text("weight"),
+            task: call.text("task").map(Task::parse).transpose()?,
+        })
+    }
+
+    pub(crate) fn roles(&self) -> Roles<'_> {
+        Roles { targets: &self.targets, weight: self.weight, group: None, task: self.task }
+    }
+}
+
+/// Splits a table into inputs, target and weights, and says what the target was taken for.
+pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result<Supervised> {
+    let mut asked = Asked::new(call, input.default_target.as_deref())?;
+    let mut table = input.table;
+    if !with_target && call.text("target").is_none() {
+        // A bundled set's own target is no input of an unsupervised fit.
+        let kept = (0..table.schema().len())
+            .filter(|&j| !asked.targets.contains(&table.schema().column(j).name));
+        table = table.frame().select(&kept.collect::<Vec<_>>());
+        asked.targets.clear();
+    } else if asked.targets.is_empty() {
+        return Err(no_target(table.schema()));
+    } else if call.text("target").is_none() {
+        asked.task = asked.task.or(input.default_task);
+    }
+    let parts = learnt_io::to_dataset(table, &asked.roles())?;
+    parts.notes.iter().for_each(|note| call.say(note));
+    Ok(Supervised {
+        data: parts.data,
+        targets: parts.targets,
+        name: input.name,
+        digest: input.digest,
+    })
+}
+
+pub(crate) fn no_target(schema: &Schema) -> Error {
+    let last = schema.names().last().unwrap_or_default();
+    Error::new(Code::Target, "no target column is named")
+        .hint(format!("add -t COLUMN, for example -t {last}"))
+}

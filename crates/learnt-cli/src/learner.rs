@@ -1,0 +1,159 @@
+//! From a name and flags to a learner, with the standard preparation in front where it needs it.
+
+use crate::args::PARAM;
+use crate::commands::Call;
+use learnt::data::{Dataset, Schema, Target};
+use learnt::error::{Code, Error, Result};
+use learnt::estimator::{About, AnyEstimator, Entry};
+use learnt::params::{LearnerSpec, Value, all_values};
+
+/// The entry that a name stands for, given the target.
+pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static Entry> {
+    let entries = learnt::find_all(name);
+    match (entries.as_slice(), target) {
+        ([], _) => Err(learnt::unknown_learner(name)),
+        ([only], _) => Ok(only),
+        (several, Some(target)) => {
+            let classes = matches!(target, Target::Class { .. });
+            let fits = |entry: &&&'static Entry| match classes {
+                true => entry.about.roles.classifier,
+                false => entry.about.roles.regressor,
+            };
+            several.iter().find(fits).copied().ok_or_else(|| learnt::unknown_learner(name))
+        }
+        ([first, ..], None) => Ok(first),
+    }
+}
+
+/// Whether any learner of this name predicts a target.
+pub(crate) fn needs_target(name: &str) -> bool {
+    learnt::find_all(name).iter().any(|entry| {
+        let roles = entry.about.roles;
+        roles.classifier || roles.regressor
+    })
+}
+
+/// Refuses a target that the learner cannot predict, before any work.
+pub(crate) fn check_task(entry: &Entry, target: Option<&Target>) -> Result<()> {
+    let roles = entry.about.roles;
+    let wrong = match target {
+        Some(Target::Class { .. }) => roles.regressor && !roles.classifier,
+        Some(Target::Real(_)) => roles.classifier && !roles.regressor,
+        None => false,
+    };
+    if !wrong {
+        return Ok(());
+    }
+    let (is, needs, task) = match roles.regressor {
+        true => ("has classes", "numbers", "regress"),
+        false => ("is numeric", "classes", "classify"),
+    };
+    Err(Error::new(
+        Code::Target,
+        format!("the target {is}, and {} predicts {needs}", entry.about.command()),
+    )
+    .hint(format!("choose another learner (`learnt list`), or say --task {task}")))
+}
+
+/// The learner's parameters that the flags set.
+pub(crate) fn parameters(call: &Call, entry: &Entry) -> Result<Vec<(String, Value)>> {
+    let learner = (entry.build)();
+    let mut out = Vec::new();
+    for id in call.args.ids() {
+        let Some(name) = id.as_str().strip_prefix(PARAM) else { continue };
+        if !call
+            .args
+            .value_source(id.as_str())
+            .is_some_and(|source| source == clap::parser::ValueSource::CommandLine)
+        {
+            continue;
+        }
+        let word = call.text(id.as_str()).unwrap_or("true");
+        let Some(spec) = learner.specs().iter().find(|spec| spec.name == name) else {
+            return Err(Error::unknown(
+                "parameter",
+                name,
+                learner.specs().iter().map(|spec| spec.name),
+            )
+            .within(entry.about.name()));
+        };
+        let value = Value::parse(word);
+        // A word such as `1e3` or `none` may also be meant as text.
+        let value = match spec.kind.accepts(&value) {
+            true => value,
+            false if spec.kind.accepts(&Value::Text(word.to_string())) => {
+                Value::Text(word.to_string())
+            }
+            false => value,
+        };
+        out.push((name.to_string(), value));
+    }
+    Ok(out)
+}
+
+/// The learner with its flags, checked before data are read.
+pub(crate) fn build(call: &Call, entry: &Entry) -> Result<Box<dyn AnyEstimator>> {
+    let spec =
+        LearnerSpec { learner: entry.about.path.to_string(), params: parameters(call, entry)? };
+    let learner = learnt::build(&spec)?;
+    learner.check().map_err(|error| error.within(entry.about.name()))?;
+    Ok(learner)
+}
+
+/// The learner behind the standard preparation, and a sentence about it, if it needs any.
+pub(crate) fn prepared(
+    call: &Call,
+    learner: Box<dyn AnyEstimator>,
+    schema: &Schema,
+    missing: bool,
+) -> Result<(Box<dyn AnyEstimator>, Option<String>)> {
+    let imputes = call.text("impute") != Some("none");
+    if call.flag("no-prepare") {
+        return Ok((learner, None));
+    }
+    let about = learner.about();
+    let spec =
+        LearnerSpec { learner: about.path.to_string(), params: all_values(learner.as_ref())? };
+    let spec = learnt::select::prepared(spec, schema, missing && imputes, about);
+    if spec.learner == about.path {
+        return Ok((learner, None));
+    }
+    let mut pipeline = learnt::build(&spec)?;
+    let strategy = match call.text("impute") {
+        Some("mode") => Some("most_frequent"),
+        Some(word @ ("mean" | "median")) => Some(word),
+        _ => None,
+    };
+    if let (Some(strategy), true) = (strategy, pipeline.get("impute__strategy").is_ok()) {
+        pipeline.set("impute__strategy", &Value::Text(strategy.to_string()))?;
+    }
+    let said = sentence(pipeline.as_ref(), about);
+    Ok((pipeline, Some(said)))
+}
+
+/// What stands in front of the learner, in words.
+fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
+    let mut parts = Vec::new();
+    if let Ok(Value::Text(strategy)) = pipeline.get("impute__strategy") {
+        parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
+    }
+    if pipeline.get("columns__categories__drop").is_ok() {
+        parts.push("categories one-hot".to_string());
+    }
+    if pipeline.get("scale__with_mean").is_ok()
+        || pipeline.get("columns__numbers__with_mean").is_ok()
+    {
+        parts.push("numbers standardised".to_string());
+    }
+    format!(
+        "prepared for {}: {} (part of the model; --no-prepare to leave out)",
+        about.command(),
+        parts.join(", ")
+    )
+}
+
+/// Whether any value is missing.
+pub(crate) fn has_missing(data: &Dataset) -> bool {
+    let values = data.x.values();
+    (0..values.nrows()).any(|i| (0..values.ncols()).any(|j| values.at(i, j).is_nan()))
+}

@@ -1,0 +1,251 @@
+//! Any trained model, as Python sees it.
+
+use crate::convert::{self, Columns, Numbers};
+use crate::failure::{raise, warn};
+use crate::interrupt;
+use learnt_core::context::{Context, Observer};
+use learnt_core::data::{Frame, Matrix, Schema, Table};
+use learnt_core::error::{Error, Result};
+use learnt_core::estimator::Accepts;
+use learnt_core::params::LearnerSpec;
+use learnt_core::trained::{Prediction, Trained};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+
+/// At most this many input values are too few for a thread of their own.
+const FEW_VALUES: usize = 1024;
+
+/// A trained model.
+#[pyclass(frozen, module = "learnt._native")]
+pub(crate) struct Model {
+    trained: Trained,
+    accepts: Accepts,
+}
+
+impl Model {
+    pub(crate) fn new(trained: Trained) -> Result<Model> {
+        let params = trained.history.params.clone();
+        let learner =
+            learnt::build(&LearnerSpec { learner: trained.about.path.to_string(), params })?;
+        Ok(Model { accepts: learner.any_accepts(), trained })
+    }
+
+    /// Calls `f` with the rows as the model knows them, checked, without the interpreter's lock.
+    fn apply<'py, T: Send>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        columns: Columns,
+        threads: usize,
+        f: impl FnOnce(&Trained, &Frame, &Context) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let py = x.py();
+        let (trained, accepts) = (&self.trained, self.accepts);
+        let inputs = Numbers::read(x)?;
+        let schema =
+            columns.schema_like(&trained.history.schema).map_err(|error| raise(py, error))?;
+        let values = inputs.view();
+        let work = |observer: &dyn Observer| {
+            let run = Context::default()
+                .with_seed(trained.history.seed)
+                .with_threads(threads)
+                .observed_by(observer);
+            trained.with_aligned(&Frame::new(values, &schema)?, |rows| {
+                rows.check(accepts).map_err(|error| error.within(trained.about.name()))?;
+                f(trained, rows, &run)
+            })
+        };
+        let outcome = match inputs.len() <= FEW_VALUES {
+            true => interrupt::run_short(py, work)?,
+            false => interrupt::run(py, work)?,
+        };
+        warn(py, &outcome.warnings)?;
+        Ok(outcome.value)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// A model from the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
+        let outcome = interrupt::run_short(py, |_| Model::new(learnt::from_bytes(bytes)?))?;
+        Ok(outcome.value)
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.trained.to_bytes().map_err(|error| raise(py, error))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes a model file: afterwards the path holds the old bytes or the new.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(interrupt::run_short(py, |_| self.trained.save(&path))?.value)
+    }
+
+    /// Numbers (2-D), codes of classes, or clusters (-1 is noise), by the model's role.
+    fn predict<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        columns: Columns,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = x.py();
+        match self.apply(x, columns, threads, |trained, x, run| trained.predict(x, run))? {
+            Prediction::Real(values) => convert::array(py, values),
+            Prediction::Class(codes) => {
+                Ok(PyArray1::from_iter(py, codes.into_iter().map(i64::from)).into_any())
+            }
+            Prediction::Cluster(labels) => Ok(clusters(py, &labels)),
+            Prediction::Table(table) => convert::array(py, table.into_parts().0),
+        }
+    }
+
+    /// Class probabilities.
+    fn probabilities<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        columns: Columns,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let matrix =
+            self.apply(x, columns, threads, |trained, x, run| trained.probabilities(x, run))?;
+        convert::array(x.py(), matrix)
+    }
+
+    /// Decision scores.
+    fn margins<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        columns: Columns,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let matrix = self.apply(x, columns, threads, |trained, x, run| {
+            let classifier =
+                trained.model.as_classifier().ok_or_else(|| not(trained, "classifier"))?;
+            classifier.margins_in(x, run)
+        })?;
+        convert::array(x.py(), matrix)
+    }
+
+    /// The transformed rows with their names and levels.
+    fn transform<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        columns: Columns,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let table = self.apply(x, columns, threads, |trained, x, run| {
+            let transformer =
+                trained.model.as_transformer().ok_or_else(|| not(trained, "transformer"))?;
+            transformer.transform_in(x, run)
+        })?;
+        table_object(x.py(), table)
+    }
+
+    /// The way back from transformed rows, which need no names.
+    fn inverse<'py>(
+        &self,
+        x: &Bound<'py, PyAny>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let py = x.py();
+        let inputs = Numbers::read(x)?;
+        let values = inputs.view();
+        let trained = &self.trained;
+        let outcome = interrupt::run(py, |observer| {
+            let run = Context::default().with_threads(threads).observed_by(observer);
+            let transformer =
+                trained.model.as_transformer().ok_or_else(|| not(trained, "transformer"))?;
+            let schema = Schema::unnamed(values.ncols());
+            let rows = Frame::new(values, &schema)?;
+            rows.check(Accepts { missing: self.accepts.missing, ..Accepts::default() })?;
+            transformer.inverse_in(&rows, &run)
+        })?;
+        table_object(py, outcome.value)
+    }
+
+    /// Names of the transformed columns, for inputs with these names.
+    fn names_out(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<Vec<String>> {
+        let known = &self.trained.history.schema;
+        let find = || -> Result<Vec<String>> {
+            let transformer = self
+                .trained
+                .model
+                .as_transformer()
+                .ok_or_else(|| not(&self.trained, "transformer"))?;
+            let mut columns = known.columns().to_vec();
+            for (column, name) in columns.iter_mut().zip(names.into_iter().flatten()) {
+                column.name = name;
+            }
+            let schema = Schema::new(columns)?;
+            let one_row = Matrix::zeros(1, schema.len());
+            let inputs = self.trained.history.examples.as_ref().map_or(&one_row, |e| &e.inputs);
+            let rows = Frame::new(inputs.view(), &schema)?;
+            let table = transformer.transform_in(&rows, &Context::default().with_threads(1))?;
+            Ok(table.schema().names().map(ToString::to_string).collect())
+        };
+        find().map_err(|error| raise(py, error))
+    }
+
+    /// Clusters of the training rows, -1 for noise; `None` if the model is no clusterer.
+    fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.trained.model.as_clusterer().map(|clusterer| clusters(py, &clusterer.labels()))
+    }
+
+    /// Everything that training found, by name.
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        for (name, node) in self.trained.model.attributes() {
+            out.set_item(name, convert::node_object(py, &node)?)?;
+        }
+        Ok(out)
+    }
+
+    /// The report as text and as JSON text, if the model has one.
+    fn report(&self) -> Option<(String, String)> {
+        let report = self.trained.model.report()?;
+        Some((report.to_text(), report.to_json().to_string()))
+    }
+
+    /// What the model was trained with and on.
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let history = &self.trained.history;
+        let out = PyDict::new(py);
+        out.set_item("path", self.trained.about.path)?;
+        out.set_item("params", convert::params_object(py, &history.params)?)?;
+        out.set_item("columns", convert::columns(py, &history.schema)?)?;
+        let classes: Vec<_> = history
+            .classes
+            .iter()
+            .map(|class| convert::label_object(py, class))
+            .collect::<PyResult<_>>()?;
+        out.set_item("classes", classes)?;
+        out.set_item("targets", &history.targets)?;
+        out.set_item("seed", history.seed)?;
+        out.set_item("rows", history.rows)?;
+        out.set_item("warnings", &history.warnings)?;
+        out.set_item("version", &history.version)?;
+        out.set_item("converged", self.trained.model.converged())?;
+        Ok(out)
+    }
+}
+
+fn not(trained: &Trained, role: &str) -> Error {
+    Error::unsupported(format!("{} is not a {role}", trained.about.name()))
+}
+
+fn table_object<'py>(
+    py: Python<'py>,
+    table: Table,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let (values, schema) = table.into_parts();
+    Ok((convert::array(py, values)?, convert::columns(py, &schema)?))
+}
+
+fn clusters<'py>(py: Python<'py>, labels: &[Option<u32>]) -> Bound<'py, PyAny> {
+    let label = |label: &Option<u32>| label.map_or(-1, i64::from);
+    PyArray1::from_iter(py, labels.iter().map(label)).into_any()
+}

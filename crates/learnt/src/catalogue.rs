@@ -1,0 +1,86 @@
+//! The registry as JSON: what `registry.json`, Python and the command line's `--json` print.
+
+use crate::entries;
+use learnt_core::estimator::Entry;
+use learnt_core::params::Search;
+use serde_json::{Map, Value as Json, json};
+
+/// Every learner, in the order of the registry.
+pub fn catalogue() -> Json {
+    Json::Array(entries().map(describe).collect())
+}
+
+/// One learner: its facts, parameters and attributes.
+pub fn describe(entry: &Entry) -> Json {
+    let about = entry.about;
+    let learner = (entry.build)();
+    let (accepts, offers, uses) = (about.accepts, about.offers, about.uses);
+    json!({
+        "path": about.path,
+        "command": about.command(),
+        "aliases": about.aliases,
+        "doc": learner.documentation(),
+        "roles": about.roles.names(),
+        "accepts": {
+            "missing": accepts.missing,
+            "categories": accepts.categories,
+            "weights": accepts.weights,
+            "many_outputs": accepts.many_outputs,
+        },
+        "offers": {
+            "probabilities": offers.probabilities,
+            "margins": offers.margins,
+            "inverse": offers.inverse,
+            "assign": offers.assign,
+        },
+        "uses": {
+            "randomness": uses.randomness,
+            "threads": uses.threads,
+            "iterations": uses.iterations,
+            "streaming": uses.streaming,
+        },
+        "cost": about.cost,
+        "reference": about.reference,
+        "complexity": about.complexity,
+        "wants_scaling": about.wants_scaling,
+        "stores_rows": about.stores_rows,
+        "exempt": about.exempt.iter().map(|&(check, why)| (check.to_string(), json!(why)))
+            .collect::<Map<_, _>>(),
+        "params": learner.specs().iter().map(|spec| json!({
+            "name": spec.name,
+            "accepts": spec.kind.to_string(),
+            "default": spec.default.to_json(),
+            "positional": spec.positional,
+            "search": spec.search.as_ref().map(search),
+            "doc": spec.doc,
+        })).collect::<Vec<_>>(),
+        "attributes": (entry.attributes)().iter()
+            .map(|(name, doc)| json!({ "name": name, "doc": doc }))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn search(space: &Search) -> Json {
+    match space {
+        Search::Log(low, high) => json!({ "scale": "log", "low": low, "high": high }),
+        Search::Linear(low, high) => json!({ "scale": "linear", "low": low, "high": high }),
+        Search::Set(values) => {
+            json!({ "values": values.iter().map(|value| value.to_json()).collect::<Vec<_>>() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_learner_is_listed_once_with_its_parameters() {
+        let all = catalogue();
+        let paths: Vec<&str> =
+            all.as_array().unwrap().iter().map(|e| e["path"].as_str().unwrap()).collect();
+        assert_eq!(paths.len(), entries().count());
+        let dummy = all.as_array().unwrap().iter().find(|e| e["path"] == "dummy.DummyRegressor");
+        assert_eq!(dummy.unwrap()["params"][0]["default"], "mean");
+    }
+}

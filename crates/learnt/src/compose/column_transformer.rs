@@ -1,0 +1,646 @@
+//! Column transformer: each group of columns through its own transformer, side by side.
+//!
+//! Groups are lists of column names, or `:numeric`, `:categorical`, `:all`. Columns in no group are
+//! dropped or passed through (`remainder`). Outputs stand in the order of the groups, then the rest.
+//! If every transformer is rounds of a mergeable summary, so is this: all run in the same rounds.
+
+use super::named::{Part, Steps, offered, read_learner, to_spec};
+use learnt_core::estimator::{Accepts, Described};
+use learnt_core::params::{Kind, ParamType};
+use learnt_core::persist::{Node, invalid};
+use learnt_core::prelude::*;
+use learnt_core::rounds::{Erased, InMemory, Job};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// Sends groups of columns through different transformers and puts the results side by side.
+///
+/// ```
+/// use learnt::compose::{ColumnTransformer, Groups};
+/// use learnt::{prepare::{MinMaxScaler, StandardScaler}, prelude::*};
+/// let groups = Groups::default()
+///     .with("z", StandardScaler::default(), &["x0"])
+///     .with("unit", MinMaxScaler::default(), &["x1"]);
+/// let data = OwnedDataset::unsupervised(Matrix::from_rows(&[[1.0, 10.0], [3.0, 30.0]])?);
+/// let model = ColumnTransformer { transformers: groups, ..Default::default() }.fit(&data.view())?;
+/// assert_eq!(model.transform(&data.x.frame())?.values().row(1), [1.0, 1.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules, nested = transformers)]
+pub struct ColumnTransformer {
+    /// The groups: name, transformer (or `passthrough` or `drop`), columns.
+    #[param(positional, default = Groups::default())]
+    pub transformers: Groups,
+    /// What happens to columns in no group.
+    #[param(default = Remainder::Drop)]
+    pub remainder: Remainder,
+    /// Put the name of the group in front of its column names.
+    #[param(default = true)]
+    pub verbose_feature_names_out: bool,
+}
+
+/// What happens to columns in no group.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Remainder {
+    /// They are left out.
+    Drop,
+    /// They follow the groups unchanged.
+    Passthrough,
+}
+
+/// What is done with a group of columns.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// A transformer is fitted on them.
+    Fit(Box<dyn AnyEstimator>),
+    /// They stay as they are.
+    Pass,
+    /// They are left out.
+    Drop,
+}
+
+/// One group: name, action, columns.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The name.
+    pub name: String,
+    /// What is done.
+    pub action: Action,
+    /// Column names, or `:numeric`, `:categorical`, `:all`.
+    pub columns: Vec<String>,
+}
+
+/// Groups of columns, as a parameter.
+#[derive(Clone, Debug, Default)]
+pub struct Groups(pub Vec<Group>);
+
+impl Groups {
+    /// Adds a group.
+    #[must_use]
+    pub fn with(mut self, name: &str, learner: impl Estimator, columns: &[&str]) -> Self {
+        self.0.push(Group {
+            name: name.to_string(),
+            action: Action::Fit(Box::new(learner)),
+            columns: columns.iter().map(ToString::to_string).collect(),
+        });
+        self
+    }
+
+    fn nested<'n>(&self, name: &'n str) -> Result<(usize, &'n str)> {
+        let unknown =
+            || Error::unknown("parameter", name, self.0.iter().map(|group| group.name.as_str()));
+        let (group, rest) = name.split_once("__").ok_or_else(unknown)?;
+        let position = self.0.iter().position(|g| g.name == group).ok_or_else(unknown)?;
+        Ok((position, rest))
+    }
+
+    /// The parameter of a group's transformer, as `group__name`.
+    pub fn get_nested(&self, name: &str) -> Result<Value> {
+        let (position, rest) = self.nested(name)?;
+        match &self.0[position].action {
+            Action::Fit(learner) => learner.get(rest),
+            _ => Err(Error::unknown("parameter", name, [])),
+        }
+    }
+
+    /// Sets the parameter of a group's transformer, as `group__name`.
+    pub fn set_nested(&mut self, name: &str, value: &Value) -> Result<()> {
+        let (position, rest) = self.nested(name)?;
+        match &mut self.0[position].action {
+            Action::Fit(learner) => learner.set(rest, value),
+            _ => Err(Error::unknown("parameter", name, [])),
+        }
+    }
+}
+
+impl ParamType for Groups {
+    fn kind() -> Kind {
+        Kind::Any("a list of groups, each a name, a transformer and a list of columns")
+    }
+
+    fn to_value(&self) -> Value {
+        let group = |group: &Group| {
+            let action = match &group.action {
+                Action::Fit(learner) => to_spec(learner.as_ref()),
+                Action::Pass => Value::Text("passthrough".to_string()),
+                Action::Drop => Value::Text("drop".to_string()),
+            };
+            let columns = group.columns.iter().cloned().map(Value::Text).collect();
+            Value::List(vec![Value::Text(group.name.clone()), action, Value::List(columns)])
+        };
+        Value::List(self.0.iter().map(group).collect())
+    }
+
+    fn from_value(value: &Value) -> Option<Groups> {
+        match value {
+            Value::List(groups) => {
+                groups.iter().map(|g| read_group(g).ok()).collect::<Option<_>>().map(Groups)
+            }
+            _ => None,
+        }
+    }
+
+    fn explain(value: &Value) -> Option<Error> {
+        match value {
+            Value::List(groups) => groups.iter().find_map(|group| read_group(group).err()),
+            _ => None,
+        }
+    }
+}
+
+fn read_group(value: &Value) -> Result<Group> {
+    let shape =
+        || Error::parameter("transformers", "triples of a name, a transformer and columns", value);
+    let Value::List(triple) = value else { return Err(shape()) };
+    let [Value::Text(name), action, columns] = triple.as_slice() else { return Err(shape()) };
+    let action = match action {
+        Value::Text(word) if word == "passthrough" => Action::Pass,
+        Value::Text(word) if word == "drop" => Action::Drop,
+        learner => Action::Fit(read_learner(learner)?),
+    };
+    let word = |column: &Value| match column {
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let columns = match columns {
+        Value::List(columns) => columns.iter().map(word).collect::<Option<Vec<_>>>(),
+        single => word(single).map(|column| vec![column]),
+    };
+    Ok(Group { name: name.clone(), action, columns: columns.ok_or_else(shape)? })
+}
+
+/// A fitted [`ColumnTransformer`].
+#[derive(Debug)]
+pub struct ColumnTransformerModel {
+    width: usize,
+    outputs: Vec<Output>,
+    verbose: bool,
+}
+
+/// Some columns of the output: through a transformer, or as they are.
+#[derive(Debug)]
+struct Output {
+    name: String,
+    columns: Vec<usize>,
+    part: Option<Part>,
+}
+
+/// A group whose columns are known by position; `learner` with the number of the group.
+struct Placed<'a> {
+    name: &'a str,
+    learner: Option<(usize, &'a dyn AnyEstimator)>,
+    columns: Vec<usize>,
+}
+
+impl ColumnTransformer {
+    fn rules(&self) -> Result<()> {
+        Steps::check_names(self.transformers.0.iter().map(|group| group.name.as_str()))?;
+        for group in &self.transformers.0 {
+            if let Action::Fit(learner) = &group.action {
+                if !learner.any_roles().transformer {
+                    let message = format!(
+                        "group '{}' ({}) is not a transformer",
+                        group.name,
+                        learner.about().name()
+                    );
+                    return Err(Error::new(Code::Parameter, message));
+                }
+                learner.check().map_err(|error| error.within(&group.name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups by position, the remainder last.
+    fn place<'a>(&'a self, schema: &Schema) -> Result<Vec<Placed<'a>>> {
+        let index: BTreeMap<&str, usize> = schema.names().zip(0..).collect();
+        let mut used = vec![false; schema.len()];
+        let mut placed = Vec::new();
+        for (number, group) in self.transformers.0.iter().enumerate() {
+            let columns = positions(group, schema, &index)?;
+            columns.iter().for_each(|&j| used[j] = true);
+            match &group.action {
+                Action::Drop => {}
+                Action::Pass => placed.push(Placed { name: &group.name, learner: None, columns }),
+                Action::Fit(learner) if !columns.is_empty() => {
+                    placed.push(Placed {
+                        name: &group.name,
+                        learner: Some((number, learner.as_ref())),
+                        columns,
+                    });
+                }
+                Action::Fit(_) => {}
+            }
+        }
+        if self.remainder == Remainder::Passthrough {
+            let columns: Vec<usize> = (0..schema.len()).filter(|&j| !used[j]).collect();
+            placed.push(Placed { name: "remainder", learner: None, columns });
+        }
+        Ok(placed)
+    }
+
+    fn train_in_turn(&self, data: &Dataset, run: &Context) -> Result<ColumnTransformerModel> {
+        let fit = |placed: Placed| {
+            let part: Option<Result<Part>> = placed.learner.map(|(_, learner)| {
+                let table = data.x.select(&placed.columns);
+                let model = learner
+                    .fit_any(&offered(data, table.frame(), learner.any_accepts()), run)
+                    .map_err(|error| error.within(placed.name))?;
+                Ok(Part { name: placed.name.to_string(), about: learner.about(), model })
+            });
+            Ok(Output {
+                name: placed.name.to_string(),
+                columns: placed.columns,
+                part: part.transpose()?,
+            })
+        };
+        let outputs = self.place(data.x.schema())?.into_iter().map(fit).collect::<Result<_>>()?;
+        Ok(ColumnTransformerModel {
+            width: data.x.ncols(),
+            outputs,
+            verbose: self.verbose_feature_names_out,
+        })
+    }
+
+    fn rounds_job(&self) -> Option<ColumnsJob> {
+        let mut jobs = Vec::new();
+        for group in &self.transformers.0 {
+            jobs.push(match &group.action {
+                Action::Fit(learner) => Some(learner.any_job()?),
+                _ => None,
+            });
+        }
+        Some(ColumnsJob { learner: self.clone(), jobs })
+    }
+}
+
+/// Positions of a group's columns, selectors resolved.
+fn positions(group: &Group, schema: &Schema, index: &BTreeMap<&str, usize>) -> Result<Vec<usize>> {
+    let of_kind = |numeric: bool| {
+        let columns = schema.columns().iter().enumerate();
+        columns.filter(move |(_, c)| (c.kind == ColumnKind::Numeric) == numeric).map(|(j, _)| j)
+    };
+    let mut out = Vec::new();
+    for name in &group.columns {
+        match name.as_str() {
+            ":numeric" => out.extend(of_kind(true)),
+            ":categorical" => out.extend(of_kind(false)),
+            ":all" => out.extend(0..schema.len()),
+            name => match index.get(name) {
+                Some(&j) => out.push(j),
+                None => {
+                    return Err(Error::unknown("column", name, schema.names()).within(&group.name));
+                }
+            },
+        }
+    }
+    Ok(out)
+}
+
+impl Estimator for ColumnTransformer {
+    type Model = ColumnTransformerModel;
+    const ABOUT: &'static About = &About::transformer("compose.ColumnTransformer")
+        .missing()
+        .categories()
+        .weights()
+        .randomness()
+        .threads()
+        .streaming()
+        .complexity(10)
+        .cost("the sum of its transformers");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<ColumnTransformerModel> {
+        match self.rounds_job() {
+            Some(job) => rounds::drive(&job, &InMemory::new(*data), run)?.take(),
+            None => self.train_in_turn(data, run),
+        }
+    }
+
+    /// Each transformer checks its own columns.
+    fn accepts(&self) -> Accepts {
+        Self::ABOUT.accepts
+    }
+
+    fn job(&self) -> Option<Box<dyn Job>> {
+        self.rounds_job().map(|job| Box::new(job) as Box<dyn Job>)
+    }
+}
+
+/// All transformers in the same rounds; one job a group, none for groups that only pass or drop.
+struct ColumnsJob {
+    learner: ColumnTransformer,
+    jobs: Vec<Option<Box<dyn Job>>>,
+}
+
+struct ColumnsState {
+    schema: Schema,
+    first_round: bool,
+    groups: Vec<GroupState>,
+}
+
+enum GroupState {
+    Fitting(usize, Erased),
+    Done(Option<Part>),
+}
+
+/// The summary of each group that is still being fitted, with the number of the group.
+type Summaries = Vec<Option<(usize, Erased)>>;
+type Memos = Vec<Option<Box<dyn Any + Send>>>;
+
+impl ColumnsJob {
+    fn job(&self, number: usize) -> Result<&dyn Job> {
+        let job = self.jobs.get(number).and_then(Option::as_deref);
+        job.ok_or_else(|| Error::internal("a group that cannot stream"))
+    }
+}
+
+impl Job for ColumnsJob {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased> {
+        let mut groups = Vec::new();
+        for placed in self.learner.place(outline.schema)? {
+            let Some((number, _)) = placed.learner else {
+                groups.push(GroupState::Done(None));
+                continue;
+            };
+            let schema = outline.schema.select(&placed.columns);
+            let inner = self
+                .job(number)?
+                .begin(&Outline { schema: &schema, ..*outline }, run)
+                .map_err(|error| error.within(placed.name))?;
+            groups.push(GroupState::Fitting(number, inner));
+        }
+        Ok(Erased::new(ColumnsState { schema: outline.schema.clone(), first_round: true, groups }))
+    }
+
+    fn summarize(
+        &self,
+        state: &Erased,
+        block: &Block,
+        memo: &mut Option<Box<dyn Any + Send>>,
+        run: &Context,
+    ) -> Result<Erased> {
+        let state: &ColumnsState = state.get()?;
+        let placed = self.learner.place(&state.schema)?;
+        let memos = memo.get_or_insert_with(|| Box::new(Memos::new()));
+        let memos = memos
+            .downcast_mut::<Memos>()
+            .ok_or_else(|| Error::internal("a memo of another job"))?;
+        memos.resize_with(placed.len(), || None);
+        let mut summaries = Summaries::new();
+        for ((placed, group), memo) in placed.iter().zip(&state.groups).zip(memos) {
+            let (GroupState::Fitting(number, inner), Some((_, learner))) = (group, placed.learner)
+            else {
+                summaries.push(None);
+                continue;
+            };
+            let table = block.data.x.select(&placed.columns);
+            let data = offered(&block.data, table.frame(), learner.any_accepts());
+            if state.first_round {
+                data.check(learner.any_accepts(), false)
+                    .map_err(|error| error.within(placed.name))?;
+            }
+            let summary = self
+                .job(*number)?
+                .summarize(inner, &Block { data, ..*block }, memo, run)
+                .map_err(|error| error.within(placed.name))?;
+            summaries.push(Some((*number, summary)));
+        }
+        Ok(Erased::new(summaries))
+    }
+
+    fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
+        let (earlier, later): (Summaries, Summaries) = (earlier.take()?, later.take()?);
+        let merged = earlier.into_iter().zip(later).map(|pair| match pair {
+            (Some((number, a)), Some((_, b))) => Ok(Some((number, self.job(number)?.merge(a, b)?))),
+            _ => Ok(None),
+        });
+        Ok(Erased::new(merged.collect::<Result<Summaries>>()?))
+    }
+
+    fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>> {
+        let state: ColumnsState = state.take()?;
+        let all: Summaries = all.take()?;
+        let placed = self.learner.place(&state.schema)?;
+        let mut groups = Vec::new();
+        for ((group, summary), placed) in state.groups.into_iter().zip(all).zip(&placed) {
+            groups.push(match (group, summary, placed.learner) {
+                (GroupState::Fitting(number, inner), Some((_, summary)), Some((_, learner))) => {
+                    let job = self.job(number)?;
+                    match job
+                        .advance(inner, summary, run)
+                        .map_err(|error| error.within(placed.name))?
+                    {
+                        Step::Again(inner) => GroupState::Fitting(number, inner),
+                        Step::Done(done) => {
+                            let (name, model) = (placed.name.to_string(), job.model(done)?);
+                            GroupState::Done(Some(Part { name, about: learner.about(), model }))
+                        }
+                    }
+                }
+                (group, _, _) => group,
+            });
+        }
+        if groups.iter().any(|group| matches!(group, GroupState::Fitting(..))) {
+            let state = ColumnsState { schema: state.schema, first_round: false, groups };
+            return Ok(Step::Again(Erased::new(state)));
+        }
+        let outputs = groups.into_iter().zip(placed).map(|(group, placed)| {
+            let GroupState::Done(part) = group else {
+                return Err(Error::internal("an unfinished group"));
+            };
+            Ok(Output { name: placed.name.to_string(), columns: placed.columns, part })
+        });
+        Ok(Step::Done(Erased::new(ColumnTransformerModel {
+            width: state.schema.len(),
+            outputs: outputs.collect::<Result<_>>()?,
+            verbose: self.learner.verbose_feature_names_out,
+        })))
+    }
+
+    fn model(&self, done: Erased) -> Result<Box<dyn Model>> {
+        Ok(Box::new(done.take::<ColumnTransformerModel>()?))
+    }
+}
+
+impl Transformer for ColumnTransformerModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        if x.ncols() != self.width {
+            let expected = format!("{} columns as in training", self.width);
+            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
+        }
+        let mut tables = Vec::new();
+        for output in &self.outputs {
+            let chosen = x.select(&output.columns);
+            tables.push(match &output.part {
+                None => chosen,
+                Some(part) => part
+                    .transformer()?
+                    .transform_in(&chosen.frame(), run)
+                    .map_err(|error| error.within(&part.name))?,
+            });
+        }
+        self.side_by_side(x.nrows(), &tables)
+    }
+}
+
+impl ColumnTransformerModel {
+    fn side_by_side(&self, rows: usize, tables: &[Table]) -> Result<Table> {
+        let mut columns = Vec::new();
+        for (output, table) in self.outputs.iter().zip(tables) {
+            columns.extend(table.schema().columns().iter().map(|column| match self.verbose {
+                true => Column {
+                    name: format!("{}__{}", output.name, column.name),
+                    kind: column.kind.clone(),
+                },
+                false => column.clone(),
+            }));
+        }
+        let mut values = Matrix::zeros(rows, columns.len());
+        let mut start = 0;
+        for table in tables {
+            let width = table.values().ncols();
+            for i in 0..rows {
+                values.row_mut(i)[start..start + width].copy_from_slice(table.values().row(i));
+            }
+            start += width;
+        }
+        Table::new(values, Schema::new(columns)?)
+    }
+}
+
+impl Model for ColumnTransformerModel {
+    fn as_transformer(&self) -> Option<&dyn Transformer> {
+        Some(self)
+    }
+    fn attributes(&self) -> Vec<(&'static str, Node)> {
+        Vec::new()
+    }
+    fn stored(&self) -> Node {
+        self.to_node()
+    }
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
+    fn converged(&self) -> bool {
+        self.outputs
+            .iter()
+            .filter_map(|output| output.part.as_ref())
+            .all(|part| part.model.converged())
+    }
+}
+
+impl Described for ColumnTransformerModel {
+    const FIELDS: &'static [(&'static str, &'static str)] = &[];
+    const VERSION: u32 = 1;
+}
+
+impl Stored for ColumnTransformerModel {
+    fn to_node(&self) -> Node {
+        let output = |output: &Output| {
+            let fields = [
+                ("name", output.name.to_node()),
+                ("columns", output.columns.to_node()),
+                ("part", output.part.to_node()),
+            ];
+            Node::Map(fields.into_iter().map(|(name, node)| (name.to_string(), node)).collect())
+        };
+        let fields = [
+            ("width", self.width.to_node()),
+            ("verbose", self.verbose.to_node()),
+            ("outputs", Node::List(self.outputs.iter().map(output).collect())),
+        ];
+        Node::Map(fields.into_iter().map(|(name, node)| (name.to_string(), node)).collect())
+    }
+
+    fn from_node(node: &Node) -> Result<Self> {
+        node.only("columns", &["width", "verbose", "outputs"])?;
+        let width: usize = node.field("width")?;
+        let Some(Node::List(items)) = node.map("columns")?.get("outputs") else {
+            return Err(invalid("a column transformer without outputs"));
+        };
+        let output = |node: &Node| {
+            node.only("group", &["name", "columns", "part"])?;
+            let columns: Vec<usize> = node.field("columns")?;
+            let part: Option<Part> = node.field("part")?;
+            if columns.iter().any(|&j| j >= width) {
+                return Err(invalid("a group with a column that is not there"));
+            }
+            if let Some(part) = &part {
+                part.transformer()?;
+            }
+            Ok(Output { name: node.field("name")?, columns, part })
+        };
+        let outputs = items.iter().map(output).collect::<Result<_>>()?;
+        Ok(ColumnTransformerModel { width, outputs, verbose: node.field("verbose")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prepare::{OneHotEncoder, SimpleImputer, StandardScaler};
+
+    fn mixed() -> OwnedDataset {
+        let schema = Schema::new(vec![
+            Column::numeric("size"),
+            Column::categorical("colour", vec!["red".into(), "blue".into()]),
+            Column::numeric("age"),
+        ]);
+        let values = Matrix::from_rows(&[[1.0, 0.0, 7.0], [3.0, 1.0, f64::NAN], [5.0, 0.0, 9.0]]);
+        let x = Table::new(values.unwrap(), schema.unwrap()).unwrap();
+        OwnedDataset { x, ..Default::default() }
+    }
+
+    fn learner() -> ColumnTransformer {
+        let transformers = Groups::default()
+            .with("impute", SimpleImputer::default(), &[":numeric"])
+            .with("code", OneHotEncoder::default(), &["colour"]);
+        ColumnTransformer { transformers, ..Default::default() }
+    }
+
+    #[test]
+    fn groups_stand_side_by_side_under_their_names() {
+        let model = learner().fit(&mixed().view()).unwrap();
+        let table = model.transform(&mixed().x.frame()).unwrap();
+        let names: Vec<&str> = table.schema().names().collect();
+        assert_eq!(names, ["impute__size", "impute__age", "code__colour_blue", "code__colour_red"]);
+        assert_eq!(table.values().row(1), [3.0, 8.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn rounds_and_turns_agree_to_the_bit_in_one_block() {
+        let by_rounds = learner().fit(&mixed().view()).unwrap();
+        let in_turn = learner().train_in_turn(&mixed().view(), &Context::default()).unwrap();
+        assert_eq!(by_rounds.to_node(), in_turn.to_node());
+        let back = ColumnTransformerModel::from_node(&by_rounds.to_node()).unwrap();
+        assert_eq!(back.to_node(), by_rounds.to_node());
+    }
+
+    #[test]
+    fn columns_in_no_group_are_dropped_or_passed_on() {
+        let transformers = Groups::default().with("z", StandardScaler::default(), &["size"]);
+        let mut learner = ColumnTransformer { transformers, ..Default::default() };
+        let width = |learner: &ColumnTransformer| {
+            learner
+                .fit(&mixed().view())
+                .unwrap()
+                .transform(&mixed().x.frame())
+                .unwrap()
+                .values()
+                .ncols()
+        };
+        assert_eq!(width(&learner), 1);
+        learner.remainder = Remainder::Passthrough;
+        assert_eq!(width(&learner), 3);
+    }
+
+    #[test]
+    fn an_unknown_column_is_named_with_its_neighbour() {
+        let transformers = Groups::default().with("z", StandardScaler::default(), &["sise"]);
+        let error = ColumnTransformer { transformers, ..Default::default() }
+            .fit(&mixed().view())
+            .unwrap_err();
+        assert!(error.to_string().contains("did you mean 'size'?"), "{error}");
+    }
+}

@@ -1,0 +1,480 @@
+//! Pipeline: transformers one after the other, then a learner.
+//!
+//! Each step is fitted on what the steps before it give, so preparation sees training rows only and
+//! is part of the model. If every step is rounds of a mergeable summary, so is the pipeline: its
+//! phases run one after the other, and later steps see rows through the fitted earlier ones.
+
+use super::named::{NO_ROLES, Part, Steps, offered};
+use learnt_core::estimator::{Accepts, Described, Roles};
+use learnt_core::persist::{Node, invalid};
+use learnt_core::prelude::*;
+use learnt_core::rounds::{Erased, InMemory, Job};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Fits transformers one after the other, then a learner on what they give.
+///
+/// ```
+/// use learnt::compose::{Pipeline, Steps};
+/// use learnt::{baseline::DummyRegressor, prepare::StandardScaler, prelude::*};
+/// let steps = Steps::default()
+///     .then("scale", StandardScaler::default())
+///     .then("dummy", DummyRegressor::default());
+/// let data = OwnedDataset::regression(Matrix::column_vector(vec![1.0, 2.0]), vec![3.0, 5.0]);
+/// let model = Pipeline { steps }.fit(&data.view())?;
+/// let regressor = model.as_regressor().ok_or_else(|| Error::internal("not a regressor"))?;
+/// assert_eq!(regressor.predict(&data.x.frame())?.as_slice(), [4.0, 4.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules, nested = steps)]
+pub struct Pipeline {
+    /// The steps in order; all but the last must be transformers.
+    #[param(positional, default = Steps::default())]
+    pub steps: Steps,
+}
+
+/// A fitted [`Pipeline`]: plays the roles of its last step.
+#[derive(Debug)]
+pub struct PipelineModel {
+    parts: Vec<Arc<Part>>,
+}
+
+impl Pipeline {
+    fn rules(&self) -> Result<()> {
+        Steps::check_names(self.steps.0.iter().map(|(name, _)| name.as_str()))?;
+        let (_, before) =
+            self.steps.0.split_last().unwrap_or_else(|| unreachable!("at least one step"));
+        for (name, learner) in before {
+            if !learner.any_roles().transformer {
+                let message =
+                    format!("step '{name}' ({}) is not a transformer", learner.about().name());
+                return Err(Error::new(Code::Parameter, message)
+                    .hint("only the last step may be another learner"));
+            }
+        }
+        self.steps
+            .0
+            .iter()
+            .try_for_each(|(name, learner)| learner.check().map_err(|error| error.within(name)))
+    }
+
+    /// Steps one after the other on whole tables.
+    fn train_in_turn(&self, data: &Dataset, run: &Context) -> Result<PipelineModel> {
+        let mut parts: Vec<Arc<Part>> = Vec::new();
+        let mut table: Option<Table> = None;
+        for (name, learner) in &self.steps.0 {
+            if let Some(last) = parts.last() {
+                let x = table.as_ref().map_or(data.x, Table::frame);
+                table = Some(last.transformer()?.transform_in(&x, run)?);
+            }
+            let x = table.as_ref().map_or(data.x, Table::frame);
+            let model = learner
+                .fit_any(&offered(data, x, learner.any_accepts()), run)
+                .map_err(|error| error.within(name))?;
+            parts.push(Arc::new(Part { name: name.clone(), about: learner.about(), model }));
+        }
+        Ok(PipelineModel { parts })
+    }
+
+    fn rounds_job(&self) -> Option<PipelineJob> {
+        let steps = self.steps.0.iter().map(|(name, learner)| {
+            Some(JobStep { name: name.clone(), learner: learner.clone(), job: learner.any_job()? })
+        });
+        Some(PipelineJob { steps: steps.collect::<Option<_>>()? })
+    }
+}
+
+impl Estimator for Pipeline {
+    type Model = PipelineModel;
+    const ABOUT: &'static About = &About::new("pipeline.Pipeline", NO_ROLES)
+        .weights()
+        .missing()
+        .categories()
+        .many_outputs()
+        .randomness()
+        .threads()
+        .iterations()
+        .streaming()
+        .complexity(60)
+        .cost("the sum of its steps");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<PipelineModel> {
+        match self.rounds_job() {
+            Some(job) => rounds::drive(&job, &InMemory::new(*data), run)?.take(),
+            None => self.train_in_turn(data, run),
+        }
+    }
+
+    fn roles(&self) -> Roles {
+        self.steps.last().map_or(NO_ROLES, AnyEstimator::any_roles)
+    }
+
+    fn accepts(&self) -> Accepts {
+        let first =
+            self.steps.0.first().map(|(_, learner)| learner.any_accepts()).unwrap_or_default();
+        let last = self.steps.last().map(AnyEstimator::any_accepts).unwrap_or_default();
+        Accepts { missing: first.missing, categories: first.categories, ..last }
+    }
+
+    fn job(&self) -> Option<Box<dyn Job>> {
+        self.rounds_job().map(|job| Box::new(job) as Box<dyn Job>)
+    }
+}
+
+struct JobStep {
+    name: String,
+    learner: Box<dyn AnyEstimator>,
+    job: Box<dyn Job>,
+}
+
+/// The pipeline as rounds: the phases of its steps, one after the other.
+struct PipelineJob {
+    steps: Vec<JobStep>,
+}
+
+/// Which step is being fitted, the fitted ones before it, and the step's own state.
+struct PipelineState {
+    parts: Vec<Arc<Part>>,
+    inner: Erased,
+    first_round: bool,
+    outline: OwnedOutline,
+}
+
+struct OwnedOutline {
+    schema: Schema,
+    rows: u64,
+    outputs: usize,
+    classes: Vec<Label>,
+    weighted: bool,
+}
+
+impl OwnedOutline {
+    fn new(outline: &Outline) -> Self {
+        OwnedOutline {
+            schema: outline.schema.clone(),
+            rows: outline.rows,
+            outputs: outline.outputs,
+            classes: outline.classes.to_vec(),
+            weighted: outline.weighted,
+        }
+    }
+
+    fn with_schema<'a>(&'a self, schema: &'a Schema) -> Outline<'a> {
+        Outline {
+            schema,
+            rows: self.rows,
+            outputs: self.outputs,
+            classes: &self.classes,
+            weighted: self.weighted,
+        }
+    }
+}
+
+/// Kept beside a block: its rows as the current step sees them, and the step's own memo.
+#[derive(Default)]
+struct PipelineMemo {
+    step: usize,
+    table: Option<Table>,
+    inner: Option<Box<dyn Any + Send>>,
+}
+
+/// The rows after the fitted transformers; `None` if there are none.
+fn through(parts: &[Arc<Part>], x: &Frame, run: &Context) -> Result<Option<Table>> {
+    let mut table: Option<Table> = None;
+    for part in parts {
+        let frame = table.as_ref().map_or(*x, Table::frame);
+        table = Some(
+            part.transformer()?
+                .transform_in(&frame, run)
+                .map_err(|error| error.within(&part.name))?,
+        );
+    }
+    Ok(table)
+}
+
+impl Job for PipelineJob {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased> {
+        let inner = self.steps[0]
+            .job
+            .begin(outline, run)
+            .map_err(|error| error.within(&self.steps[0].name))?;
+        let outline = OwnedOutline::new(outline);
+        Ok(Erased::new(PipelineState { parts: Vec::new(), inner, first_round: true, outline }))
+    }
+
+    fn summarize(
+        &self,
+        state: &Erased,
+        block: &Block,
+        memo: &mut Option<Box<dyn Any + Send>>,
+        run: &Context,
+    ) -> Result<Erased> {
+        let state: &PipelineState = state.get()?;
+        let step = &self.steps[state.parts.len()];
+        let memo = memo.get_or_insert_with(|| Box::new(PipelineMemo::default()));
+        let memo = memo
+            .downcast_mut::<PipelineMemo>()
+            .ok_or_else(|| Error::internal("a memo of another job"))?;
+        if memo.step != state.parts.len() || (memo.table.is_none() && !state.parts.is_empty()) {
+            // A block's rows go through the one new transformer, or through all if they were lost.
+            let one_more =
+                memo.step + 1 == state.parts.len() && (memo.table.is_some() || memo.step == 0);
+            let start = if one_more { memo.step } else { 0 };
+            let x = memo.table.as_ref().filter(|_| one_more).map_or(block.data.x, Table::frame);
+            let table = through(&state.parts[start..], &x, &run.with_threads(1))?;
+            *memo = PipelineMemo { step: state.parts.len(), table, inner: None };
+        }
+        let x = memo.table.as_ref().map_or(block.data.x, Table::frame);
+        let accepts = step.learner.any_accepts();
+        let data = offered(&block.data, x, accepts);
+        if state.first_round {
+            let needs_target = step.learner.any_roles().needs_target();
+            data.check(accepts, needs_target).map_err(|error| error.within(&step.name))?;
+        }
+        let inner = step
+            .job
+            .summarize(&state.inner, &Block { data, ..*block }, &mut memo.inner, run)
+            .map_err(|error| error.within(&step.name))?;
+        Ok(Erased::new(Summary { step: state.parts.len(), inner }))
+    }
+
+    fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
+        let (earlier, later): (Summary, Summary) = (earlier.take()?, later.take()?);
+        let merged = self.steps[earlier.step].job.merge(earlier.inner, later.inner)?;
+        Ok(Erased::new(Summary { step: earlier.step, inner: merged }))
+    }
+
+    fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>> {
+        let state: PipelineState = state.take()?;
+        let all: Summary = all.take()?;
+        let step = &self.steps[all.step];
+        let PipelineState { mut parts, inner, outline, .. } = state;
+        let next =
+            step.job.advance(inner, all.inner, run).map_err(|error| error.within(&step.name))?;
+        let done = match next {
+            Step::Again(inner) => {
+                let state = PipelineState { parts, inner, first_round: false, outline };
+                return Ok(Step::Again(Erased::new(state)));
+            }
+            Step::Done(done) => done,
+        };
+        let model = step.job.model(done)?;
+        parts.push(Arc::new(Part { name: step.name.clone(), about: step.learner.about(), model }));
+        if parts.len() == self.steps.len() {
+            return Ok(Step::Done(Erased::new(PipelineModel { parts })));
+        }
+        let next = &self.steps[parts.len()];
+        let no_rows = Matrix::zeros(0, outline.schema.len());
+        let table = through(&parts, &Frame::new(no_rows.view(), &outline.schema)?, run)?;
+        let schema = table.map_or_else(Schema::default, |table| table.schema().clone());
+        let inner = next
+            .job
+            .begin(&outline.with_schema(&schema), run)
+            .map_err(|error| error.within(&next.name))?;
+        Ok(Step::Again(Erased::new(PipelineState { parts, inner, first_round: true, outline })))
+    }
+
+    fn model(&self, done: Erased) -> Result<Box<dyn Model>> {
+        Ok(Box::new(done.take::<PipelineModel>()?))
+    }
+}
+
+/// A step's own summary, and which step it is.
+struct Summary {
+    step: usize,
+    inner: Erased,
+}
+
+impl PipelineModel {
+    /// Names and models of the steps.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &dyn Model)> {
+        self.parts.iter().map(|part| (part.name.as_str(), part.model.as_ref()))
+    }
+
+    fn last(&self) -> Option<&dyn Model> {
+        self.parts.last().map(|part| part.model.as_ref())
+    }
+
+    /// Calls `f` with the rows as the last step sees them.
+    fn prepared<T>(
+        &self,
+        x: &Frame,
+        run: &Context,
+        f: impl FnOnce(&Frame) -> Result<T>,
+    ) -> Result<T> {
+        let before = &self.parts[..self.parts.len().saturating_sub(1)];
+        match through(before, x, run)? {
+            Some(table) => f(&table.frame()),
+            None => f(x),
+        }
+    }
+
+    fn role<'m, T: ?Sized>(
+        &'m self,
+        role: impl FnOnce(&'m dyn Model) -> Option<&'m T>,
+    ) -> Result<&'m T> {
+        self.last()
+            .and_then(role)
+            .ok_or_else(|| Error::unsupported("the last step does not play this role"))
+    }
+}
+
+impl Model for PipelineModel {
+    fn as_regressor(&self) -> Option<&dyn Regressor> {
+        self.last()?.as_regressor().map(|_| self as &dyn Regressor)
+    }
+    fn as_classifier(&self) -> Option<&dyn Classifier> {
+        self.last()?.as_classifier().map(|_| self as &dyn Classifier)
+    }
+    fn as_transformer(&self) -> Option<&dyn Transformer> {
+        self.last()?.as_transformer().map(|_| self as &dyn Transformer)
+    }
+    fn as_clusterer(&self) -> Option<&dyn Clusterer> {
+        self.last()?.as_clusterer().map(|_| self as &dyn Clusterer)
+    }
+    fn attributes(&self) -> Vec<(&'static str, Node)> {
+        self.last().map(Model::attributes).unwrap_or_default()
+    }
+    fn report(&self) -> Option<Report> {
+        self.last()?.report()
+    }
+    fn stored(&self) -> Node {
+        self.to_node()
+    }
+    fn version(&self) -> u32 {
+        Self::VERSION
+    }
+    fn converged(&self) -> bool {
+        self.parts.iter().all(|part| part.model.converged())
+    }
+}
+
+impl Described for PipelineModel {
+    const FIELDS: &'static [(&'static str, &'static str)] = &[];
+    const VERSION: u32 = 1;
+}
+
+impl Stored for PipelineModel {
+    fn to_node(&self) -> Node {
+        Node::List(self.parts.iter().map(|part| part.to_node()).collect())
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        let parts: Vec<Part> = Vec::from_node(node)?;
+        let Some((_, before)) = parts.split_last() else {
+            return Err(invalid("a pipeline without steps"));
+        };
+        before.iter().try_for_each(|part| part.transformer().map(|_| ()))?;
+        Ok(PipelineModel { parts: parts.into_iter().map(Arc::new).collect() })
+    }
+}
+
+impl Regressor for PipelineModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let last = self.role(Model::as_regressor)?;
+        self.prepared(x, run, |x| last.predict_in(x, run))
+    }
+}
+
+impl Classifier for PipelineModel {
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let last = self.role(Model::as_classifier)?;
+        self.prepared(x, run, |x| last.probabilities_in(x, run))
+    }
+    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let last = self.role(Model::as_classifier)?;
+        self.prepared(x, run, |x| last.margins_in(x, run))
+    }
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        let last = self.role(Model::as_classifier)?;
+        self.prepared(x, run, |x| last.classify_in(x, run))
+    }
+}
+
+impl Transformer for PipelineModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        through(&self.parts, x, run)?.ok_or_else(|| Error::internal("a pipeline without steps"))
+    }
+    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        let mut table: Option<Table> = None;
+        for part in self.parts.iter().rev() {
+            let frame = table.as_ref().map_or(*x, Table::frame);
+            table = Some(
+                part.transformer()?
+                    .inverse_in(&frame, run)
+                    .map_err(|error| error.within(&part.name))?,
+            );
+        }
+        table.ok_or_else(|| Error::internal("a pipeline without steps"))
+    }
+}
+
+impl Clusterer for PipelineModel {
+    fn labels(&self) -> Vec<Option<u32>> {
+        self.last().and_then(Model::as_clusterer).map(Clusterer::labels).unwrap_or_default()
+    }
+    fn assign_in(&self, x: &Frame, run: &Context) -> Result<Vec<Option<u32>>> {
+        let last = self.role(Model::as_clusterer)?;
+        self.prepared(x, run, |x| last.assign_in(x, run))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::baseline::DummyRegressor;
+    use crate::prepare::{PolynomialFeatures, SimpleImputer, StandardScaler};
+
+    fn data(rows: usize) -> OwnedDataset {
+        let hole =
+            |i: usize, j: usize| if (i * 3 + j) % 17 == 0 { f64::NAN } else { (i * i + j) as f64 };
+        OwnedDataset::regression(
+            Matrix::from_fn(rows, 2, hole),
+            (0..rows).map(|i| i as f64).collect(),
+        )
+    }
+
+    #[test]
+    fn rounds_and_turns_agree_to_the_bit_in_one_block() {
+        let steps = Steps::default()
+            .then("impute", SimpleImputer::default())
+            .then("scale", StandardScaler::default())
+            .then("dummy", DummyRegressor::default());
+        let pipeline = Pipeline { steps: Steps(steps.0[..2].to_vec()) };
+        let data = data(100);
+        let by_rounds = pipeline.fit(&data.view()).unwrap();
+        let in_turn = pipeline.train_in_turn(&data.view(), &Context::default()).unwrap();
+        assert_eq!(by_rounds.to_node(), in_turn.to_node());
+        assert!(pipeline.job().is_some());
+        assert!(Pipeline { steps }.job().is_none());
+    }
+
+    #[test]
+    fn a_regressor_in_the_middle_is_refused() {
+        let steps = Steps::default()
+            .then("dummy", DummyRegressor::default())
+            .then("scale", StandardScaler::default());
+        let error = Pipeline { steps }.fit(&data(10).view()).unwrap_err();
+        assert!(
+            error.message().contains("step 'dummy' (DummyRegressor) is not a transformer"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn parameters_of_steps_are_reached_by_name() {
+        let mut pipeline =
+            Pipeline { steps: Steps::default().then("poly", PolynomialFeatures::default()) };
+        pipeline.set("poly__degree", &Value::Int(3)).unwrap();
+        assert_eq!(pipeline.get("poly__degree").unwrap(), Value::Int(3));
+        assert!(pipeline.set("pol__degree", &Value::Int(3)).is_err());
+    }
+
+    #[test]
+    fn an_unknown_learner_in_the_steps_is_named() {
+        let mut pipeline = Pipeline::default();
+        let steps = Value::parse(r#"[["a", {"learner": "StandardScaller"}]]"#);
+        let error = pipeline.set("steps", &steps).unwrap_err();
+        assert!(error.to_string().contains("standard-scaler"), "{error}");
+    }
+}

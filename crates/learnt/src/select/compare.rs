@@ -1,0 +1,325 @@
+//! Comparison: several learners on the same folds, with a baseline, tests against the best, and the
+//! simplest that is not worse.
+//!
+//! The corrected resampled t test of Nadeau and Bengio (2003) compares fold by fold:
+//! t = d̄ / √((1/k + n_test/n_train) s²) with k - 1 degrees of freedom, where the second term stands
+//! for the overlap of the training sets. A candidate that fails in any fold keeps its row, with the
+//! reason, after the others; no row is ever left out.
+
+use super::cross_validate::{CrossValidation, cross_validate};
+use super::folds::{Split, Splitter};
+use crate::metrics::{Metric, Task};
+use learnt_core::context::Progress;
+use learnt_core::params::LearnerSpec;
+use learnt_core::prelude::*;
+use learnt_core::stats::distribution::{Continuous, StudentT};
+use learnt_core::stats::summary;
+
+/// A learner to be compared.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What its row is called.
+    pub name: String,
+    /// The learner, with its preparation.
+    pub learner: Box<dyn AnyEstimator>,
+    /// Order of simplicity, lower is simpler; that of the last step for a pipeline.
+    pub complexity: u8,
+}
+
+impl Candidate {
+    /// A learner with its own name and complexity.
+    pub fn new(learner: Box<dyn AnyEstimator>) -> Self {
+        let about = learner.about();
+        Candidate { name: about.command(), complexity: about.complexity, learner }
+    }
+}
+
+/// The table of a comparison.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What was measured; the first metric decides.
+    pub metrics: Vec<&'static Metric>,
+    /// The best first; rows without a mean last, in the order of the candidates.
+    pub rows: Vec<Row>,
+    /// Position of the simplest row within one standard error of the best.
+    pub simplest: Option<usize>,
+}
+
+/// One candidate.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What it is called.
+    pub name: String,
+    /// Order of simplicity.
+    pub complexity: u8,
+    /// Whether it looks at the target alone.
+    pub baseline: bool,
+    /// The folds, or why the learner could not start.
+    pub result: Result<CrossValidation>,
+    /// Two-sided p-value of the difference from the best row; `None` for that row itself, for a
+    /// row without a mean and for fewer than two folds.
+    pub p_value: Option<f64>,
+}
+
+impl Row {
+    /// The mean of the m-th metric, if every fold has a score.
+    pub fn mean(&self, m: usize) -> Option<f64> {
+        self.result.as_ref().ok()?.mean(m)
+    }
+
+    /// The standard error of the m-th metric over the folds.
+    pub fn standard_error(&self, m: usize) -> Option<f64> {
+        self.result.as_ref().ok()?.standard_error(m)
+    }
+
+    /// Why there is no mean of the first metric: in how many folds, and the first reason.
+    pub fn failure(&self) -> Option<(usize, &Error)> {
+        match &self.result {
+            Err(error) => Some((0, error)),
+            Ok(cv) => cv.failed().or_else(|| cv.unscored(0)),
+        }
+    }
+}
+
+/// Cross-validates every candidate on the same splits; a baseline is added unless one is there.
+pub fn compare(
+    candidates: &[Candidate],
+    data: &Dataset,
+    splitter: &Splitter,
+    metrics: &[&'static Metric],
+    run: &Context,
+) -> Result<Comparison> {
+    if metrics.is_empty() {
+        return Err(Error::new(Code::Usage, "a comparison needs a metric"));
+    }
+    let mut candidates = candidates.to_vec();
+    if !candidates.iter().any(|candidate| is_baseline(candidate)) {
+        candidates.extend(baseline(Task::of(data))?);
+    }
+    let splits: Vec<Split> = splitter.splits(data, run)?.collect();
+    let mut rows = Vec::with_capacity(candidates.len());
+    for (done, candidate) in candidates.iter().enumerate() {
+        run.progress(&Progress {
+            stage: "comparing",
+            done: done as u64,
+            total: Some(candidates.len() as u64),
+            objective: None,
+        })?;
+        let result = cross_validate(candidate.learner.as_ref(), data, &splits, metrics, run);
+        if let Err(error) = &result
+            && error.code() == Code::Cancelled
+        {
+            return Err(error.clone());
+        }
+        rows.push(Row {
+            name: candidate.name.clone(),
+            complexity: candidate.complexity,
+            baseline: is_baseline(candidate),
+            result,
+            p_value: None,
+        });
+    }
+    Ok(finish(rows, metrics))
+}
+
+fn is_baseline(candidate: &Candidate) -> bool {
+    candidate.learner.about().module() == "dummy"
+}
+
+fn baseline(task: Task) -> Result<Option<Candidate>> {
+    let learner = match task {
+        Task::Classification => "dummy.DummyClassifier",
+        Task::Regression => "dummy.DummyRegressor",
+        Task::Unsupervised => return Ok(None),
+    };
+    let spec = LearnerSpec { learner: learner.to_string(), params: Vec::new() };
+    let learner = crate::build(&spec)?;
+    Ok(Some(Candidate { name: "baseline".to_string(), complexity: 0, learner }))
+}
+
+/// Sorts the rows, tests them against the best and finds the simplest good one.
+fn finish(mut rows: Vec<Row>, metrics: &[&'static Metric]) -> Comparison {
+    let metric = metrics[0];
+    // The sort is stable, so equal means keep the order of the candidates.
+    rows.sort_by(|a, b| match (a.mean(0), b.mean(0)) {
+        (Some(x), Some(y)) if metric.better(x, y) => std::cmp::Ordering::Less,
+        (Some(x), Some(y)) if metric.better(y, x) => std::cmp::Ordering::Greater,
+        (Some(_), None) => std::cmp::Ordering::Less,
+        (None, Some(_)) => std::cmp::Ordering::Greater,
+        _ => std::cmp::Ordering::Equal,
+    });
+    let best = rows.first().and_then(|row| row.result.as_ref().ok()).cloned();
+    for row in rows.iter_mut().skip(1) {
+        row.p_value = best.as_ref().zip(row.result.as_ref().ok()).and_then(|(a, b)| versus(a, b));
+    }
+    let simplest = simplest(&rows, metric);
+    Comparison { metrics: metrics.to_vec(), rows, simplest }
+}
+
+fn versus(a: &CrossValidation, b: &CrossValidation) -> Option<f64> {
+    let (x, y) = (a.complete(0)?, b.complete(0)?);
+    let differences: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
+    let sum = |f: fn(&super::Fold) -> usize| a.folds.iter().map(f).sum::<usize>() as f64;
+    corrected_t_test(&differences, sum(|fold| fold.test_rows) / sum(|fold| fold.train_rows))
+        .map(|(_, p)| p)
+}
+
+/// The statistic and the two-sided p-value of the corrected resampled t test; `ratio` is
+/// n_test / n_train. `None` for fewer than two differences. Differences without spread have p = 1 if
+/// they are 0, else p = 0.
+pub fn corrected_t_test(differences: &[f64], ratio: f64) -> Option<(f64, f64)> {
+    let k = differences.len() as f64;
+    let mean = summary::mean(differences, None)?;
+    let variance = summary::variance(differences, None, 1.0)?;
+    let scale = ((1.0 / k + ratio) * variance).sqrt();
+    if scale == 0.0 {
+        return Some(if mean == 0.0 { (0.0, 1.0) } else { (mean.signum() * f64::INFINITY, 0.0) });
+    }
+    let t = mean / scale;
+    Some((t, (2.0 * StudentT::new(k - 1.0)?.sf(t.abs())).min(1.0)))
+}
+
+/// The row of lowest complexity whose mean is within one standard error of the best; the better of
+/// equals.
+fn simplest(rows: &[Row], metric: &Metric) -> Option<usize> {
+    let best = rows.first()?;
+    let (mean, error) = (best.mean(0)?, best.standard_error(0).unwrap_or(0.0));
+    let near = |row: &Row| {
+        row.mean(0).is_some_and(|value| (value - mean).abs() <= error || metric.better(value, mean))
+    };
+    (0..rows.len()).filter(|&i| near(&rows[i])).min_by_key(|&i| (rows[i].complexity, i))
+}
+
+impl Comparison {
+    /// Rows without a mean of the first metric.
+    pub fn failures(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.mean(0).is_none())
+    }
+
+    /// The table for people: means with standard errors, time, and the test against the best.
+    pub fn report(&self) -> Report {
+        let mut head = vec!["model".to_string()];
+        for metric in &self.metrics {
+            head.extend([metric.name.to_string(), "±".to_string()]);
+        }
+        head.extend(["fit (s)".to_string(), "p vs best".to_string()]);
+        let number = |value: Option<f64>, reason: &str| {
+            value.map_or_else(|| Cell::Empty(reason.to_string()), Cell::Number)
+        };
+        let row = |row: &Row| {
+            let reason = row.failure().map_or(String::new(), |(_, error)| error.to_string());
+            let mut cells = vec![Cell::Text(row.name.clone())];
+            for m in 0..self.metrics.len() {
+                cells.push(number(row.mean(m), &reason));
+                cells.push(number(row.standard_error(m), &reason));
+            }
+            let seconds = row.result.as_ref().ok().and_then(CrossValidation::fit_seconds);
+            cells.push(number(seconds, &reason));
+            cells.push(match row.p_value {
+                Some(p) => Cell::Probability(p),
+                None => Cell::Empty("no test".to_string()),
+            });
+            cells
+        };
+        let rows = self.rows.iter().map(row).collect();
+        let table = ReportTable { title: String::new(), head, rows };
+        let mut notes =
+            vec!["± is the standard error over folds; p: corrected resampled t test".to_string()];
+        for row in self.failures() {
+            if let Some((folds, error)) = row.failure() {
+                let code = error.code();
+                notes.push(format!("{} failed in {folds} folds: {error} ({code})", row.name));
+            }
+        }
+        if let Some(i) = self.simplest {
+            let name = &self.rows[i].name;
+            notes.push(format!("simplest within one standard error of the best: {name}"));
+        }
+        let title = format!("comparison by {}", self.metrics[0].name);
+        Report { title, tables: vec![table], figures: Vec::new(), notes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::baseline::{DummyClassifier, DummyRegressor};
+    use crate::metrics::find;
+    use crate::prepare::StandardScaler;
+
+    fn data() -> OwnedDataset {
+        let y = (0..40).map(|i| f64::from(i * i % 17)).collect();
+        OwnedDataset::regression(Matrix::from_fn(40, 1, |i, _| i as f64), y)
+    }
+
+    fn folds() -> Splitter {
+        Splitter::KFold { n_splits: 5, shuffle: true }
+    }
+
+    #[test]
+    fn identical_learners_differ_by_nothing() {
+        let one = Candidate::new(Box::new(DummyRegressor::default()));
+        let twin = Candidate { name: "twin".to_string(), ..one.clone() };
+        let metrics = [find("rmse").unwrap()];
+        let table =
+            compare(&[one, twin], &data().view(), &folds(), &metrics, &Context::default()).unwrap();
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.rows[1].p_value, Some(1.0));
+        assert_eq!(table.simplest, Some(0));
+    }
+
+    #[test]
+    fn a_failing_candidate_keeps_its_row_and_a_baseline_is_added() {
+        let wrong =
+            Candidate { complexity: 9, ..Candidate::new(Box::new(StandardScaler::default())) };
+        let metrics = [find("rmse").unwrap()];
+        let table =
+            compare(&[wrong], &data().view(), &folds(), &metrics, &Context::default()).unwrap();
+        assert_eq!(table.rows.len(), 2);
+        assert!(table.rows[0].baseline);
+        assert_eq!(table.failures().count(), 1);
+        assert!(table.report().notes[1].contains("standard-scaler failed in 5 folds"));
+    }
+
+    #[test]
+    fn the_simplest_row_within_one_standard_error_is_named() {
+        let constant = |name: &str, complexity, value| Candidate {
+            name: name.to_string(),
+            complexity,
+            learner: Box::new(DummyRegressor {
+                strategy: crate::baseline::RegressorStrategy::Constant,
+                constant: Some(vec![value]),
+                ..Default::default()
+            }),
+        };
+        let candidates =
+            [constant("best", 50, 8.0), constant("near", 20, 7.5), constant("far", 1, 40.0)];
+        let metrics = [find("mae").unwrap()];
+        let table =
+            compare(&candidates, &data().view(), &folds(), &metrics, &Context::default()).unwrap();
+        assert_eq!(table.rows[table.simplest.unwrap()].name, "near");
+        assert_eq!(table.rows[2].name, "far");
+        assert!(table.rows[2].p_value.unwrap() < 0.05);
+    }
+
+    #[test]
+    fn the_corrected_test_by_hand() {
+        let (t, p) = corrected_t_test(&[0.1, 0.3, 0.2, 0.2], 1.0 / 3.0).unwrap();
+        assert!((t - 0.2 / ((0.25 + 1.0 / 3.0) * 0.02_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!((p - 2.0 * StudentT::new(3.0).unwrap().sf(t)).abs() < 1e-15);
+        assert_eq!(corrected_t_test(&[0.1], 0.1), None);
+    }
+
+    #[test]
+    fn too_many_stratified_folds_are_refused_by_class_and_count() {
+        let labels: Vec<Label> = (0..30).map(|i| Label::Int(i64::from(i < 3))).collect();
+        let data = OwnedDataset::classification(Matrix::zeros(30, 1), &labels);
+        let splitter = Splitter::StratifiedKFold { n_splits: 10, shuffle: true };
+        let metrics = [find("accuracy").unwrap()];
+        let candidate = Candidate::new(Box::new(DummyClassifier::default()));
+        let error = compare(&[candidate], &data.view(), &splitter, &metrics, &Context::default())
+            .unwrap_err();
+        assert_eq!(error.code(), Code::TooFew);
+        assert!(error.message().contains("class '1' has 3 rows"), "{error}");
+    }
+}

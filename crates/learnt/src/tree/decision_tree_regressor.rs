@@ -1,0 +1,244 @@
+//! Regression tree (CART): binary splits x <= s, or a set of levels, that lower the error of one
+//! number a leaf most; f(x) = Σ_m c_m I(x in R_m).
+//!
+//! A split maximises W I(node) - W_l I(left) - W_r I(right), with I the squared error around the
+//! mean, the absolute error around the median, or half the Poisson deviance. Cuts are midpoints of
+//! adjacent distinct values. Ties go to the first column, then the smallest cut; gains closer than
+//! 1e-12 of the node's error are ties. Missing values try both sides and follow the larger child
+//! where training had none, as do levels that a node has not seen.
+//!
+//! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
+
+use super::grow::{Absolute, Poisson, Squared};
+use super::nodes::Tree;
+use super::options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Options, Splitter};
+use super::prune::{self, PruningPath};
+use super::text;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+use learnt_core::report::number;
+
+/// A decision tree for numbers.
+///
+/// Takes categories, missing values and several targets as they are. scikit-learn's
+/// `monotonic_cst` is left out.
+///
+/// ```
+/// use learnt::{prelude::*, tree::DecisionTreeRegressor};
+/// let x = Matrix::from_fn(4, 1, |i, _| i as f64);
+/// let data = OwnedDataset::regression(x, vec![1.0, 1.0, 5.0, 5.0]);
+/// let model = DecisionTreeRegressor::default().fit(&data.view())?;
+/// assert_eq!(model.predict(&data.x.frame())?.column(0), [1.0, 1.0, 5.0, 5.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct DecisionTreeRegressor {
+    /// The error that splits lower.
+    #[param(default = TreeRegressorCriterion::SquaredError)]
+    pub criterion: TreeRegressorCriterion,
+    /// Which cut of a column is taken.
+    #[param(default = Splitter::Best)]
+    pub splitter: Splitter,
+    /// The deepest a leaf may be; none means no limit.
+    #[param(default = None, range = 1.., search = set(none, 2, 4, 8, 16))]
+    pub max_depth: Option<usize>,
+    /// Nodes with fewer rows are not split: a count, or a share of all rows.
+    #[param(default = MinSamplesSplit::Count(2))]
+    pub min_samples_split: MinSamplesSplit,
+    /// Fewest rows in a leaf: a count, or a share of all rows.
+    #[param(default = MinSamplesLeaf::Count(1), search = set(1, 5, 20))]
+    pub min_samples_leaf: MinSamplesLeaf,
+    /// Least share of all weight in a leaf.
+    #[param(default = 0.0, range = 0.0..=0.5)]
+    pub min_weight_fraction_leaf: f64,
+    /// How many columns a node looks at, drawn afresh for each.
+    #[param(default = MaxFeatures::All)]
+    pub max_features: MaxFeatures,
+    /// Most leaves; the best splits come first then.
+    #[param(default = None, range = 2..)]
+    pub max_leaf_nodes: Option<usize>,
+    /// Least decrease of impurity, times the node's share of all weight.
+    #[param(default = 0.0, range = 0.0..)]
+    pub min_impurity_decrease: f64,
+    /// Price of a leaf in minimal cost-complexity pruning; 0 prunes nothing.
+    #[param(default = 0.0, range = 0.0..)]
+    pub ccp_alpha: f64,
+    /// How splits are searched.
+    #[param(default = Method::Exact)]
+    pub method: Method,
+    /// Most bins of a column, for the method `histogram`.
+    #[param(default = 255, range = 2..=255)]
+    pub max_bins: usize,
+}
+
+/// The error that splits lower.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum TreeRegressorCriterion {
+    /// Squared error; leaves predict the mean.
+    SquaredError,
+    /// Friedman's improvement score: for two children the same splits as `squared_error`.
+    FriedmanMse,
+    /// Absolute error; leaves predict the median.
+    AbsoluteError,
+    /// Half the Poisson deviance, for counts; leaves predict the mean.
+    Poisson,
+}
+
+/// A fitted [`DecisionTreeRegressor`].
+#[derive(Model, Clone, Debug, PartialEq)]
+#[model(regressor, validate = validate, report = report)]
+pub struct DecisionTreeRegressorModel {
+    /// Share of each column in the decrease of impurity.
+    pub feature_importances: Vec<f64>,
+    /// Number of leaves.
+    pub n_leaves: usize,
+    /// Depth of the deepest leaf; a single leaf has 0.
+    pub depth: usize,
+    pub(super) tree: Tree,
+    schema: Schema,
+}
+
+impl Estimator for DecisionTreeRegressor {
+    type Model = DecisionTreeRegressorModel;
+    const ABOUT: &'static About = &About::regressor("tree.DecisionTreeRegressor")
+        .alias(&["tree"])
+        .weights()
+        .missing()
+        .categories()
+        .many_outputs()
+        .randomness()
+        .threads()
+        .complexity(40)
+        .cost("p n log n time to sort, p n a level; 16 bytes a value")
+        .reference("Breiman, Friedman, Olshen, Stone (1984)")
+        .exempt(&[("seeds_differ", "only `splitter` random and `max_features` draw")]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<DecisionTreeRegressorModel> {
+        let y = data.real_target()?;
+        let (values, outputs) = (y.to_matrix().into_vec(), y.ncols());
+        let weights = data.weights.map(<[f64]>::to_vec);
+        let (options, x) = (self.options(), &data.x);
+        let tree = match self.criterion {
+            TreeRegressorCriterion::SquaredError | TreeRegressorCriterion::FriedmanMse => {
+                options.grow(x, &Squared::new(values, outputs, weights), run)?
+            }
+            TreeRegressorCriterion::AbsoluteError => {
+                options.grow(x, &Absolute::new(values, outputs, weights), run)?
+            }
+            TreeRegressorCriterion::Poisson => {
+                check_counts(&y)?;
+                options.grow(x, &Poisson::new(values, outputs, weights), run)?
+            }
+        };
+        let tree = prune::prune(tree, self.ccp_alpha);
+        Ok(DecisionTreeRegressorModel {
+            feature_importances: tree.importances(),
+            n_leaves: tree.leaves(),
+            depth: tree.depth(),
+            tree,
+            schema: data.x.schema().clone(),
+        })
+    }
+}
+
+/// Poisson deviance needs targets that are not negative and not all zero.
+fn check_counts(y: &MatRef) -> Result<()> {
+    for j in 0..y.ncols() {
+        if let Some(i) = (0..y.nrows()).find(|&i| y.at(i, j) < 0.0) {
+            let message = format!(
+                "the target holds {} in row {}, and the criterion 'poisson' needs values >= 0",
+                y.at(i, j),
+                i + 1
+            );
+            return Err(Error::new(Code::Target, message)
+                .row(i as u64 + 1)
+                .hint("set criterion to 'squared_error'"));
+        }
+        if (0..y.nrows()).all(|i| y.at(i, j) == 0.0) {
+            let message =
+                "the target is zero in every row, and the criterion 'poisson' needs a positive sum";
+            return Err(Error::new(Code::Target, message));
+        }
+    }
+    Ok(())
+}
+
+impl DecisionTreeRegressor {
+    fn rules(&self) -> Result<()> {
+        let absolute = self.criterion == TreeRegressorCriterion::AbsoluteError;
+        match absolute && self.method == Method::Histogram {
+            true => {
+                let expected =
+                    "'exact' with the criterion 'absolute_error', whose medians need all rows";
+                Err(Error::parameter("method", expected, "'histogram'"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The subtrees that `ccp_alpha` chooses from.
+    pub fn cost_complexity_pruning_path(&self, data: &Dataset) -> Result<PruningPath> {
+        let full = DecisionTreeRegressor { ccp_alpha: 0.0, ..self.clone() };
+        Ok(full.fit(data)?.pruning_path())
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            splitter: self.splitter,
+            max_depth: self.max_depth,
+            min_samples_split: self.min_samples_split,
+            min_samples_leaf: self.min_samples_leaf,
+            min_weight_fraction_leaf: self.min_weight_fraction_leaf,
+            max_features: self.max_features,
+            max_leaf_nodes: self.max_leaf_nodes,
+            min_impurity_decrease: self.min_impurity_decrease,
+            method: self.method,
+            max_bins: self.max_bins,
+        }
+    }
+}
+
+impl DecisionTreeRegressorModel {
+    /// The leaf of each row.
+    pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        self.tree.apply(x, run)
+    }
+
+    /// The subtrees of this tree that are optimal for some `ccp_alpha`.
+    pub fn pruning_path(&self) -> PruningPath {
+        prune::path(&self.tree)
+    }
+
+    /// The whole tree, one line a node.
+    pub fn export_text(&self) -> String {
+        text::export(&self.tree, &self.schema, |node| self.label(node))
+    }
+
+    fn label(&self, node: usize) -> String {
+        let values: Vec<String> = self.tree.value(node).iter().map(|&x| number(x)).collect();
+        values.join(", ")
+    }
+
+    fn report(&self) -> Report {
+        let importances = &self.feature_importances;
+        text::report("Regression tree", &self.tree, &self.schema, importances, |n| self.label(n))
+    }
+
+    fn validate(&self) -> Result<()> {
+        self.tree.validate(&self.schema, self.tree.outputs)?;
+        let derived = self.feature_importances == self.tree.importances()
+            && self.n_leaves == self.tree.leaves()
+            && self.depth == self.tree.depth();
+        match derived && self.tree.outputs > 0 {
+            true => Ok(()),
+            false => Err(invalid("a tree whose numbers do not fit its nodes")),
+        }
+    }
+}
+
+impl Regressor for DecisionTreeRegressorModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.tree.predict(x, run)
+    }
+}

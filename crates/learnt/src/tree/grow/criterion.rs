@@ -1,0 +1,487 @@
+//! Criteria: what makes a node impure, and how much a split helps.
+//!
+//! A criterion keeps the target of the rows and works on sums over them. `cost` of a node is its
+//! weight times its impurity; the gain of a split is cost(node) - cost(left) - cost(right).
+//!
+//! - Gini: impurity 1 - Σ p_k². Entropy (`log_loss`): -Σ p_k log2 p_k, 0 log 0 = 0, in bits.
+//! - Squared error: Σ w (y - mean)² / Σ w. The gain of Friedman is the same number for two children.
+//! - Poisson: Σ w y ln(y / mean) / Σ w, half the mean deviance.
+//! - Absolute error: Σ w |y - median| / Σ w, in `absolute.rs`.
+
+use super::scan::{self, Cut, Limits, Sequence};
+
+/// What a node's rows add up to.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    /// Total weight.
+    pub(crate) weight: f64,
+    /// Impurity per unit of weight.
+    pub(crate) impurity: f64,
+    /// Whether nothing is left to separate.
+    pub(crate) pure: bool,
+    /// The prediction: class shares, or one number for each output.
+    pub(crate) value: Vec<f64>,
+    /// The sums that [`Criterion::add`] would give over all rows.
+    pub(crate) sums: Vec<f64>,
+}
+
+/// A measure of impurity over rows that it knows by number.
+pub(crate) trait Criterion: Clone + Send + Sync {
+    /// The summary of these rows.
+    fn summary(&self, rows: &[u32]) -> Summary;
+
+    /// The same criterion over these rows alone, numbered anew in the given order.
+    fn gather(&self, rows: &[u32]) -> Self;
+
+    /// How many numbers a sum has.
+    fn width(&self) -> usize;
+
+    /// Adds a row of `node` to a sum; returns the row's weight.
+    fn add(&self, node: &Summary, sums: &mut [f64], row: usize) -> f64;
+
+    /// The gain of a split of `node` whose left side has these sums and this weight.
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64;
+
+    /// The number by which levels of a category are put in order.
+    fn response(&self, sums: &[f64], weight: f64) -> f64;
+
+    /// The best cut of a sequence of rows.
+    fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
+        scan::best_cut(self, node, sequence, limits)
+    }
+}
+
+fn gathered<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| values[row as usize]).collect()
+}
+
+/// Classes of rows with their weights.
+#[derive(Clone, Debug)]
+struct Classes {
+    codes: Vec<u32>,
+    count: usize,
+    weights: Option<Vec<f64>>,
+}
+
+impl Classes {
+    #[inline(always)]
+    fn add(&self, sums: &mut [f64], row: usize) -> f64 {
+        let weight = self.weights.as_ref().map_or(1.0, |weights| weights[row]);
+        match (sums, self.codes[row]) {
+            // Without an index that depends on data, both sums can stay in registers.
+            ([first, second], code) => {
+                let share = f64::from(code);
+                *first += weight * (1.0 - share);
+                *second += weight * share;
+            }
+            (sums, code) => sums[code as usize] += weight,
+        }
+        weight
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Classes {
+            codes: gathered(&self.codes, rows),
+            count: self.count,
+            weights: self.weights.as_ref().map(|weights| gathered(weights, rows)),
+        }
+    }
+
+    fn summary(&self, rows: &[u32], impurity: impl Fn(&[f64], f64) -> f64) -> Summary {
+        let mut sums = vec![0.0; self.count];
+        for &row in rows {
+            self.add(&mut sums, row as usize);
+        }
+        let weight: f64 = sums.iter().sum();
+        Summary {
+            weight,
+            impurity: impurity(&sums, weight),
+            pure: sums.iter().filter(|&&sum| sum > 0.0).count() <= 1,
+            value: sums.iter().map(|sum| sum / weight).collect(),
+            sums,
+        }
+    }
+
+    /// Two classes: the share of the second, which makes the order of levels optimal.
+    fn response(sums: &[f64], weight: f64) -> f64 {
+        sums.get(1).map_or(0.0, |second| second / weight)
+    }
+}
+
+/// Gini's index.
+#[derive(Clone, Debug)]
+pub(crate) struct Gini(Classes);
+
+impl Gini {
+    pub(crate) fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
+        Gini(Classes { codes, count, weights })
+    }
+}
+
+impl Criterion for Gini {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        self.0.summary(rows, |sums, weight| {
+            (1.0 - sums.iter().map(|sum| (sum / weight) * (sum / weight)).sum::<f64>()).max(0.0)
+        })
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Gini(self.0.gather(rows))
+    }
+
+    fn width(&self) -> usize {
+        self.0.count
+    }
+
+    #[inline(always)]
+    fn add(&self, _node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        self.0.add(sums, row)
+    }
+
+    /// Σ l²/W_l + Σ r²/W_r - Σ s²/W, over one denominator.
+    #[inline(always)]
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        let right_weight = node.weight - left_weight;
+        let (squares_left, squares_right) = match (left, node.sums.as_slice()) {
+            (&[a, b], &[all_a, all_b]) => {
+                let (other_a, other_b) = (all_a - a, all_b - b);
+                (a * a + b * b, other_a * other_a + other_b * other_b)
+            }
+            (left, all) => {
+                left.iter().zip(all).fold((0.0, 0.0), |(squares_left, squares_right), (l, all)| {
+                    (squares_left + l * l, squares_right + (all - l) * (all - l))
+                })
+            }
+        };
+        let both = squares_left * right_weight + squares_right * left_weight;
+        both / (left_weight * right_weight) - (1.0 - node.impurity) * node.weight
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        Classes::response(sums, weight)
+    }
+}
+
+/// Entropy in bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Entropy {
+    classes: Classes,
+    /// x log2 x for whole x, where every weight is one.
+    table: Vec<f64>,
+}
+
+impl Entropy {
+    pub(crate) fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
+        Self::over(Classes { codes, count, weights })
+    }
+
+    fn over(classes: Classes) -> Self {
+        let table = match classes.weights {
+            Some(_) => Vec::new(),
+            None => (0..=classes.codes.len()).map(|x| x_log_x(x as f64)).collect(),
+        };
+        Entropy { classes, table }
+    }
+
+    #[inline(always)]
+    fn x_log_x(&self, x: f64) -> f64 {
+        match self.classes.weights {
+            None => self.table.get(x as usize).copied().unwrap_or(0.0),
+            Some(_) => x_log_x(x),
+        }
+    }
+}
+
+fn x_log_x(x: f64) -> f64 {
+    if x > 0.0 { x * x.log2() } else { 0.0 }
+}
+
+impl Criterion for Entropy {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        self.classes.summary(rows, |sums, weight| {
+            (-sums.iter().map(|sum| x_log_x(sum / weight)).sum::<f64>()).max(0.0)
+        })
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Self::over(self.classes.gather(rows))
+    }
+
+    fn width(&self) -> usize {
+        self.classes.count
+    }
+
+    #[inline(always)]
+    fn add(&self, _node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        self.classes.add(sums, row)
+    }
+
+    /// With h(x) = x log2 x: Σ h(l) - h(W_l) + Σ h(r) - h(W_r) - Σ h(s) + h(W).
+    #[inline(always)]
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        let mut gain = self.x_log_x(node.weight)
+            - self.x_log_x(left_weight)
+            - self.x_log_x(node.weight - left_weight);
+        for (l, all) in left.iter().zip(&node.sums) {
+            gain += self.x_log_x(*l) + self.x_log_x(all - l) - self.x_log_x(*all);
+        }
+        gain
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        Classes::response(sums, weight)
+    }
+}
+
+/// Targets of rows, one number for each output, with their weights.
+#[derive(Clone, Debug)]
+pub(super) struct Reals {
+    pub(super) values: Vec<f64>,
+    pub(super) outputs: usize,
+    pub(super) weights: Option<Vec<f64>>,
+}
+
+impl Reals {
+    #[inline(always)]
+    pub(super) fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    pub(super) fn gather(&self, rows: &[u32]) -> Self {
+        let m = self.outputs;
+        let mut values = Vec::with_capacity(rows.len() * m);
+        for &row in rows {
+            values.extend_from_slice(&self.values[row as usize * m..(row as usize + 1) * m]);
+        }
+        let weights = self.weights.as_ref().map(|weights| gathered(weights, rows));
+        Reals { values, outputs: m, weights }
+    }
+
+    /// Whether all rows have one target.
+    pub(super) fn constant(&self, rows: &[u32]) -> bool {
+        let m = self.outputs;
+        let target = |row: u32| &self.values[row as usize * m..(row as usize + 1) * m];
+        rows.iter().all(|&row| target(row) == target(rows[0]))
+    }
+
+    /// Weight and means; the means are taken as differences from the first row's target.
+    pub(super) fn means(&self, rows: &[u32]) -> (f64, Vec<f64>) {
+        let m = self.outputs;
+        let start = rows[0] as usize * m;
+        let mut means = self.values[start..start + m].to_vec();
+        let mut sums = vec![0.0; m];
+        let mut total = 0.0;
+        for &row in rows {
+            let weight = self.weight(row as usize);
+            total += weight;
+            for j in 0..m {
+                sums[j] += weight * (self.values[row as usize * m + j] - means[j]);
+            }
+        }
+        means.iter_mut().zip(&sums).for_each(|(mean, sum)| *mean += sum / total);
+        (total, means)
+    }
+}
+
+/// Squared error, the mean over the outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Squared(Reals);
+
+impl Squared {
+    pub(crate) fn new(values: Vec<f64>, outputs: usize, weights: Option<Vec<f64>>) -> Self {
+        Squared(Reals { values, outputs, weights })
+    }
+}
+
+impl Criterion for Squared {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        let (weight, value) = self.0.means(rows);
+        let m = self.0.outputs;
+        let mut squares = 0.0;
+        for &row in rows {
+            let target = &self.0.values[row as usize * m..(row as usize + 1) * m];
+            let square: f64 = target.iter().zip(&value).map(|(y, c)| (y - c) * (y - c)).sum();
+            squares += self.0.weight(row as usize) * square;
+        }
+        Summary {
+            weight,
+            impurity: squares / (weight * m as f64),
+            pure: squares == 0.0 || self.0.constant(rows),
+            value,
+            sums: vec![0.0; m],
+        }
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Squared(self.0.gather(rows))
+    }
+
+    fn width(&self) -> usize {
+        self.0.outputs
+    }
+
+    /// Sums are of differences from the node's mean, so that those over the whole node are zero.
+    #[inline(always)]
+    fn add(&self, node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        let weight = self.0.weight(row);
+        match (sums, node.value.as_slice()) {
+            ([sum], &[mean]) => *sum += weight * (self.0.values[row] - mean),
+            (sums, means) => {
+                let target = &self.0.values[row * means.len()..(row + 1) * means.len()];
+                for ((sum, y), mean) in sums.iter_mut().zip(target).zip(means) {
+                    *sum += weight * (y - mean);
+                }
+            }
+        }
+        weight
+    }
+
+    /// Σ l² (1/W_l + 1/W_r) / outputs.
+    #[inline(always)]
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        let squares: f64 = left.iter().map(|l| l * l).sum();
+        let right_weight = node.weight - left_weight;
+        squares * node.weight / (left_weight * right_weight * left.len() as f64)
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        sums.iter().sum::<f64>() / weight
+    }
+}
+
+/// Poisson deviance of targets that are not negative, the mean over the outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Poisson(Reals);
+
+impl Poisson {
+    pub(crate) fn new(values: Vec<f64>, outputs: usize, weights: Option<Vec<f64>>) -> Self {
+        Poisson(Reals { values, outputs, weights })
+    }
+}
+
+/// s ln(s / w), the part of the log-likelihood that a split changes.
+fn likelihood(sum: f64, weight: f64) -> f64 {
+    if sum > 0.0 { sum * (sum / weight).ln() } else { 0.0 }
+}
+
+impl Criterion for Poisson {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        let (weight, value) = self.0.means(rows);
+        let m = self.0.outputs;
+        let mut deviance = 0.0;
+        for &row in rows {
+            for (j, mean) in value.iter().enumerate() {
+                let y = self.0.values[row as usize * m + j];
+                if y > 0.0 {
+                    deviance += self.0.weight(row as usize) * y * (y / mean).ln();
+                }
+            }
+        }
+        Summary {
+            weight,
+            impurity: (deviance / (weight * m as f64)).max(0.0),
+            pure: self.0.constant(rows),
+            sums: value.iter().map(|mean| mean * weight).collect(),
+            value,
+        }
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Poisson(self.0.gather(rows))
+    }
+
+    fn width(&self) -> usize {
+        self.0.outputs
+    }
+
+    #[inline(always)]
+    fn add(&self, _node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        let weight = self.0.weight(row);
+        for (j, sum) in sums.iter_mut().enumerate() {
+            *sum += weight * self.0.values[row * self.0.outputs + j];
+        }
+        weight
+    }
+
+    /// A side without a single event would predict zero, which no event may follow: no split.
+    #[inline(always)]
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        let right_weight = node.weight - left_weight;
+        let mut gain = 0.0;
+        for (l, all) in left.iter().zip(&node.sums) {
+            let r = all - l;
+            if *l <= 0.0 || r <= f64::EPSILON * all {
+                return f64::NEG_INFINITY;
+            }
+            gain += likelihood(*l, left_weight) + likelihood(r, right_weight)
+                - likelihood(*all, node.weight);
+        }
+        gain / left.len() as f64
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        sums.iter().sum::<f64>() / weight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn impurities(counts: &[usize]) -> (f64, f64) {
+        let codes: Vec<u32> = counts.iter().zip(0..).flat_map(|(&n, code)| vec![code; n]).collect();
+        let rows: Vec<u32> = (0..codes.len() as u32).collect();
+        let gini = Gini::new(codes.clone(), counts.len(), None).summary(&rows).impurity;
+        (gini, Entropy::new(codes, counts.len(), None).summary(&rows).impurity)
+    }
+
+    #[test]
+    fn impurities_equal_their_formulas() {
+        let (gini, entropy) = impurities(&[5, 3, 2]);
+        assert!((gini - 0.62).abs() < 1e-12);
+        assert!((entropy * std::f64::consts::LN_2 - 1.029_653_014_06).abs() < 1e-10);
+        for (counts, expected) in [([1, 9], 0.18), ([1, 3], 0.375), ([2, 2], 0.5)] {
+            assert!((impurities(&counts).0 - expected).abs() < 1e-12);
+        }
+        assert!((impurities(&[29, 35]).1 - 0.993_650_7).abs() < 1e-7);
+    }
+
+    #[test]
+    fn gini_and_entropy_prefer_the_split_with_a_pure_child() {
+        let codes: Vec<u32> = (0..800).map(|i| u32::from(i >= 400)).collect();
+        let rows: Vec<u32> = (0..800).collect();
+        let (gini, entropy) = (Gini::new(codes.clone(), 2, None), Entropy::new(codes, 2, None));
+        let node = gini.summary(&rows);
+        let left_over = |gain: f64| 0.5 - gain / 800.0;
+        assert!((left_over(gini.gain(&node, &[300.0, 100.0], 400.0)) - 0.375).abs() < 1e-12);
+        assert!((left_over(gini.gain(&node, &[200.0, 400.0], 600.0)) - 1.0 / 3.0).abs() < 1e-12);
+        let node = entropy.summary(&rows);
+        let left_over = |gain: f64| (1.0 - gain / 800.0) * std::f64::consts::LN_2;
+        let first = left_over(entropy.gain(&node, &[300.0, 100.0], 400.0));
+        let second = left_over(entropy.gain(&node, &[200.0, 400.0], 600.0));
+        assert!((first - 0.562_335_144_6).abs() < 1e-9 && (second - 0.477_386).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_gain_is_what_the_costs_lose() {
+        let y = vec![1.0, 4.0, 2.0, 8.0, 5.0, 7.0];
+        let w = vec![1.0, 2.0, 0.5, 1.0, 3.0, 1.0];
+        let rows: Vec<u32> = (0..6).collect();
+        fn check<C: Criterion>(criterion: &C, rows: &[u32]) {
+            let node = criterion.summary(rows);
+            let mut sums = vec![0.0; criterion.width()];
+            let left: f64 = (0..3).map(|row| criterion.add(&node, &mut sums, row)).sum();
+            let cost = |rows: &[u32]| {
+                let part = criterion.summary(rows);
+                part.weight * part.impurity
+            };
+            let expected = cost(rows) - cost(&rows[..3]) - cost(&rows[3..]);
+            assert!((criterion.gain(&node, &sums, left) - expected).abs() < 1e-12);
+        }
+        check(&Squared::new(y.clone(), 1, Some(w.clone())), &rows);
+        check(&Poisson::new(y, 1, Some(w.clone())), &rows);
+        check(&Gini::new(vec![0, 1, 2, 1, 0, 2], 3, Some(w.clone())), &rows);
+        check(&Entropy::new(vec![0, 1, 2, 1, 0, 2], 3, Some(w)), &rows);
+        check(&Entropy::new(vec![0, 1, 2, 1, 0, 2], 3, None), &rows);
+    }
+}

@@ -1,0 +1,233 @@
+//! The tree engine: a criterion, a way to find splits and an order of growth make a tree.
+//!
+//! Splits are found exactly (sorted columns, or sorting what a node needs where few columns are
+//! looked at) or in histograms of bins. Growth is depth first, or best first where the number of
+//! leaves is limited. Nodes larger than a fixed size search their columns on several threads;
+//! the subtrees below grow one a thread. Random draws belong to a node's path from the root.
+//! So any number of threads gives the same tree.
+
+mod absolute;
+mod columns;
+mod criterion;
+mod levels;
+mod scan;
+mod space;
+
+pub(crate) use absolute::Absolute;
+pub(crate) use columns::{Columns, level, unordered_levels};
+pub(crate) use criterion::{Criterion, Entropy, Gini, Poisson, Squared, Summary};
+pub(crate) use scan::Limits;
+pub(crate) use space::{Split, has_level};
+
+use super::nodes::Tree;
+use learnt_core::prelude::*;
+use space::Space;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// A node with at most this many rows grows to its end on one thread.
+const SMALL: usize = 8192;
+
+/// The random stream of the root; every other node's comes from its parent's.
+const ROOT_KEY: u64 = 0x7265_6573_0000_0001;
+
+/// When to stop and where to look.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Deepest node; the root has depth 0.
+    pub(crate) max_depth: usize,
+    /// Fewest rows of a node that is split.
+    pub(crate) min_samples_split: usize,
+    /// What both sides of a split need.
+    pub(crate) limits: Limits,
+    /// How many columns a node looks at.
+    pub(crate) max_features: usize,
+    /// Most leaves; then the best split comes first.
+    pub(crate) max_leaf_nodes: Option<usize>,
+    /// Least decrease of impurity, weighted by the node's share of all weight.
+    pub(crate) min_impurity_decrease: f64,
+    /// One random cut a column instead of the best.
+    pub(crate) random: bool,
+}
+
+/// A node that may still be split.
+struct Open {
+    id: u32,
+    range: Range<usize>,
+    depth: usize,
+    key: u64,
+    summary: Summary,
+}
+
+/// A tree over all rows of the columns.
+pub(crate) fn grow<C: Criterion>(
+    columns: Columns,
+    criterion: &C,
+    settings: &Settings,
+    run: &Context,
+) -> Result<Tree> {
+    let mut space = Space::new(&columns.codes, columns.store, columns.rows, criterion, settings);
+    let range = 0..space.len();
+    let summary = space.summary(&range);
+    let levels: Vec<u32> = columns.codes.iter().map(columns::Codes::levels).collect();
+    let grower = Grower { settings, run: *run, total: summary.weight, levels: &levels };
+    let root = Open { id: 0, range, depth: 0, key: ROOT_KEY, summary };
+    let tree = match settings.max_leaf_nodes {
+        Some(leaves) => grower.best_first(&mut space, root, leaves)?,
+        None => grower.depth_first(&mut space, root)?,
+    };
+    Ok(tree.in_preorder())
+}
+
+/// The order of growth.
+struct Grower<'a> {
+    settings: &'a Settings,
+    run: Context<'a>,
+    /// Weight of all rows.
+    total: f64,
+    /// Levels of each column; 0 for quantities.
+    levels: &'a [u32],
+}
+
+impl Grower<'_> {
+    /// A tree of one leaf.
+    fn seed(&self, node: &Open) -> Tree {
+        let mut tree = Tree::new(node.summary.value.len(), self.levels.to_vec());
+        tree.push(&node.summary, node.range.len());
+        tree
+    }
+
+    /// The split of a node, unless it must stay a leaf.
+    fn find<C: Criterion>(&self, space: &Space<C>, node: &Open) -> Option<Split> {
+        let Settings { max_depth, min_samples_split, limits, .. } = *self.settings;
+        let rows = node.range.len();
+        if node.summary.pure
+            || node.depth >= max_depth
+            || rows < min_samples_split
+            || rows < limits.min_rows.saturating_mul(2)
+            || node.summary.weight < 2.0 * limits.min_weight
+        {
+            return None;
+        }
+        let split = space.find(&node.range, &node.summary, node.key, &self.run)?;
+        let decrease = split.gain / self.total;
+        (decrease + f64::EPSILON >= self.settings.min_impurity_decrease).then_some(split)
+    }
+
+    /// Divides a node; the children are in the tree and returned, left first.
+    fn divide<C: Criterion>(
+        &self,
+        space: &mut Space<C>,
+        node: &Open,
+        split: &Split,
+        tree: &mut Tree,
+    ) -> [Open; 2] {
+        let middle = space.divide(&node.range, split, &self.run);
+        let children = [node.range.start..middle, middle..node.range.end];
+        let ids = [tree.len() as u32, tree.len() as u32 + 1];
+        tree.split(node.id, split, ids);
+        let mut side = 0;
+        children.map(|range| {
+            let summary = space.summary(&range);
+            tree.push(&summary, range.len());
+            let key = child_key(node.key, side);
+            side += 1;
+            Open { id: ids[side as usize - 1], range, depth: node.depth + 1, key, summary }
+        })
+    }
+
+    /// Large nodes here, with their columns on several threads; then small ones, one a thread.
+    fn depth_first<C: Criterion>(&self, space: &mut Space<C>, root: Open) -> Result<Tree> {
+        let mut tree = self.seed(&root);
+        let mut open = vec![root];
+        let mut small = Vec::new();
+        while let Some(node) = open.pop() {
+            self.run.checkpoint()?;
+            if node.range.len() <= SMALL {
+                small.push(node);
+            } else if let Some(split) = self.find(space, &node) {
+                open.extend(self.divide(space, &node, &split, &mut tree));
+            }
+        }
+        let single = Grower { run: self.run.with_threads(1), ..*self };
+        let space = &*space;
+        let subtrees = self.run.try_par_map(small.len(), |i| single.subtree(space, &small[i]))?;
+        for (node, subtree) in small.iter().zip(subtrees) {
+            tree.graft(node.id, subtree);
+        }
+        Ok(tree)
+    }
+
+    /// All below one node, on rows numbered anew so that they are near in memory.
+    fn subtree<C: Criterion>(&self, space: &Space<C>, node: &Open) -> Result<Tree> {
+        let mut tree = self.seed(node);
+        let mut space = space.extract(&node.range);
+        let root = Open { id: 0, range: 0..space.len(), summary: node.summary.clone(), ..*node };
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            if let Some(split) = self.find(&space, &node) {
+                if tree.len().is_multiple_of(256) {
+                    self.run.checkpoint()?;
+                }
+                open.extend(self.divide(&mut space, &node, &split, &mut tree));
+            }
+        }
+        Ok(tree)
+    }
+
+    /// The split with the largest gain comes first, of equals the one of the older node.
+    fn best_first<C: Criterion>(
+        &self,
+        space: &mut Space<C>,
+        root: Open,
+        leaves: usize,
+    ) -> Result<Tree> {
+        let mut tree = self.seed(&root);
+        let mut frontier = BinaryHeap::new();
+        let candidate = |space: &Space<C>, node: Open| {
+            self.find(space, &node).map(|split| Candidate { node, split })
+        };
+        frontier.extend(candidate(space, root));
+        for _ in 1..leaves {
+            self.run.checkpoint()?;
+            let Some(Candidate { node, split }) = frontier.pop() else { break };
+            let children = self.divide(space, &node, &split, &mut tree);
+            frontier.extend(children.into_iter().filter_map(|child| candidate(space, child)));
+        }
+        Ok(tree)
+    }
+}
+
+/// A node's stream from its parent's: the path from the root decides, not the order of growth.
+fn child_key(parent: u64, side: u64) -> u64 {
+    let mut z = parent.wrapping_mul(2).wrapping_add(side).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ z >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    z ^ z >> 32
+}
+
+/// A split that waits for its turn.
+struct Candidate {
+    node: Open,
+    split: Split,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.split.gain.total_cmp(&other.split.gain).then(other.node.id.cmp(&self.node.id))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}

@@ -1,0 +1,204 @@
+//! One pass over a node's rows in the order of one column, for the best cut.
+//!
+//! Rows with a missing value go right first, then left. The first of equal gains wins; gains that
+//! differ by less than 1e-12 of the node's cost are equal, so that rounding never decides.
+
+use super::criterion::{Criterion, Summary};
+
+/// Code and row in one number, so that numbers sort by code, then row.
+pub(super) fn entry(code: u32, row: u32) -> u64 {
+    u64::from(code) << 32 | u64::from(row)
+}
+
+/// The code of an entry.
+#[inline(always)]
+pub(super) fn code_of(entry: u64) -> u32 {
+    (entry >> 32) as u32
+}
+
+/// The row of an entry.
+#[inline(always)]
+pub(super) fn row_of(entry: u64) -> usize {
+    (entry & 0xffff_ffff) as usize
+}
+
+/// The rows of a node in the order of a column; cuts lie between entries of different code.
+pub(crate) struct Sequence<'a> {
+    pub(super) known: &'a [u64],
+    pub(super) missing: &'a [u64],
+}
+
+/// What a cut must respect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Fewest rows on a side.
+    pub(crate) min_rows: usize,
+    /// Least weight on a side.
+    pub(crate) min_weight: f64,
+    /// The only number of known rows that may go left, if drawn at random.
+    pub(crate) only: Option<usize>,
+}
+
+/// A cut of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cut {
+    /// How many known entries go left.
+    pub(super) position: usize,
+    /// Whether rows with a missing value go left.
+    pub(super) missing_left: bool,
+    /// Rows on the left, missing values and all.
+    pub(super) rows_left: usize,
+    /// The criterion's gain.
+    pub(super) gain: f64,
+}
+
+impl Limits {
+    /// Whether both sides are large enough.
+    #[inline(always)]
+    pub(super) fn allow(&self, rows: (usize, usize), weights: (f64, f64)) -> bool {
+        rows.0.min(rows.1) >= self.min_rows && weights.0.min(weights.1) >= self.min_weight
+    }
+
+    /// Whether this number of known entries may go left.
+    #[inline(always)]
+    pub(super) fn considers(&self, position: usize) -> bool {
+        self.only.is_none_or(|only| only == position)
+    }
+}
+
+/// How much more a gain must be to count as more.
+pub(super) fn tolerance(node: &Summary) -> f64 {
+    1e-12 * node.weight * node.impurity
+}
+
+/// Whether a gain beats the best so far.
+#[inline(always)]
+pub(super) fn better(gain: f64, best: Option<f64>, tolerance: f64) -> bool {
+    match best {
+        None => gain > f64::NEG_INFINITY,
+        Some(best) => gain > best + tolerance,
+    }
+}
+
+/// The best cut by sums that grow row by row. Short sums stay in registers.
+pub(super) fn best_cut<C: Criterion>(
+    criterion: &C,
+    node: &Summary,
+    sequence: &Sequence,
+    limits: &Limits,
+) -> Option<Cut> {
+    match criterion.width() {
+        1 => both_sides(criterion, node, sequence, limits, &|| [0.0; 1]),
+        2 => both_sides(criterion, node, sequence, limits, &|| [0.0; 2]),
+        width => both_sides(criterion, node, sequence, limits, &|| vec![0.0; width]),
+    }
+}
+
+/// Missing values on the right, then on the left.
+fn both_sides<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
+    criterion: &C,
+    node: &Summary,
+    sequence: &Sequence,
+    limits: &Limits,
+    zeros: &impl Fn() -> S,
+) -> Option<Cut> {
+    let mut best = None;
+    scan(criterion, node, sequence, limits, false, zeros(), &mut best);
+    if !sequence.missing.is_empty() {
+        scan(criterion, node, sequence, limits, true, zeros(), &mut best);
+    }
+    best
+}
+
+#[inline(always)]
+fn scan<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
+    criterion: &C,
+    node: &Summary,
+    sequence: &Sequence,
+    limits: &Limits,
+    missing_left: bool,
+    mut sums: S,
+    best: &mut Option<Cut>,
+) {
+    let Sequence { known, missing } = *sequence;
+    let total = known.len() + missing.len();
+    let tolerance = tolerance(node);
+    let mut bar = best.map_or(f64::NEG_INFINITY, |cut| cut.gain + tolerance);
+    let mut weight = 0.0;
+    let mut before = 0;
+    if missing_left {
+        before = missing.len();
+        for &entry in missing {
+            weight += criterion.add(node, sums.as_mut(), row_of(entry));
+        }
+    }
+    // All known rows may go left only if the missing ones stay right.
+    let last = known.len() - usize::from(missing_left || missing.is_empty());
+    for (position, &entry) in (1..=last).zip(known) {
+        weight += criterion.add(node, sums.as_mut(), row_of(entry));
+        if known.get(position).is_some_and(|&next| code_of(next) == code_of(entry)) {
+            continue;
+        }
+        let rows = before + position;
+        if !limits.considers(position)
+            || !limits.allow((rows, total - rows), (weight, node.weight - weight))
+        {
+            continue;
+        }
+        let gain = criterion.gain(node, sums.as_ref(), weight);
+        if gain > bar {
+            bar = gain + tolerance;
+            *best = Some(Cut { position, missing_left, rows_left: rows, gain });
+        }
+    }
+}
+
+/// Rows of one code, added up.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) code: u32,
+    pub(super) rows: usize,
+    pub(super) weight: f64,
+    pub(super) sums: Vec<f64>,
+}
+
+/// The best cut between groups in the given order; `position` counts groups.
+pub(super) fn best_group_cut<C: Criterion>(
+    criterion: &C,
+    node: &Summary,
+    groups: &[Group],
+    missing: Option<&Group>,
+    limits: &Limits,
+) -> Option<Cut> {
+    let total: usize = groups.iter().chain(missing).map(|group| group.rows).sum();
+    let tolerance = tolerance(node);
+    let mut best: Option<Cut> = None;
+    for missing_left in [false, true] {
+        if missing_left && missing.is_none() {
+            break;
+        }
+        let mut sums = vec![0.0; criterion.width()];
+        let (mut rows, mut weight) = (0, 0.0);
+        let mut join = |group: &Group| {
+            sums.iter_mut().zip(&group.sums).for_each(|(sum, more)| *sum += more);
+            rows += group.rows;
+            weight += group.weight;
+            (rows, weight, criterion.gain(node, &sums, weight))
+        };
+        if let (true, Some(group)) = (missing_left, missing) {
+            join(group);
+        }
+        let last = groups.len() - usize::from(missing_left || missing.is_none());
+        for position in 1..=last {
+            let (rows, weight, gain) = join(&groups[position - 1]);
+            let weights = (weight, node.weight - weight);
+            if limits.considers(position)
+                && limits.allow((rows, total - rows), weights)
+                && better(gain, best.map(|cut| cut.gain), tolerance)
+            {
+                best = Some(Cut { position, missing_left, rows_left: rows, gain });
+            }
+        }
+    }
+    best
+}

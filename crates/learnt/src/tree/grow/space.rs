@@ -1,0 +1,520 @@
+//! The rows of a tree while it grows: a node is a range of them in every column's list.
+//!
+//! Finding a split looks at each candidate column and keeps the best, the first of equals; dividing
+//! a node moves its left rows to the front of its range, in order, so that nothing is sorted twice.
+//! Columns are searched on several threads where a node is large.
+
+use super::Settings;
+use super::columns::{Codes, MISSING, MISSING_BIN, Store};
+use super::criterion::{Criterion, Summary};
+use super::levels::arrange;
+use super::scan::{
+    Cut, Group, Limits, Sequence, best_group_cut, better, code_of, entry, row_of, tolerance,
+};
+use learnt_core::prelude::*;
+use learnt_core::stats::sample;
+use std::ops::Range;
+
+/// Nodes with at least this many rows times columns are searched on several threads.
+const PARALLEL_CELLS: usize = 1 << 16;
+
+/// Up to this many rows, sorting bins costs less than a histogram.
+const FEW_ROWS: usize = 128;
+
+/// How a node is divided.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    pub(crate) feature: usize,
+    /// Values up to it go left; infinite where only missing values go right.
+    pub(crate) threshold: f64,
+    /// The last code that goes left, for quantities.
+    last_left: u32,
+    /// The levels that go left as bits, for categories.
+    pub(crate) levels: Option<Vec<u32>>,
+    pub(crate) missing_left: bool,
+    pub(crate) rows_left: usize,
+    /// Weight times decrease of impurity.
+    pub(crate) gain: f64,
+}
+
+impl Split {
+    #[inline(always)]
+    fn sends_left(&self, code: u32, missing: u32) -> bool {
+        if code == missing {
+            return self.missing_left;
+        }
+        match &self.levels {
+            None => code <= self.last_left,
+            Some(bits) => has_level(bits, code),
+        }
+    }
+}
+
+/// Whether a level is in a set of bits.
+#[inline(always)]
+pub(crate) fn has_level(bits: &[u32], level: u32) -> bool {
+    bits.get(level as usize / 32).is_some_and(|word| word >> (level % 32) & 1 == 1)
+}
+
+/// Rows of a (part of a) table, arranged by node.
+pub(super) struct Space<'a, C: Criterion> {
+    codes: &'a [Codes],
+    criterion: std::borrow::Cow<'a, C>,
+    settings: &'a Settings,
+    store: Store,
+    /// Row numbers, ascending within each node.
+    rows: Vec<u32>,
+    /// Whether a row goes left in the division under way.
+    left: Vec<bool>,
+    /// Room for the rows that go right.
+    scratch: Vec<u64>,
+}
+
+impl<'a, C: Criterion> Space<'a, C> {
+    /// All rows in one node.
+    pub(super) fn new(
+        codes: &'a [Codes],
+        store: Store,
+        rows: usize,
+        criterion: &'a C,
+        settings: &'a Settings,
+    ) -> Self {
+        Space {
+            codes,
+            criterion: std::borrow::Cow::Borrowed(criterion),
+            settings,
+            store,
+            rows: (0..rows as u32).collect(),
+            left: vec![false; rows],
+            scratch: Vec::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn summary(&self, node: &Range<usize>) -> Summary {
+        self.criterion.summary(&self.rows[node.clone()])
+    }
+
+    /// One node as a space of its own, its rows numbered from 0.
+    pub(super) fn extract(&self, node: &Range<usize>) -> Space<'a, C> {
+        let rows = &self.rows[node.clone()];
+        let mut number = vec![0; rows.last().map_or(0, |&row| row as usize + 1)];
+        for (new, &row) in rows.iter().enumerate() {
+            number[row as usize] = new as u32;
+        }
+        let renumbered = |list: &Vec<u64>| {
+            let entries = list[node.clone()].iter();
+            entries.map(|&e| entry(code_of(e), number[row_of(e)])).collect()
+        };
+        let store = match &self.store {
+            Store::Sorted(lists) => Store::Sorted(lists.iter().map(renumbered).collect()),
+            Store::Ranks(columns) => Store::Ranks(columns.iter().map(|c| pick(c, rows)).collect()),
+            Store::Bins(columns) => Store::Bins(columns.iter().map(|c| pick(c, rows)).collect()),
+        };
+        Space {
+            codes: self.codes,
+            criterion: std::borrow::Cow::Owned(self.criterion.gather(rows)),
+            settings: self.settings,
+            store,
+            rows: (0..rows.len() as u32).collect(),
+            left: vec![false; rows.len()],
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The best split of a node; `key` names the node in random draws.
+    pub(super) fn find(
+        &self,
+        node: &Range<usize>,
+        summary: &Summary,
+        key: u64,
+        run: &Context,
+    ) -> Option<Split> {
+        let candidates = self.candidates(node, key, run);
+        let wide = node.len().saturating_mul(candidates.len()) >= PARALLEL_CELLS;
+        let search = |k: usize| self.search(candidates[k], node, summary, key, run);
+        let threads = if wide { run.threads() } else { 1 };
+        let found = run.with_threads(threads).par_map(candidates.len(), search);
+        let mut best: Option<Split> = None;
+        for split in found.into_iter().flatten() {
+            if better(split.gain, best.as_ref().map(|best| best.gain), tolerance(summary)) {
+                best = Some(split);
+            }
+        }
+        best
+    }
+
+    /// The columns to look at, in their order: `max_features` drawn at random, and more until one
+    /// of them varies in the node.
+    fn candidates(&self, node: &Range<usize>, key: u64, run: &Context) -> Vec<usize> {
+        let (all, wanted) = (self.codes.len(), self.settings.max_features);
+        if wanted >= all {
+            return (0..all).collect();
+        }
+        let drawn = sample::choose(&mut run.rng(key), all, all);
+        let first_varying = drawn.iter().position(|&feature| self.varies(feature, node));
+        let count = first_varying.map_or(wanted, |place| wanted.max(place + 1));
+        let mut chosen = drawn[..count].to_vec();
+        chosen.sort_unstable();
+        chosen
+    }
+
+    fn varies(&self, feature: usize, node: &Range<usize>) -> bool {
+        let rows = &self.rows[node.clone()];
+        let mixed = |code: &dyn Fn(u32) -> u32| rows.iter().any(|&row| code(row) != code(rows[0]));
+        match &self.store {
+            Store::Sorted(lists) => {
+                let list = &lists[feature][node.clone()];
+                code_of(list[0]) != code_of(list[list.len() - 1])
+            }
+            Store::Ranks(columns) => mixed(&|row| columns[feature][row as usize]),
+            Store::Bins(columns) => mixed(&|row| u32::from(columns[feature][row as usize])),
+        }
+    }
+
+    /// The best split on one column.
+    fn search(
+        &self,
+        feature: usize,
+        node: &Range<usize>,
+        summary: &Summary,
+        key: u64,
+        run: &Context,
+    ) -> Option<Split> {
+        match &self.store {
+            Store::Sorted(lists) => {
+                self.search_entries(feature, &lists[feature][node.clone()], summary, key, run)
+            }
+            Store::Ranks(columns) => {
+                let ranks = &columns[feature];
+                let rows = self.rows[node.clone()].iter();
+                let mut entries: Vec<u64> =
+                    rows.map(|&row| entry(ranks[row as usize], row)).collect();
+                entries.sort_unstable();
+                self.search_entries(feature, &entries, summary, key, run)
+            }
+            Store::Bins(columns) if node.len() <= FEW_ROWS => {
+                let code = |row: u32| match columns[feature][row as usize] {
+                    MISSING_BIN => MISSING,
+                    bin => u32::from(bin),
+                };
+                let rows = self.rows[node.clone()].iter();
+                let mut entries: Vec<u64> = rows.map(|&row| entry(code(row), row)).collect();
+                entries.sort_unstable();
+                self.search_entries(feature, &entries, summary, key, run)
+            }
+            Store::Bins(columns) => {
+                let groups = self.histogram(&columns[feature], node, summary);
+                self.search_groups(feature, groups, summary, key, run)
+            }
+        }
+    }
+
+    fn search_entries(
+        &self,
+        feature: usize,
+        entries: &[u64],
+        summary: &Summary,
+        key: u64,
+        run: &Context,
+    ) -> Option<Split> {
+        let (known, missing) =
+            entries.split_at(entries.partition_point(|&e| code_of(e) != MISSING));
+        let (&first, &last) = known.first().zip(known.last())?;
+        if code_of(first) == code_of(last) && missing.is_empty() {
+            return None;
+        }
+        match &self.codes[feature] {
+            Codes::Ordered { high, .. } => {
+                let draw =
+                    |value: f64| known.partition_point(|&e| high[code_of(e) as usize] <= value);
+                let (low, top) = (high[code_of(first) as usize], high[code_of(last) as usize]);
+                let (only, drawn) = self.draw_cut(feature, low, top, draw, key, run);
+                let limits = Limits { only, ..self.settings.limits };
+                let sequence = Sequence { known, missing };
+                let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
+                let left = code_of(known[cut.position - 1]);
+                let next = known.get(cut.position).map(|&e| code_of(e));
+                let node = (entries.len(), !missing.is_empty());
+                Some(self.ordered_split(feature, &cut, left, next, drawn, node))
+            }
+            Codes::Levels(levels) => {
+                let mut groups = self.level_groups(known, summary);
+                arrange(&*self.criterion, &mut groups);
+                let arranged = rearranged(known, &groups, *levels);
+                let only = self.draw_position(feature, &groups, known.len(), key, run);
+                let limits = Limits { only, ..self.settings.limits };
+                let sequence = Sequence { known: &arranged, missing };
+                let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
+                let taken = code_of(arranged[cut.position - 1]) as usize + 1;
+                Some(level_split(feature, &cut, &groups, taken, *levels, entries.len()))
+            }
+        }
+    }
+
+    fn search_groups(
+        &self,
+        feature: usize,
+        mut groups: Vec<Group>,
+        summary: &Summary,
+        key: u64,
+        run: &Context,
+    ) -> Option<Split> {
+        let missing = groups.pop_if(|group| group.code == u32::from(MISSING_BIN));
+        if groups.is_empty() || (groups.len() == 1 && missing.is_none()) {
+            return None;
+        }
+        let rows: usize = groups.iter().chain(&missing).map(|group| group.rows).sum();
+        let best = |groups: &[Group], only| {
+            let limits = Limits { only, ..self.settings.limits };
+            best_group_cut(&*self.criterion, summary, groups, missing.as_ref(), &limits)
+        };
+        match &self.codes[feature] {
+            Codes::Ordered { high, .. } => {
+                let value = |group: &Group| high[group.code as usize];
+                let draw = |x: f64| groups.partition_point(|group| value(group) <= x);
+                let (low, top) = (value(&groups[0]), value(&groups[groups.len() - 1]));
+                let (only, drawn) = self.draw_cut(feature, low, top, draw, key, run);
+                let cut = best(&groups, only)?;
+                let left = groups[cut.position - 1].code;
+                let next = groups.get(cut.position).map(|group| group.code);
+                let node = (rows, missing.is_some());
+                Some(self.ordered_split(feature, &cut, left, next, drawn, node))
+            }
+            Codes::Levels(levels) => {
+                arrange(&*self.criterion, &mut groups);
+                let only = self.draw_group(feature, groups.len(), key, run);
+                let cut = best(&groups, only)?;
+                Some(level_split(feature, &cut, &groups, cut.position, *levels, rows))
+            }
+        }
+    }
+
+    /// A random cut between two values: how many go left, and the cut itself.
+    fn draw_cut(
+        &self,
+        feature: usize,
+        low: f64,
+        high: f64,
+        count: impl Fn(f64) -> usize,
+        key: u64,
+        run: &Context,
+    ) -> (Option<usize>, Option<f64>) {
+        if !self.settings.random {
+            return (None, None);
+        }
+        let share = sample::uniform(&mut run.row_rng(key, feature as u64));
+        let drawn = low * (1.0 - share) + high * share;
+        let drawn = if drawn >= low && drawn < high { drawn } else { low };
+        (Some(count(drawn)), Some(drawn))
+    }
+
+    fn draw_group(&self, feature: usize, groups: usize, key: u64, run: &Context) -> Option<usize> {
+        let rng = &mut run.row_rng(key, feature as u64);
+        self.settings
+            .random
+            .then(|| 1 + sample::below(rng, groups.saturating_sub(1).max(1) as u64) as usize)
+    }
+
+    fn draw_position(
+        &self,
+        feature: usize,
+        groups: &[Group],
+        rows: usize,
+        key: u64,
+        run: &Context,
+    ) -> Option<usize> {
+        let place = self.draw_group(feature, groups.len(), key, run)?;
+        Some(groups.iter().take(place).map(|group| group.rows).sum::<usize>().min(rows))
+    }
+
+    fn ordered_split(
+        &self,
+        feature: usize,
+        cut: &Cut,
+        left: u32,
+        next: Option<u32>,
+        drawn: Option<f64>,
+        (rows, has_missing): (usize, bool),
+    ) -> Split {
+        let threshold = match next {
+            None => f64::INFINITY,
+            Some(next) => drawn.unwrap_or_else(|| self.codes[feature].midpoint(left, next)),
+        };
+        Split {
+            feature,
+            threshold,
+            last_left: left,
+            levels: None,
+            missing_left: cut.missing_left,
+            rows_left: cut.rows_left,
+            gain: cut.gain,
+        }
+        .with_larger_default(rows, has_missing)
+    }
+
+    /// Sums of each bin of a column over a node; bins without rows are left out.
+    fn histogram(&self, bins: &[u8], node: &Range<usize>, summary: &Summary) -> Vec<Group> {
+        let width = self.criterion.width();
+        let mut sums = vec![0.0; 256 * width];
+        let mut counts = [(0_usize, 0.0_f64); 256];
+        for &row in &self.rows[node.clone()] {
+            let bin = bins[row as usize] as usize;
+            let sum = &mut sums[bin * width..(bin + 1) * width];
+            counts[bin].1 += self.criterion.add(summary, sum, row as usize);
+            counts[bin].0 += 1;
+        }
+        let full = counts.iter().enumerate().filter(|(_, (rows, _))| *rows > 0);
+        full.map(|(bin, &(rows, weight))| Group {
+            code: bin as u32,
+            rows,
+            weight,
+            sums: sums[bin * width..(bin + 1) * width].to_vec(),
+        })
+        .collect()
+    }
+
+    /// Sums of each level; the entries are sorted by it.
+    fn level_groups(&self, known: &[u64], summary: &Summary) -> Vec<Group> {
+        let group = |entries: &[u64]| {
+            let mut sums = vec![0.0; self.criterion.width()];
+            let add = |&e: &u64| self.criterion.add(summary, &mut sums, row_of(e));
+            let weight = entries.iter().map(add).sum();
+            Group { code: code_of(entries[0]), rows: entries.len(), weight, sums }
+        };
+        known.chunk_by(|a, b| code_of(*a) == code_of(*b)).map(group).collect()
+    }
+
+    /// Moves the rows that go left to the front of the node's range; returns where the right begins.
+    pub(super) fn divide(&mut self, node: &Range<usize>, split: &Split, run: &Context) -> usize {
+        let Space { rows, left, store, scratch, .. } = self;
+        let range = &rows[node.clone()];
+        match store {
+            Store::Sorted(lists) => {
+                for &e in &lists[split.feature][node.clone()] {
+                    left[row_of(e)] = split.sends_left(code_of(e), MISSING);
+                }
+            }
+            Store::Ranks(columns) => {
+                let column = &columns[split.feature];
+                for &row in range {
+                    left[row as usize] = split.sends_left(column[row as usize], MISSING);
+                }
+            }
+            Store::Bins(columns) => {
+                let column = &columns[split.feature];
+                for &row in range {
+                    let code = u32::from(column[row as usize]);
+                    left[row as usize] = split.sends_left(code, u32::from(MISSING_BIN));
+                }
+            }
+        }
+        if let Store::Sorted(lists) = store {
+            let left = &*left;
+            let goes_left = |e: &u64| left[row_of(*e)];
+            if node.len().saturating_mul(lists.len()) >= PARALLEL_CELLS {
+                run.par_fill(lists, 1, |_, lists| {
+                    for list in lists {
+                        partition(&mut list[node.clone()], &mut Vec::new(), goes_left);
+                    }
+                });
+            } else {
+                for list in lists {
+                    partition(&mut list[node.clone()], scratch, goes_left);
+                }
+            }
+        }
+        node.start + partition(&mut rows[node.clone()], &mut Vec::new(), |&row| left[row as usize])
+    }
+}
+
+impl Split {
+    /// Without missing values in training, they go with the larger child.
+    fn with_larger_default(mut self, rows: usize, decided: bool) -> Self {
+        if !decided {
+            self.missing_left = 2 * self.rows_left > rows;
+        }
+        self
+    }
+}
+
+fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| values[row as usize]).collect()
+}
+
+/// Entries in the order of arranged levels; codes become places in that order.
+fn rearranged(known: &[u64], groups: &[Group], levels: usize) -> Vec<u64> {
+    let mut start = vec![0; levels];
+    let mut reached = 0;
+    for entries in known.chunk_by(|a, b| code_of(*a) == code_of(*b)) {
+        start[code_of(entries[0]) as usize] = reached;
+        reached += entries.len();
+    }
+    let mut out = Vec::with_capacity(known.len());
+    for (place, group) in groups.iter().enumerate() {
+        let from = start[group.code as usize];
+        let entries = known[from..from + group.rows].iter();
+        out.extend(entries.map(|&e| entry(place as u32, row_of(e) as u32)));
+    }
+    out
+}
+
+/// The first `taken` groups go left; levels that the node has not seen go with the larger child.
+fn level_split(
+    feature: usize,
+    cut: &Cut,
+    groups: &[Group],
+    taken: usize,
+    levels: usize,
+    rows: usize,
+) -> Split {
+    let larger_left = 2 * cut.rows_left > rows;
+    let mut bits = vec![if larger_left { u32::MAX } else { 0 }; levels.div_ceil(32)];
+    if let (Some(last), false) = (bits.last_mut(), levels.is_multiple_of(32)) {
+        *last &= (1 << (levels % 32)) - 1;
+    }
+    for (place, group) in groups.iter().enumerate() {
+        let (word, bit) = (group.code as usize / 32, 1 << (group.code % 32));
+        if place < taken {
+            bits[word] |= bit;
+        } else {
+            bits[word] &= !bit;
+        }
+    }
+    let known: usize = groups.iter().map(|group| group.rows).sum();
+    Split {
+        feature,
+        threshold: 0.0,
+        last_left: 0,
+        levels: Some(bits),
+        missing_left: cut.missing_left,
+        rows_left: cut.rows_left,
+        gain: cut.gain,
+    }
+    .with_larger_default(rows, known < rows)
+}
+
+/// Moves what belongs left to the front and keeps the order on both sides; returns the count.
+fn partition<T: Copy + Default>(
+    items: &mut [T],
+    scratch: &mut Vec<T>,
+    left: impl Fn(&T) -> bool,
+) -> usize {
+    if scratch.len() < items.len() {
+        scratch.resize(items.len(), T::default());
+    }
+    let (mut lefts, mut rights) = (0, 0);
+    for i in 0..items.len() {
+        let item = items[i];
+        let goes_left = usize::from(left(&item));
+        items[lefts] = item;
+        scratch[rights] = item;
+        lefts += goes_left;
+        rights += 1 - goes_left;
+    }
+    items[lefts..].copy_from_slice(&scratch[..rights]);
+    lefts
+}

@@ -1,0 +1,327 @@
+//! A grown tree as flat arrays: one element a node, the root first, children after their parent,
+//! the left child right after it. Nothing here recurses, so depth is no danger.
+
+use super::grow::{Split, Summary, has_level, level, unordered_levels};
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// No feature, no child, no set of levels.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The nodes of a tree.
+#[derive(Stored, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tree {
+    /// The column that a node asks for; none in a leaf.
+    pub(crate) feature: Vec<u32>,
+    /// Values up to it go left.
+    pub(crate) threshold: Vec<f64>,
+    /// The left child.
+    pub(crate) left: Vec<u32>,
+    /// The right child.
+    pub(crate) right: Vec<u32>,
+    /// Whether missing values go left.
+    pub(crate) missing_left: Vec<bool>,
+    /// Where a node's set of levels begins in `levels`; none for quantities.
+    pub(crate) level_start: Vec<u32>,
+    /// Sets of levels that go left, as bits.
+    pub(crate) levels: Vec<u32>,
+    /// Training rows in a node.
+    pub(crate) rows: Vec<u32>,
+    /// Their weight.
+    pub(crate) weight: Vec<f64>,
+    /// Their impurity.
+    pub(crate) impurity: Vec<f64>,
+    /// Predictions, `outputs` numbers a node.
+    pub(crate) values: Vec<f64>,
+    /// Numbers in a prediction.
+    pub(crate) outputs: usize,
+    /// Levels of each column; 0 for quantities.
+    pub(crate) columns: Vec<u32>,
+}
+
+impl Tree {
+    /// No node yet.
+    pub(crate) fn new(outputs: usize, columns: Vec<u32>) -> Self {
+        Tree { outputs, columns, ..Self::default() }
+    }
+
+    /// Number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.feature.len()
+    }
+
+    /// Adds a leaf.
+    pub(crate) fn push(&mut self, summary: &Summary, rows: usize) {
+        self.feature.push(NONE);
+        self.threshold.push(0.0);
+        self.left.push(NONE);
+        self.right.push(NONE);
+        self.missing_left.push(false);
+        self.level_start.push(NONE);
+        self.rows.push(rows as u32);
+        self.weight.push(summary.weight);
+        self.impurity.push(summary.impurity);
+        self.values.extend_from_slice(&summary.value);
+    }
+
+    /// Makes a leaf an inner node.
+    pub(crate) fn split(&mut self, node: u32, split: &Split, children: [u32; 2]) {
+        let node = node as usize;
+        self.feature[node] = split.feature as u32;
+        self.threshold[node] = split.threshold;
+        [self.left[node], self.right[node]] = children;
+        self.missing_left[node] = split.missing_left;
+        if let Some(bits) = &split.levels {
+            self.level_start[node] = self.levels.len() as u32;
+            self.levels.extend_from_slice(bits);
+        }
+    }
+
+    /// Puts a subtree in the place of a leaf.
+    pub(crate) fn graft(&mut self, node: u32, subtree: Tree) {
+        let (offset, level_offset) = (self.len() as u32, self.levels.len() as u32);
+        let place = |child: u32| if child == NONE { NONE } else { offset + child - 1 };
+        let start = |start: u32| if start == NONE { NONE } else { level_offset + start };
+        let at = node as usize;
+        self.feature[at] = subtree.feature[0];
+        self.threshold[at] = subtree.threshold[0];
+        self.left[at] = place(subtree.left[0]);
+        self.right[at] = place(subtree.right[0]);
+        self.missing_left[at] = subtree.missing_left[0];
+        self.level_start[at] = start(subtree.level_start[0]);
+        self.feature.extend(&subtree.feature[1..]);
+        self.threshold.extend(&subtree.threshold[1..]);
+        self.left.extend(subtree.left[1..].iter().map(|&child| place(child)));
+        self.right.extend(subtree.right[1..].iter().map(|&child| place(child)));
+        self.missing_left.extend(&subtree.missing_left[1..]);
+        self.level_start.extend(subtree.level_start[1..].iter().map(|&s| start(s)));
+        self.levels.extend(subtree.levels);
+        self.rows.extend(&subtree.rows[1..]);
+        self.weight.extend(&subtree.weight[1..]);
+        self.impurity.extend(&subtree.impurity[1..]);
+        self.values.extend(&subtree.values[self.outputs..]);
+    }
+
+    /// The nodes from the root, a left subtree before its right one; what is not reached is gone.
+    #[must_use]
+    pub(crate) fn in_preorder(&self) -> Tree {
+        let mut out = Tree::new(self.outputs, self.columns.clone());
+        let mut open = vec![(0, NONE)];
+        while let Some((node, parent)) = open.pop() {
+            let id = out.len() as u32;
+            if parent != NONE {
+                // The left child comes right after its parent, so any other child is the right.
+                let parent = parent as usize;
+                let side = if out.left[parent] == NONE { &mut out.left } else { &mut out.right };
+                side[parent] = id;
+            }
+            self.copy_node(node as usize, &mut out);
+            if !self.is_leaf(node as usize) {
+                open.push((self.right[node as usize], id));
+                open.push((self.left[node as usize], id));
+            }
+        }
+        out
+    }
+
+    fn copy_node(&self, node: usize, out: &mut Tree) {
+        out.feature.push(self.feature[node]);
+        out.threshold.push(self.threshold[node]);
+        out.left.push(NONE);
+        out.right.push(NONE);
+        out.missing_left.push(self.missing_left[node]);
+        out.rows.push(self.rows[node]);
+        out.weight.push(self.weight[node]);
+        out.impurity.push(self.impurity[node]);
+        out.values.extend_from_slice(self.value(node));
+        let start = self.level_start[node];
+        out.level_start.push(if start == NONE { NONE } else { out.levels.len() as u32 });
+        if start != NONE {
+            out.levels.extend_from_slice(self.level_bits(node));
+        }
+    }
+
+    /// The levels that go left, as bits; empty for quantities.
+    pub(crate) fn level_bits(&self, node: usize) -> &[u32] {
+        match self.level_start[node] {
+            NONE => &[],
+            start => {
+                let words = self.columns[self.feature[node] as usize].div_ceil(32);
+                &self.levels[start as usize..(start + words) as usize]
+            }
+        }
+    }
+
+    pub(crate) fn is_leaf(&self, node: usize) -> bool {
+        self.feature[node] == NONE
+    }
+
+    /// The prediction of a node.
+    pub(crate) fn value(&self, node: usize) -> &[f64] {
+        &self.values[node * self.outputs..(node + 1) * self.outputs]
+    }
+
+    /// Number of leaves.
+    pub(crate) fn leaves(&self) -> usize {
+        self.feature.iter().filter(|&&feature| feature == NONE).count()
+    }
+
+    /// Depth of each node; the root has 0.
+    pub(crate) fn depths(&self) -> Vec<usize> {
+        let mut depths = vec![0; self.len()];
+        for node in (0..self.len()).filter(|&node| !self.is_leaf(node)) {
+            depths[self.left[node] as usize] = depths[node] + 1;
+            depths[self.right[node] as usize] = depths[node] + 1;
+        }
+        depths
+    }
+
+    /// Depth of the deepest leaf.
+    pub(crate) fn depth(&self) -> usize {
+        self.depths().into_iter().max().unwrap_or(0)
+    }
+
+    /// Σ over a column's splits of weight times decrease of impurity, as shares of the whole.
+    pub(crate) fn importances(&self) -> Vec<f64> {
+        let cost = |node: usize| self.weight[node] * self.impurity[node];
+        let mut sums = vec![0.0; self.columns.len()];
+        for node in (0..self.len()).filter(|&node| !self.is_leaf(node)) {
+            let (left, right) = (self.left[node] as usize, self.right[node] as usize);
+            sums[self.feature[node] as usize] += (cost(node) - cost(left) - cost(right)).max(0.0);
+        }
+        let total: f64 = sums.iter().sum();
+        if total > 0.0 {
+            sums.iter_mut().for_each(|sum| *sum /= total);
+        }
+        sums
+    }
+
+    /// The child of an inner node for a value of its column.
+    #[inline]
+    fn next(&self, node: usize, value: f64) -> u32 {
+        let left = match self.level_start[node] {
+            NONE if value <= self.threshold[node] => true,
+            NONE => value.is_nan() && self.missing_left[node],
+            _ => match level(value, self.columns[self.feature[node] as usize] as usize) {
+                Some(code) => has_level(self.level_bits(node), code),
+                None => self.missing_left[node],
+            },
+        };
+        if left { self.left[node] } else { self.right[node] }
+    }
+
+    /// The leaf of each row.
+    pub(crate) fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        const ROWS: usize = 1024;
+        self.check_width(x)?;
+        let values = x.values();
+        let mut leaves = vec![0; x.nrows()];
+        run.par_fill(&mut leaves, ROWS, |first, leaves| {
+            for (i, leaf) in leaves.iter_mut().enumerate() {
+                let mut node = 0;
+                while self.feature[node] != NONE {
+                    node =
+                        self.next(node, values.at(first + i, self.feature[node] as usize)) as usize;
+                }
+                *leaf = node as u32;
+            }
+        });
+        Ok(leaves)
+    }
+
+    /// The prediction for each row.
+    pub(crate) fn predict(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let mut out = Vec::with_capacity(x.nrows() * self.outputs);
+        for leaf in self.apply(x, run)? {
+            out.extend_from_slice(self.value(leaf as usize));
+        }
+        Matrix::from_vec(x.nrows(), self.outputs, out)
+    }
+
+    fn check_width(&self, x: &Frame) -> Result<()> {
+        let (expected, got) = (self.columns.len(), x.ncols());
+        match expected == got {
+            true => Ok(()),
+            false => Err(Error::shape("x", format!("{expected} columns"), got)),
+        }
+    }
+
+    /// Refuses what could not have been grown on these columns: lengths, ranges, and that every
+    /// node but the root has exactly one parent, which comes before it.
+    pub(crate) fn validate(&self, schema: &Schema, outputs: usize) -> Result<()> {
+        let n = self.len();
+        let lengths = [
+            self.threshold.len(),
+            self.left.len(),
+            self.right.len(),
+            self.missing_left.len(),
+            self.level_start.len(),
+            self.rows.len(),
+            self.weight.len(),
+            self.impurity.len(),
+        ];
+        if n == 0 || n >= NONE as usize || lengths.iter().any(|&length| length != n) {
+            return Err(invalid("a tree whose arrays differ in length"));
+        }
+        if self.outputs != outputs || n.checked_mul(outputs) != Some(self.values.len()) {
+            return Err(invalid("a tree whose predictions have the wrong length"));
+        }
+        let columns: Vec<u32> = levels_of(schema);
+        if self.columns != columns {
+            return Err(invalid("a tree of other columns"));
+        }
+        if !self.values.iter().chain(&self.impurity).all(|x| x.is_finite()) {
+            return Err(invalid("a tree with numbers that are not finite"));
+        }
+        if !self.weight.iter().all(|w| w.is_finite() && *w > 0.0) {
+            return Err(invalid("a tree with weights that are not positive"));
+        }
+        let mut parents = vec![0_u8; n];
+        for node in 0..n {
+            self.validate_node(node, &mut parents)?;
+        }
+        match parents[0] == 0 && parents[1..].iter().all(|&count| count == 1) {
+            true => Ok(()),
+            false => Err(invalid("a tree with a node that has no parent, or two")),
+        }
+    }
+
+    fn validate_node(&self, node: usize, parents: &mut [u8]) -> Result<()> {
+        let (left, right, feature) = (self.left[node], self.right[node], self.feature[node]);
+        if feature == NONE {
+            let bare = left == NONE && right == NONE && self.level_start[node] == NONE;
+            return if bare { Ok(()) } else { Err(invalid("a leaf with children")) };
+        }
+        for child in [left as usize, right as usize] {
+            if child <= node || child >= parents.len() {
+                return Err(invalid("a child that is not after its parent"));
+            }
+            parents[child] = parents[child].saturating_add(1);
+        }
+        let Some(&levels) = self.columns.get(feature as usize) else {
+            return Err(invalid("a split on a column that is not there"));
+        };
+        let start = self.level_start[node];
+        match (levels, start) {
+            (0, NONE) if self.threshold[node] > f64::NEG_INFINITY => Ok(()),
+            (0, _) => Err(invalid("a split without a threshold")),
+            (_, NONE) => Err(invalid("a split of levels without a set")),
+            (levels, start) => {
+                let words = levels.div_ceil(32) as usize;
+                let bits = self.levels.get(start as usize..(start as usize).saturating_add(words));
+                let last = bits.and_then(|bits| bits.last()).copied();
+                let spare = levels % 32;
+                match last {
+                    Some(last) if spare == 0 || last >> spare == 0 => Ok(()),
+                    _ => Err(invalid("a set of levels outside its range")),
+                }
+            }
+        }
+    }
+}
+
+/// The number of levels of each column; 0 for quantities.
+pub(crate) fn levels_of(schema: &Schema) -> Vec<u32> {
+    let levels = |column| unordered_levels(column).unwrap_or(0) as u32;
+    schema.columns().iter().map(levels).collect()
+}

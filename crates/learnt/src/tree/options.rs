@@ -1,0 +1,155 @@
+//! Parameters that trees share.
+
+use super::grow::{Columns, Criterion, Limits, Settings, grow};
+use super::nodes::Tree;
+use learnt_core::prelude::*;
+
+/// How splits are searched.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Every cut between distinct values.
+    Exact,
+    /// Cuts between at most `max_bins` bins of each column: faster on many rows.
+    Histogram,
+}
+
+/// Which cut of a column is taken.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Splitter {
+    /// The best.
+    Best,
+    /// One drawn at random between the smallest and largest value of the node.
+    Random,
+}
+
+/// A number of rows.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum MinSamplesSplit {
+    /// This many.
+    #[choice(range = 2..)]
+    Count(usize),
+    /// This share of all rows, rounded up.
+    #[choice(above = 0.0, range = ..=1.0)]
+    Fraction(f64),
+}
+
+/// A number of rows.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum MinSamplesLeaf {
+    /// This many.
+    #[choice(range = 1..)]
+    Count(usize),
+    /// This share of all rows, rounded up.
+    #[choice(above = 0.0, below = 1.0)]
+    Fraction(f64),
+}
+
+/// How many columns a node looks at.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum MaxFeatures {
+    /// All of them.
+    #[choice(none)]
+    All,
+    /// The square root of their number.
+    Sqrt,
+    /// The logarithm of their number to base 2.
+    Log2,
+    /// This many.
+    #[choice(range = 1..)]
+    Count(usize),
+    /// This share of them.
+    #[choice(above = 0.0, range = ..=1.0)]
+    Fraction(f64),
+}
+
+fn rows_of(share: f64, rows: usize, least: usize) -> usize {
+    ((share * rows as f64).ceil() as usize).max(least)
+}
+
+impl MinSamplesSplit {
+    /// As a count.
+    pub(crate) fn rows(self, rows: usize) -> usize {
+        match self {
+            MinSamplesSplit::Count(count) => count,
+            MinSamplesSplit::Fraction(share) => rows_of(share, rows, 2),
+        }
+    }
+}
+
+impl MinSamplesLeaf {
+    /// As a count.
+    pub(crate) fn rows(self, rows: usize) -> usize {
+        match self {
+            MinSamplesLeaf::Count(count) => count,
+            MinSamplesLeaf::Fraction(share) => rows_of(share, rows, 1),
+        }
+    }
+}
+
+impl MaxFeatures {
+    /// As a count, at least 1 and at most all.
+    pub(crate) fn count(self, columns: usize) -> usize {
+        let share = columns as f64;
+        let count = match self {
+            MaxFeatures::All => columns,
+            MaxFeatures::Sqrt => share.sqrt() as usize,
+            MaxFeatures::Log2 => share.log2() as usize,
+            MaxFeatures::Count(count) => count,
+            MaxFeatures::Fraction(fraction) => (fraction * share) as usize,
+        };
+        count.clamp(1, columns.max(1))
+    }
+}
+
+/// The parameters of a single tree, in one form for all learners.
+pub(crate) struct Options {
+    pub(crate) splitter: Splitter,
+    pub(crate) max_depth: Option<usize>,
+    pub(crate) min_samples_split: MinSamplesSplit,
+    pub(crate) min_samples_leaf: MinSamplesLeaf,
+    pub(crate) min_weight_fraction_leaf: f64,
+    pub(crate) max_features: MaxFeatures,
+    pub(crate) max_leaf_nodes: Option<usize>,
+    pub(crate) min_impurity_decrease: f64,
+    pub(crate) method: Method,
+    pub(crate) max_bins: usize,
+}
+
+impl Options {
+    /// What growing needs, for a table of this size and weight.
+    pub(crate) fn settings(&self, rows: usize, columns: usize, weight: f64) -> Settings {
+        let min_rows = self.min_samples_leaf.rows(rows);
+        Settings {
+            max_depth: self.max_depth.unwrap_or(usize::MAX),
+            min_samples_split: self.min_samples_split.rows(rows).max(min_rows.saturating_mul(2)),
+            limits: Limits {
+                min_rows,
+                min_weight: self.min_weight_fraction_leaf * weight,
+                only: None,
+            },
+            max_features: self.max_features.count(columns),
+            max_leaf_nodes: self.max_leaf_nodes,
+            min_impurity_decrease: self.min_impurity_decrease,
+            random: self.splitter == Splitter::Random,
+        }
+    }
+
+    /// A tree by this criterion.
+    pub(crate) fn grow<C: Criterion>(
+        &self,
+        x: &Frame,
+        criterion: &C,
+        run: &Context,
+    ) -> Result<Tree> {
+        let rows: Vec<u32> = (0..x.nrows() as u32).collect();
+        let weight = criterion.summary(&rows).weight;
+        let settings = self.settings(x.nrows(), x.ncols(), weight);
+        let columns = match self.method {
+            Method::Histogram => Columns::binned(x, self.max_bins, run)?,
+            // Few columns a node: sorting them there costs less than keeping all sorted.
+            Method::Exact if settings.max_features * 3 <= x.ncols() => Columns::ranked(x, run)?,
+            Method::Exact => Columns::sorted(x, run)?,
+        };
+        grow(columns, criterion, &settings, run)
+    }
+}

@@ -1,0 +1,132 @@
+//! Common checks: written once, run for every learner in the registry. A learner that cannot pass one
+//! says so in its own file, with the reason (`About::exempt`).
+
+mod behaviour;
+mod declarations;
+mod files;
+mod robustness;
+
+use learnt::compose::{Groups, Steps};
+use learnt::params::{LearnerSpec, ParamType};
+use learnt::prelude::*;
+use learnt::trained::{Prediction, Trained};
+use learnt_core::estimator::Entry;
+
+/// Every entry, with a learner that can be fitted on the easy data.
+pub(crate) fn learners() -> Vec<(&'static Entry, Box<dyn AnyEstimator>)> {
+    learnt::entries().map(|entry| (entry, ready(entry))).collect()
+}
+
+/// A learner with default parameters; composed ones get parts.
+fn ready(entry: &Entry) -> Box<dyn AnyEstimator> {
+    let mut learner = (entry.build)();
+    let scaler = learnt::prepare::StandardScaler::default;
+    match entry.about.path {
+        "pipeline.Pipeline" => {
+            let steps = Steps::default()
+                .then("impute", learnt::prepare::SimpleImputer::default())
+                .then("z", scaler());
+            learner.set("steps", &steps.to_value()).unwrap();
+        }
+        "compose.ColumnTransformer" => {
+            let groups = Groups::default().with("z", scaler(), &["x0", "x1"]).with(
+                "unit",
+                scaler(),
+                &["x2"],
+            );
+            learner.set("transformers", &groups.to_value()).unwrap();
+        }
+        _ => {}
+    }
+    learner
+}
+
+/// Whether the learner's own file excuses it from a check.
+pub(crate) fn exempt(entry: &Entry, check: &str) -> bool {
+    entry.about.exempt.iter().any(|(name, reason)| *name == check && !reason.is_empty())
+}
+
+/// Runs a check for every learner that is not excused; failures are gathered with their names.
+pub(crate) fn for_each(
+    check: &str,
+    test: impl Fn(&Entry, &dyn AnyEstimator) -> std::result::Result<(), String>,
+) {
+    let mut failures = Vec::new();
+    let mut run = 0;
+    for (entry, learner) in learners() {
+        if exempt(entry, check) {
+            continue;
+        }
+        run += 1;
+        if let Err(why) = test(entry, learner.as_ref()) {
+            failures.push(format!("{}: {why}", entry.about.path));
+        }
+    }
+    assert!(run > 0, "no learner ran the check {check}");
+    assert!(failures.is_empty(), "{check} failed for\n{}", failures.join("\n"));
+}
+
+/// Numbers between -1 and 1 that look random and are always the same.
+pub(crate) fn noise(i: usize, j: usize) -> f64 {
+    let mut z = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ (j as u64 + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// Three well separated groups in four columns; a numeric target that is nearly linear.
+pub(crate) fn easy(rows: usize, roles: Roles) -> OwnedDataset {
+    let x = Matrix::from_fn(rows, 4, |i, j| {
+        ((i % 3) as f64 - 1.0) * (j as f64 + 1.0) + 0.4 * noise(i, j)
+    });
+    if roles.regressor {
+        let y = (0..rows).map(|i| 2.0 * x[(i, 0)] - x[(i, 2)] + 0.5 + 0.01 * noise(i, 9)).collect();
+        return OwnedDataset::regression(x, y);
+    }
+    let labels: Vec<Label> = (0..rows).map(|i| ["red", "green", "blue"][i % 3].into()).collect();
+    if roles.classifier {
+        return OwnedDataset::classification(x, &labels);
+    }
+    OwnedDataset::unsupervised(x)
+}
+
+pub(crate) fn fit(learner: &dyn AnyEstimator, data: &Dataset) -> Result<Trained> {
+    fit_in(learner, data, &Context::default().with_threads(2))
+}
+
+pub(crate) fn fit_in(learner: &dyn AnyEstimator, data: &Dataset, run: &Context) -> Result<Trained> {
+    Trained::fit(learner, data, &[], run)
+}
+
+/// All that a model says about rows, as numbers.
+pub(crate) fn outputs(trained: &Trained, x: &Frame) -> Result<Vec<f64>> {
+    let run = Context::default();
+    let mut out: Vec<f64> = match trained.predict(x, &run) {
+        Ok(Prediction::Real(values)) => values.into_vec(),
+        Ok(Prediction::Class(codes)) => codes.into_iter().map(f64::from).collect(),
+        Ok(Prediction::Cluster(labels)) => {
+            labels.into_iter().map(|l| l.map_or(-1.0, f64::from)).collect()
+        }
+        Ok(Prediction::Table(table)) => table.into_parts().0.into_vec(),
+        Err(error) if error.code() == Code::Unsupported => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    if trained.about.offers.probabilities && trained.model.as_classifier().is_some() {
+        out.extend(trained.probabilities(x, &run)?.into_vec());
+    }
+    if let Some(transformer) = trained.model.as_transformer() {
+        let table = trained.with_aligned(x, |x| transformer.transform_in(x, &run))?;
+        out.extend(table.into_parts().0.into_vec());
+    }
+    Ok(out)
+}
+
+pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
+}
+
+pub(crate) fn spec(learner: &dyn AnyEstimator) -> LearnerSpec {
+    let params = learnt::params::all_values(learner).unwrap();
+    LearnerSpec { learner: learner.about().path.to_string(), params }
+}

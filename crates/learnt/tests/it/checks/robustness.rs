@@ -1,0 +1,228 @@
+//! Odd data: a clear error or a finite answer, never a panic.
+
+use super::{easy, fit, for_each, noise, outputs};
+use learnt::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Fits and predicts; the result is finite numbers or an error with a message.
+fn survives(
+    learner: &dyn AnyEstimator,
+    data: &Dataset,
+    what: &str,
+) -> std::result::Result<(), String> {
+    let attempt = catch_unwind(AssertUnwindSafe(|| -> Result<Vec<f64>> {
+        let trained = fit(learner, data)?;
+        outputs(&trained, &data.x)
+    }));
+    match attempt {
+        Err(_) => Err(format!("{what}: panicked")),
+        Ok(Err(error)) if error.code() == Code::Internal => Err(format!("{what}: {error}")),
+        Ok(Err(error)) if error.message().is_empty() => {
+            Err(format!("{what}: an error without a message"))
+        }
+        Ok(Err(_)) => Ok(()),
+        Ok(Ok(values)) => match values.iter().all(|x| x.is_finite() || data_has_nan(data)) {
+            true => Ok(()),
+            false => Err(format!("{what}: an infinite or missing number in the answer")),
+        },
+    }
+}
+
+fn data_has_nan(data: &Dataset) -> bool {
+    (0..data.nrows()).any(|i| (0..data.x.ncols()).any(|j| data.x.values().at(i, j).is_nan()))
+}
+
+fn with_x(learner: &dyn AnyEstimator, x: Matrix) -> OwnedDataset {
+    let mut data = easy(x.nrows(), learner.any_roles());
+    data.x = Table::unnamed(x);
+    data
+}
+
+#[test]
+fn odd_tables_give_an_error_or_a_finite_answer() {
+    for_each("odd_tables", |_, learner| {
+        let sizes = [(1, 4), (2, 4), (3, 4), (5, 4), (40, 1), (4, 40), (30, 4)];
+        for (n, d) in sizes {
+            let what = format!("{n} x {d}");
+            survives(learner, &with_x(learner, Matrix::from_fn(n, d, noise)).view(), &what)?;
+            let constant = Matrix::from_fn(n, d, |_, _| 3.25);
+            survives(learner, &with_x(learner, constant).view(), &format!("constant {what}"))?;
+            let twins = Matrix::from_fn(n, d, |i, _| noise(i, 0));
+            survives(learner, &with_x(learner, twins).view(), &format!("equal columns {what}"))?;
+        }
+        for scale in [1e-320, 1e-200, 1e150, 1e200, 1e308] {
+            let x = Matrix::from_fn(30, 4, |i, j| scale * noise(i, j));
+            survives(learner, &with_x(learner, x).view(), &format!("scale {scale}"))?;
+        }
+        let zeros = Matrix::from_fn(30, 4, |i, j| if (i + j) % 2 == 0 { 0.0 } else { -0.0 });
+        survives(learner, &with_x(learner, zeros).view(), "signed zeros")
+    });
+}
+
+#[test]
+fn odd_targets_give_an_error_or_a_finite_answer() {
+    for_each("odd_targets", |_, learner| {
+        let x = Matrix::from_fn(30, 4, noise);
+        if learner.any_roles().regressor {
+            for scale in [0.0, 1e-300, 1e150, 1e308] {
+                let y = (0..30)
+                    .map(|i| scale * (1.0 + noise(i, 5)))
+                    .map(|v| if v.is_finite() { v } else { 1e308 })
+                    .collect();
+                survives(
+                    learner,
+                    &OwnedDataset::regression(x.clone(), y).view(),
+                    &format!("target scale {scale}"),
+                )?;
+            }
+        }
+        if learner.any_roles().classifier {
+            let one: Vec<Label> = vec!["only".into(); 30];
+            survives(learner, &OwnedDataset::classification(x.clone(), &one).view(), "one class")?;
+            let single: Vec<Label> =
+                (0..30).map(|i| if i == 0 { "rare".into() } else { "usual".into() }).collect();
+            survives(
+                learner,
+                &OwnedDataset::classification(x.clone(), &single).view(),
+                "a class with one row",
+            )?;
+            let all: Vec<Label> = (0..30).map(Label::Int).collect();
+            survives(
+                learner,
+                &OwnedDataset::classification(x, &all).view(),
+                "as many classes as rows",
+            )?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn missing_and_infinite_values_are_taken_or_named() {
+    for_each("missing", |_, learner| {
+        let mut data = easy(30, learner.any_roles());
+        data.x.values_mut()[(4, 2)] = f64::NAN;
+        match fit(learner, &data.view()) {
+            Ok(trained) if learner.any_accepts().missing => {
+                outputs(&trained, &data.x.frame()).map_err(|error| error.to_string())?;
+            }
+            Ok(_) => return Err("a missing value was taken although the facts say no".into()),
+            Err(error) if learner.any_accepts().missing => return Err(error.to_string()),
+            Err(error) => {
+                if error.code() != Code::Missing
+                    || !error.message().contains("'x2'")
+                    || !error.message().contains("row 5")
+                {
+                    return Err(format!("the error must name column and row: {error}"));
+                }
+            }
+        }
+        data.x.values_mut()[(4, 2)] = f64::INFINITY;
+        match fit(learner, &data.view()) {
+            Err(error) if error.code() == Code::NotFinite && error.message().contains("'x2'") => {
+                Ok(())
+            }
+            Err(error) => Err(error.to_string()),
+            Ok(_) => Err("an infinite value was taken".into()),
+        }
+    });
+}
+
+#[test]
+fn categories_are_taken_or_named() {
+    for_each("categories", |_, learner| {
+        let mut data = easy(30, learner.any_roles());
+        let levels = vec!["a".to_string(), "b".to_string()];
+        let values =
+            Matrix::from_fn(30, 3, |i, j| if j == 1 { (i % 2) as f64 } else { noise(i, j) });
+        let columns =
+            vec![Column::numeric("x0"), Column::categorical("x1", levels), Column::numeric("x2")];
+        data.x = Table::new(values, Schema::new(columns).unwrap()).unwrap();
+        match fit(learner, &data.view()) {
+            Ok(_) if !learner.any_accepts().categories => Err("a category was averaged".into()),
+            Ok(trained) => {
+                outputs(&trained, &data.x.frame()).map(|_| ()).map_err(|error| error.to_string())
+            }
+            Err(error) if error.code() == Code::NotNumeric && error.message().contains("'x1'") => {
+                Ok(())
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    });
+}
+
+#[test]
+fn shapes_that_differ_are_named_both() {
+    for_each("shapes", |entry, learner| {
+        let data = easy(30, learner.any_roles());
+        let empty = data.view().rows(0, 0);
+        match fit(learner, &empty) {
+            Err(error) if error.code() == Code::Empty => {}
+            other => return Err(format!("no rows: {:?}", other.map(|_| "a model"))),
+        }
+        let trained = fit(learner, &data.view()).map_err(|error| error.to_string())?;
+        let narrow = Table::unnamed(Matrix::zeros(2, 3));
+        let run = Context::default();
+        let wrong = catch_unwind(AssertUnwindSafe(|| {
+            let model = &trained.model;
+            [
+                model.as_regressor().map(|m| m.predict_in(&narrow.frame(), &run).map(|_| ())),
+                model.as_classifier().map(|m| m.classify_in(&narrow.frame(), &run).map(|_| ())),
+                model.as_transformer().map(|m| m.transform_in(&narrow.frame(), &run).map(|_| ())),
+                model
+                    .as_clusterer()
+                    .filter(|_| entry.about.offers.assign)
+                    .map(|m| m.assign_in(&narrow.frame(), &run).map(|_| ())),
+            ]
+        }));
+        let Ok(results) = wrong else { return Err("a narrow table panics".into()) };
+        for result in results.into_iter().flatten() {
+            match result {
+                Ok(()) if entry.about.path.starts_with("dummy.") => {}
+                Ok(()) => return Err("a narrow table was accepted".into()),
+                Err(error) if error.message().contains('3') && error.message().contains('4') => {}
+                Err(error) => return Err(format!("both widths must be named: {error}")),
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn no_rows_to_predict_give_no_predictions() {
+    for_each("zero_rows", |_, learner| {
+        let data = easy(30, learner.any_roles());
+        let trained = fit(learner, &data.view()).map_err(|error| error.to_string())?;
+        match outputs(&trained, &data.x.frame().rows(0, 0)) {
+            Ok(values) if values.is_empty() => Ok(()),
+            Ok(_) => Err("predictions for no rows".into()),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+}
+
+#[test]
+fn bad_weights_are_refused() {
+    for_each("bad_weights", |_, learner| {
+        if !learner.any_accepts().weights {
+            return Ok(());
+        }
+        let data = easy(10, learner.any_roles());
+        let bad = [
+            vec![1.0; 9],
+            vec![0.0; 10],
+            vec![-1.0; 10],
+            vec![f64::NAN; 10],
+            vec![f64::INFINITY; 10],
+        ];
+        for weights in bad {
+            let shown = format!("{weights:?}");
+            let data = OwnedDataset { weights: Some(weights), ..data.clone() };
+            match fit(learner, &data.view()) {
+                Err(error) if matches!(error.code(), Code::Weights | Code::Shape) => {}
+                other => return Err(format!("{shown}: {:?}", other.map(|_| "a model"))),
+            }
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,340 @@
+//! Python classes and their stubs.
+
+use learnt_core::estimator::{About, Entry};
+use learnt_core::params::{Kind, ParamSpec, Value, Variant};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::MARK;
+use super::text::{first_sentence, plain, wrap};
+
+const WIDTH: usize = 99;
+
+/// A module of classes.
+pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
+    let mut bases = BTreeSet::new();
+    let mut weighted = false;
+    for entry in entries {
+        bases.extend(bases_of(entry).into_iter().filter(|base| *base != "Weighted"));
+        weighted |= entry.about.accepts.weights;
+    }
+    let names: Vec<String> =
+        entries.iter().map(|entry| format!("    \"{}\",\n", entry.about.name())).collect();
+    let mut out = format!("# {MARK}\n\"\"\"The learners of `learnt.{name}`.\"\"\"\n\n");
+    let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
+    let _ = writeln!(out, "from ._base import {bases}");
+    if weighted {
+        out += "from ._sklearn import Weighted\n";
+    }
+    let _ = write!(out, "\n__all__ = [\n{}]\n", names.concat());
+    for entry in entries {
+        out += &class(entry);
+    }
+    out
+}
+
+/// The list of modules, for `learnt.__getattr__`.
+pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -> String {
+    let lines: String = modules.map(|module| format!("    \"{module}\",\n")).collect();
+    format!("# {MARK}\n\"\"\"The modules that hold learners.\"\"\"\n\nMODULES = (\n{lines})\n")
+}
+
+/// What a class inherits: first what a model offers, then its roles.
+fn bases_of(entry: &Entry) -> Vec<&'static str> {
+    let about = entry.about;
+    let (roles, offers) = (about.roles, about.offers);
+    let all = [
+        (about.accepts.weights, "Weighted"),
+        (is_composite(entry), "Composite"),
+        (roles.classifier && offers.probabilities, "Probabilities"),
+        (roles.classifier && offers.margins, "Margins"),
+        (roles.transformer && offers.inverse, "Invertible"),
+        (roles.clusterer && offers.assign, "Assigning"),
+        (roles.classifier, "Classifier"),
+        (roles.regressor, "Regressor"),
+        (roles.clusterer, "Clusterer"),
+        (roles.transformer, "Transformer"),
+    ];
+    all.into_iter().filter(|(has, _)| *has).map(|(_, base)| base).collect()
+}
+
+/// Whether the model plays the roles of the last of its steps, so that its methods depend on them.
+fn is_composite(entry: &Entry) -> bool {
+    entry.about.roles.names().is_empty()
+}
+
+fn class(entry: &Entry) -> String {
+    let about = entry.about;
+    let learner = (entry.build)();
+    let specs = learner.specs();
+    let docstring = docstring(learner.documentation(), about, specs, entry);
+    let raw = if docstring.contains('\\') { "r" } else { "" };
+    let (arguments, names) = signature(about, specs, |_| String::new());
+    let assignments: String = match names.is_empty() {
+        true => "        pass\n".to_string(),
+        false => names.iter().map(|name| format!("        self.{name} = {name}\n")).collect(),
+    };
+    let (target, passed) = target_of(entry);
+    let (weight, weights) = match about.accepts.weights {
+        true => (", sample_weight=None", ", sample_weight"),
+        false => ("", ""),
+    };
+    format!(
+        "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
+         def fit(self, X{target}{weight}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
+         return self._fit(X{passed}{weights})\n",
+        about.name(),
+        bases_of(entry).join(", "),
+        about.path,
+        head(&arguments),
+        if target == ", y" { " and the target `y`" } else { "" },
+    )
+}
+
+/// How `fit` names its target, and what it passes on.
+fn target_of(entry: &Entry) -> (&'static str, &'static str) {
+    match (entry.about.roles.needs_target(), is_composite(entry)) {
+        (_, true) => (", y=None", ", y"),
+        (true, _) => (", y", ", y"),
+        (false, _) => (", y=None", ", None"),
+    }
+}
+
+/// The first line of `__init__`, or one line an argument where that is too long.
+fn head(arguments: &[String]) -> String {
+    let short = format!("    def __init__({}):\n", arguments.join(", "));
+    if short.chars().count() <= WIDTH + 1 {
+        return short;
+    }
+    let lines: String = arguments.iter().map(|a| format!("        {a},\n")).collect();
+    format!("    def __init__(\n{lines}    ):\n")
+}
+
+/// Arguments of `__init__` with their types and defaults, and the names of all parameters.
+fn signature(
+    about: &About,
+    specs: &[ParamSpec],
+    annotate: impl Fn(&Kind) -> String,
+) -> (Vec<String>, Vec<&'static str>) {
+    let typed = |spec: &ParamSpec| {
+        let annotation = annotate(&spec.kind);
+        let equals = if annotation.is_empty() { "=" } else { " = " };
+        format!("{}{annotation}{equals}{}", spec.name, literal(&spec.default))
+    };
+    let (first, others): (Vec<_>, Vec<_>) = specs.iter().partition(|spec| spec.positional);
+    let mut arguments = vec!["self".to_string()];
+    arguments.extend(first.iter().map(|spec| typed(spec)));
+    let run = run_parameters(about);
+    if !others.is_empty() || !run.is_empty() {
+        arguments.push("*".to_string());
+    }
+    arguments.extend(others.iter().map(|spec| typed(spec)));
+    for (name, kind, _) in &run {
+        let annotated = !annotate(&Kind::Bool).is_empty();
+        arguments.push(if annotated {
+            format!("{name}: {kind} = None")
+        } else {
+            format!("{name}=None")
+        });
+    }
+    let names = first.iter().chain(&others).map(|spec| spec.name);
+    (arguments, names.chain(run.iter().map(|(name, ..)| *name)).collect())
+}
+
+/// Parameters about running rather than modelling: name, type, text.
+fn run_parameters(about: &About) -> Vec<(&'static str, &'static str, &'static str)> {
+    let all = [
+        (
+            about.uses.randomness,
+            "random_state",
+            "int | np.random.RandomState | np.random.Generator | None",
+            "Seed of the random draws; the same seed gives the same model on any number of threads. \
+             None takes a seed from NumPy's global generator.",
+        ),
+        (
+            about.uses.threads,
+            "n_jobs",
+            "int | None",
+            "Number of threads; -1 and None mean all that this process may use. The result does not \
+             depend on it.",
+        ),
+    ];
+    all.into_iter()
+        .filter(|(used, ..)| *used)
+        .map(|(_, name, kind, doc)| (name, kind, doc))
+        .collect()
+}
+
+fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> String {
+    let mut out = wrap(&plain(doc), 4, WIDTH).trim_start().to_string();
+    let run = run_parameters(about);
+    if !specs.is_empty() || !run.is_empty() {
+        out += "\n\n    Parameters\n    ----------";
+        for spec in specs {
+            let kind = python_words(&spec.kind.to_string());
+            let default = literal(&spec.default);
+            let _ = write!(out, "\n    {} : {kind}, default={default}", spec.name);
+            let _ = write!(out, "\n{}", wrap(&plain(spec.doc), 8, WIDTH));
+            out += &choices(&spec.kind);
+        }
+        for (name, kind, doc) in run {
+            let _ = write!(out, "\n    {name} : {}, default=None", kind.replace(" | ", " or "));
+            let _ = write!(out, "\n{}", wrap(doc, 8, WIDTH));
+        }
+    }
+    out += "\n\n    Attributes\n    ----------";
+    for (name, doc) in (entry.attributes)() {
+        let _ = write!(out, "\n    {name}_\n{}", wrap(&plain(doc), 8, WIDTH));
+    }
+    if about.roles.classifier {
+        out += "\n    classes_\n        The classes, sorted.";
+    }
+    if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
+        out += "\n    labels_\n        The cluster of each training row; -1 is noise.";
+    }
+    out += "\n    n_features_in_\n        Number of columns of the training data.";
+    out += "\n    feature_names_in_\n        Names of those columns, if they were text.";
+    for (title, text) in [("Cost", about.cost), ("Reference", about.reference)] {
+        if !text.is_empty() {
+            let rule = "-".repeat(title.len());
+            let _ = write!(out, "\n\n    {title}\n    {rule}\n{}", wrap(text, 4, WIDTH));
+        }
+    }
+    out
+}
+
+/// What each word of a choice means.
+fn choices(kind: &Kind) -> String {
+    match kind {
+        Kind::Optional(inner) => choices(inner),
+        Kind::Choice(variants) => {
+            let mut out = String::from("\n");
+            for variant in variants {
+                let (word, doc) = match variant {
+                    Variant::Word(word, doc) => (format!("'{word}'"), doc),
+                    Variant::Null(doc) => ("None".to_string(), doc),
+                    Variant::Of(kind, doc) => (python_words(&kind.to_string()), doc),
+                };
+                let line = format!("- {word}: {}", first_sentence(doc));
+                out += &format!("\n{}", wrap(&line, 8, WIDTH));
+            }
+            out
+        }
+        _ => String::new(),
+    }
+}
+
+/// `none`, `true` and `false` as Python writes them.
+fn python_words(text: &str) -> String {
+    let swap = |word: &str| {
+        let bare = word.trim_end_matches(',');
+        let python = match bare {
+            "none" => "None",
+            "true" => "True",
+            "false" => "False",
+            other => other,
+        };
+        format!("{python}{}", &word[bare.len()..])
+    };
+    text.split(' ').map(swap).collect::<Vec<_>>().join(" ")
+}
+
+/// A default as Python writes it. A learner is made by the native half where nothing is given.
+pub(super) fn literal(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Learner(_) => "None".to_string(),
+        Value::Bool(b) => if *b { "True" } else { "False" }.to_string(),
+        Value::Int(i) => i.to_string(),
+        Value::Real(x) if x.is_finite() => format!("{x:?}"),
+        Value::Real(x) => format!("float(\"{x}\")").to_lowercase(),
+        Value::Text(text) => format!("{text:?}"),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(literal).collect();
+            let comma = if items.len() == 1 { "," } else { "" };
+            format!("({}{comma})", items.join(", "))
+        }
+    }
+}
+
+/// The stub of a module.
+pub(super) fn stub(entries: &[&Entry]) -> String {
+    let classes: String = entries.iter().map(|entry| stub_class(entry)).collect();
+    let mut bases: BTreeSet<&str> = BTreeSet::new();
+    entries.iter().for_each(|entry| bases.extend(bases_of(entry)));
+    let weighted = bases.remove("Weighted");
+    let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
+    let mut out = format!("# {MARK}\n");
+    if classes.contains("Sequence[") {
+        out += "from collections.abc import Sequence\n";
+    }
+    let literal = if classes.contains("Literal[") { ", Literal" } else { "" };
+    let _ = write!(out, "from typing import Any{literal}\n\n");
+    if classes.contains("np.") {
+        out += "import numpy as np\n\n";
+    }
+    let _ = writeln!(out, "from ._base import {bases}");
+    if weighted {
+        out += "from ._sklearn import Weighted\n";
+    }
+    out + &classes
+}
+
+fn stub_class(entry: &Entry) -> String {
+    let about = entry.about;
+    let learner = (entry.build)();
+    let (arguments, _) =
+        signature(about, learner.specs(), |kind| format!(": {}", annotation(kind)));
+    let mut out = format!("\nclass {}({}):\n", about.name(), bases_of(entry).join(", "));
+    for (name, _) in (entry.attributes)() {
+        let _ = writeln!(out, "    {name}_: Any");
+    }
+    if about.roles.classifier {
+        out += "    classes_: Any\n";
+    }
+    if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
+        out += "    labels_: Any\n";
+    }
+    out += "    n_features_in_: int\n    feature_names_in_: Any\n";
+    out += head(&arguments).trim_end();
+    out = out.strip_suffix("):").unwrap_or(&out).to_string() + ") -> None: ...\n";
+    let (target, _) = target_of(entry);
+    let target = match target {
+        ", y" => ", y: Any",
+        _ => ", y: Any = None",
+    };
+    let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
+    let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}) -> {}: ...", about.name());
+    out
+}
+
+/// A type annotation.
+fn annotation(kind: &Kind) -> String {
+    match kind {
+        Kind::Bool => "bool".to_string(),
+        Kind::Int(_) => "int".to_string(),
+        Kind::Real(_) => "float".to_string(),
+        Kind::Text => "str".to_string(),
+        Kind::Optional(inner) => format!("{} | None", annotation(inner)),
+        Kind::List(inner) => format!("Sequence[{}]", annotation(inner)),
+        Kind::Any(_) => "Any".to_string(),
+        Kind::Choice(variants) => {
+            let words: Vec<String> = variants
+                .iter()
+                .filter_map(|variant| match variant {
+                    Variant::Word(word, _) => Some(format!("{word:?}")),
+                    _ => None,
+                })
+                .collect();
+            let mut parts = Vec::new();
+            if !words.is_empty() {
+                parts.push(format!("Literal[{}]", words.join(", ")));
+            }
+            parts.extend(variants.iter().filter_map(|variant| match variant {
+                Variant::Of(kind, _) => Some(annotation(kind)),
+                Variant::Null(_) => Some("None".to_string()),
+                Variant::Word(..) => None,
+            }));
+            parts.join(" | ")
+        }
+    }
+}

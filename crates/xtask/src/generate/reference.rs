@@ -1,0 +1,90 @@
+//! Reference pages in Markdown.
+
+use learnt_core::estimator::Entry;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::MARK;
+use super::python::literal;
+use super::text::{first_sentence, plain};
+
+/// One page for a module.
+pub(super) fn page(module: &str, entries: &[&Entry]) -> String {
+    let sections: String = entries.iter().map(|entry| section(entry)).collect();
+    format!("<!-- {MARK} -->\n# learnt.{module}\n{sections}")
+}
+
+/// All learners on one page.
+pub(super) fn index(modules: &BTreeMap<&'static str, Vec<&'static Entry>>) -> String {
+    let mut out = format!("<!-- {MARK} -->\n# Learners\n\n");
+    out += "| Class | Command | What it is | What it does |\n| --- | --- | --- | --- |\n";
+    for (module, entries) in modules {
+        for entry in entries {
+            let about = entry.about;
+            let doc = cell(&first_sentence((entry.build)().documentation()));
+            let _ = writeln!(
+                out,
+                "| [`{}`]({module}.md#{}) | `{}` | {} | {doc} |",
+                about.path,
+                about.name().to_lowercase(),
+                about.command(),
+                about.roles.names().join(", "),
+            );
+        }
+    }
+    out
+}
+
+fn section(entry: &Entry) -> String {
+    let about = entry.about;
+    let learner = (entry.build)();
+    let mut out = format!("\n## {}\n\n{}\n", about.name(), plain(learner.documentation()));
+    let names: Vec<String> = std::iter::once(about.command())
+        .chain(about.aliases.iter().map(ToString::to_string))
+        .collect();
+    let _ =
+        write!(out, "\n- Python: `learnt.{}`\n- Command: `{}`\n", about.path, names.join("`, `"));
+    let _ = writeln!(out, "- Role: {}", about.roles.names().join(", "));
+    let facts = [
+        (about.accepts.missing, "missing values"),
+        (about.accepts.categories, "categories"),
+        (about.accepts.weights, "row weights"),
+        (about.accepts.many_outputs, "several outputs"),
+        (about.uses.streaming, "files larger than memory"),
+    ];
+    let facts: Vec<&str> = facts.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
+    if !facts.is_empty() {
+        let _ = writeln!(out, "- Takes: {}", facts.join(", "));
+    }
+    for (title, text) in [("Cost", about.cost), ("Reference", about.reference)] {
+        if !text.is_empty() {
+            let _ = writeln!(out, "- {title}: {text}");
+        }
+    }
+    if !learner.specs().is_empty() {
+        out += "\n| Parameter | Accepts | Default | Meaning |\n| --- | --- | --- | --- |\n";
+        for spec in learner.specs() {
+            let (kind, doc) = (cell(&spec.kind.to_string()), cell(&plain(spec.doc)));
+            let default = cell(&literal(&spec.default));
+            let _ = writeln!(out, "| `{}` | {kind} | `{default}` | {doc} |", spec.name);
+        }
+    }
+    if !(entry.attributes)().is_empty() {
+        out += "\n| Attribute | Meaning |\n| --- | --- |\n";
+        for (name, doc) in (entry.attributes)() {
+            let _ = writeln!(out, "| `{name}_` | {} |", cell(&plain(doc)));
+        }
+    }
+    if !about.exempt.is_empty() {
+        out += "\nCommon checks that do not hold:\n\n";
+        for (check, why) in about.exempt {
+            let _ = writeln!(out, "- `{check}`: {why}");
+        }
+    }
+    out
+}
+
+/// Text that fits into one cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}

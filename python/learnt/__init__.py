@@ -1,0 +1,23 @@
+"""Machine learning as one library: scikit-learn's names and contract, and the learners it lacks.
+
+Learners are in modules named as scikit-learn's: `learnt.linear_model.Ridge`.
+"""
+
+import importlib
+
+from . import errors
+from ._base import from_bytes, load, registry, threads
+from ._modules import MODULES
+from ._native import __version__
+
+__all__ = ["__version__", "errors", "from_bytes", "load", "registry", "threads", *MODULES]
+
+
+def __getattr__(name):
+    if name in MODULES:
+        return importlib.import_module(f"learnt.{name}")
+    raise AttributeError(f"module 'learnt' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

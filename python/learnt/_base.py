@@ -1,0 +1,467 @@
+"""The classes behind every learner: one way to fit, predict, store and show them all.
+
+A learner's own class is generated: its name in the registry, its signature and its documentation.
+"""
+
+import importlib
+import json
+import os
+from contextlib import contextmanager
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+
+from . import _native, _output, _validation
+from ._params import NO_TABLE, Parameters
+from ._sklearn import Scored, Tagged
+from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, not_fitted, warn
+from .summary import Summary
+
+# A regressor's weights are kept as one row an output; with a target of one dimension they are
+# shown without that dimension, as scikit-learn shows them.
+PER_OUTPUT = ("coef", "intercept")
+
+
+@lru_cache(maxsize=None)
+def registry():
+    """Facts, parameters and attributes of every learner, by path."""
+    return {entry["path"]: entry for entry in json.loads(_native.registry())}
+
+
+class BaseEstimator(Tagged, Parameters):
+    """What every learner can do."""
+
+    _path = None
+
+    def _facts(self):
+        return registry()[self._path]
+
+    def _roles(self):
+        return self._facts()["roles"]
+
+    def _fit(self, X, y=None, sample_weight=None):
+        name, facts = type(self).__name__, self._facts()
+        roles = facts["roles"]
+        table = _validation.read_table(X, estimator=name)
+        target, classes, labels, single = None, None, None, True
+        if "classifier" in roles or "regressor" in roles:
+            if y is None:
+                raise DataError(f"{name} requires y to be passed, but the target y is None.")
+            many = facts["accepts"]["many_outputs"] and "classifier" not in roles
+            target = _validation.read_target(y, len(table.values), many=many)
+            single = target.ndim == 1
+            if "classifier" in roles:
+                target, classes = _validation.encode_classes(target)
+                labels = [text(c) if isinstance(c, bytes) else c for c in classes.tolist()]
+            else:
+                target = _validation.read_numbers(target, "y")
+        weights = _validation.read_weights(sample_weight, len(table.values))
+        model = _native.fit(
+            self._path, self._native_params(X, table), table.values, table.columns, target, labels,
+            _target_names(y), weights, self._seed(), self._threads(),
+        )  # fmt: skip
+        self._remember(model, table.names, table.values.shape[1], classes, single)
+        return self
+
+    def _remember(self, model, names, width, classes, single):
+        self._model, self._single_output, self._cache = model, single, {}
+        self.n_features_in_ = width
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if classes is not None:
+            self.classes_ = classes
+
+    def _fitted(self):
+        model = self.__dict__.get("_model")
+        if model is None:
+            raise not_fitted(self)
+        return model
+
+    def _rows(self, X):
+        """New rows and their columns, matched to those of the training data."""
+        self._fitted()
+        name = type(self).__name__
+        table = _validation.read_table(X, estimator=name)
+        known, width = self.__dict__.get("feature_names_in_"), table.values.shape[1]
+        if known is not None and table.names is not None:
+            extra = sorted(set(table.names) - set(known))
+            if extra and set(known) <= set(table.names):
+                warn(f"{name} ignores columns that it was not fitted with: {extra}", LearntWarning)
+            return table
+        if width != self.n_features_in_:
+            raise DataError(
+                f"X has {width} features, but {name} is expecting {self.n_features_in_} features "
+                "as input."
+            )
+        if known is not None:
+            warn(
+                f"X does not have valid feature names, but {name} was fitted with feature names",
+                LearntWarning,
+            )
+        elif table.names is not None:
+            warn(
+                f"X has feature names, but {name} was fitted without feature names", LearntWarning
+            )
+        table.names = None
+        return table
+
+    def _call(self, method, X):
+        table = self._rows(X)
+        return getattr(self._model, method)(table.values, table.columns, self._threads())
+
+    def _predict(self, X):
+        values = self._call("predict", X)
+        if "classifier" in self._roles():
+            return self.classes_[values]
+        return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
+
+    def _seed(self):
+        state = getattr(self, "random_state", 0)
+        if state is None:
+            state = np.random.mtrand._rand
+        if hasattr(state, "randint"):
+            return int(state.randint(np.iinfo(np.int32).max))
+        if hasattr(state, "integers"):
+            return int(state.integers(2**63))
+        if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
+            return int(state)
+        raise ParameterError(
+            "`random_state` must be a whole number >= 0, a NumPy generator or None, got "
+            f"{state!r}"
+        )
+
+    def _threads(self):
+        wanted = getattr(self, "n_jobs", None)
+        if wanted is None:
+            return default_threads()
+        if not isinstance(wanted, (int, np.integer)) or wanted == 0:
+            raise ParameterError(f"`n_jobs` must be a whole number other than 0, got {wanted!r}")
+        return int(wanted) if wanted > 0 else max(1, _native.threads_available() + 1 + wanted)
+
+    def __getattr__(self, name):
+        if name.endswith("_") and not name.startswith("_") and self.__sklearn_is_fitted__():
+            found = self._attributes()
+            if name[:-1] in found:
+                return found[name[:-1]]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self):
+        fitted = [f"{name}_" for name in self._attributes()] if self.__sklearn_is_fitted__() else []
+        return [*super().__dir__(), *fitted]
+
+    def _attributes(self):
+        """What training found, by name without the trailing underscore."""
+        if not self._cache:
+            found = self._model.attributes()
+            labels = self._model.labels()
+            if labels is not None:
+                found["labels"] = labels
+            if self._single_output and "regressor" in self._roles():
+                for name in PER_OUTPUT:
+                    value = found.get(name)
+                    if isinstance(value, np.ndarray) and value.shape[:1] == (1,):
+                        found[name] = value[0] if value.ndim > 1 else float(value[0])
+            self._cache.update({k: _arrays(v) for k, v in found.items()})
+        return self._cache
+
+    def summary(self):
+        """Tables about the fitted model: coefficients with their tests, tree text, loadings."""
+        report = self._fitted().report()
+        if report is None:
+            raise UnsupportedError(f"{type(self).__name__} has no summary")
+        return Summary(*report)
+
+    def save(self, path):
+        """Writes the fitted model to a file that `learnt.load` and the command line read."""
+        self._fitted().save(os.fspath(path))
+
+    def to_bytes(self):
+        """The bytes of the model file."""
+        return self._fitted().to_bytes()
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        if state.get("_model") is not None:
+            state["_model"], state["_cache"] = self._model.to_bytes(), {}
+        return state
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        if isinstance(state.get("_model"), bytes):
+            self._model = _native.Model.from_bytes(state["_model"])
+
+
+class Predictor(BaseEstimator):
+    """A learner whose models predict."""
+
+    def predict(self, X):
+        """The prediction for each row of `X`."""
+        return self._predict(X)
+
+
+class Regressor(Scored, Predictor):
+    """A learner of numbers."""
+
+    def score(self, X, y, sample_weight=None):
+        """The coefficient of determination R² of the predictions, averaged over outputs."""
+        return r_squared(y, self.predict(X), sample_weight)
+
+
+class Classifier(Scored, Predictor):
+    """A learner of classes."""
+
+    def score(self, X, y, sample_weight=None):
+        """The share of rows whose class is predicted."""
+        return accuracy(y, self.predict(X), sample_weight)
+
+
+class Probabilities:
+    """A classifier that gives probabilities."""
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, in the order of `classes_`."""
+        return self._call("probabilities", X)
+
+    def predict_log_proba(self, X):
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class Margins:
+    """A classifier that gives decision scores."""
+
+    def decision_function(self, X):
+        """Scores: one a row for two classes (positive means the second), else one a class."""
+        values = self._call("margins", X)
+        return values.ravel() if values.shape[1] == 1 else values
+
+
+class Clusterer(BaseEstimator):
+    """A learner of groups."""
+
+    def fit_predict(self, X, y=None, **fit_params):
+        """Fits, and gives the cluster of each row; -1 is noise."""
+        return self.fit(X, **fit_params).labels_
+
+
+class Assigning:
+    """A clusterer that assigns new rows."""
+
+    def predict(self, X):
+        """The cluster of each row; -1 is noise."""
+        return self._predict(X)
+
+
+class Transformer(BaseEstimator):
+    """A learner of transformations."""
+
+    def transform(self, X):
+        """The transformed rows."""
+        values, columns = self._call("transform", X)
+        return _output.wrap(_output.configured(self), values, columns, X)
+
+    def fit_transform(self, X, y=None, **fit_params):
+        """Fits, then transforms the same rows."""
+        return self.fit(X, y, **fit_params).transform(X)
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the transformed columns."""
+        model, known = self._fitted(), self.__dict__.get("feature_names_in_")
+        names = None if input_features is None else [str(name) for name in input_features]
+        if names is not None:
+            if known is not None and list(known) != names:
+                raise DataError("input_features is not equal to feature_names_in_")
+            if len(names) != self.n_features_in_:
+                raise DataError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(names)}"
+                )
+        return np.array(model.names_out(names), dtype=object)
+
+    def set_output(self, *, transform=None):
+        """Chooses what `transform` gives: "default", "pandas", "polars" or "arrow"."""
+        if transform is not None:
+            _output.check_kind(transform)
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+
+class Invertible:
+    """A transformer with a way back."""
+
+    def inverse_transform(self, X):
+        """The rows before the transformation."""
+        model, name = self._fitted(), type(self).__name__
+        table = _validation.read_table(X, estimator=name)
+        values, (_, levels) = model.inverse(table.values, self._threads())
+        return _output.decode(values, levels)
+
+
+class _AsLastStep:
+    """A method that exists where the last step has one of the same name."""
+
+    def __init__(self, method):
+        self.method, self.__doc__ = method, method.__doc__
+
+    def __get__(self, obj, owner=None):
+        if obj is None:
+            return self.method
+        name = self.method.__name__
+        last = obj._last()
+        if not (hasattr(last, name) or (last == "passthrough" and name == "transform")):
+            raise AttributeError(f"the last step of {type(obj).__name__} has no {name}")
+        return self.method.__get__(obj, owner)
+
+
+class Composite(Scored, BaseEstimator):
+    """Steps one after the other: it takes what its first step takes, and does what its last does."""
+
+    def _facts(self):
+        roles, accepts = _native.capabilities(self._path, self._native_params(None, NO_TABLE))
+        last = self._last()
+        exempt = last._facts()["exempt"] if hasattr(last, "_facts") else {}
+        return {**super()._facts(), "roles": roles, "accepts": accepts, "exempt": exempt}
+
+    @property
+    def named_steps(self):
+        """The steps by name, as they were given."""
+        return dict(self.steps)
+
+    def _seed(self):
+        """Its own seed, else one made from the seeds of its steps where they have any."""
+        nested = {k: v for k, v in self.get_params().items() if k.endswith("__random_state")}
+        given = {k: v for k, v in nested.items() if isinstance(v, (int, np.integer))}
+        if self.random_state is None and given:
+            return crc32(repr(sorted(given.items())).encode())
+        return super()._seed()
+
+    def _last(self):
+        last = self.steps[-1] if self.steps else None
+        return last[1] if isinstance(last, (list, tuple)) else last
+
+    @_AsLastStep
+    def score(self, X, y, sample_weight=None):
+        """The score of the last step."""
+        measure = accuracy if "classifier" in self._roles() else r_squared
+        return measure(y, self.predict(X), sample_weight)
+
+    predict = _AsLastStep(Predictor.predict)
+    predict_proba = _AsLastStep(Probabilities.predict_proba)
+    predict_log_proba = _AsLastStep(Probabilities.predict_log_proba)
+    decision_function = _AsLastStep(Margins.decision_function)
+    fit_predict = _AsLastStep(Clusterer.fit_predict)
+    transform = _AsLastStep(Transformer.transform)
+    fit_transform = _AsLastStep(Transformer.fit_transform)
+    inverse_transform = _AsLastStep(Invertible.inverse_transform)
+    get_feature_names_out = _AsLastStep(Transformer.get_feature_names_out)
+    set_output = Transformer.set_output
+
+
+def load(path):
+    """The fitted learner in a model file."""
+    with open(path, "rb") as file:
+        return from_bytes(file.read())
+
+
+def from_bytes(data):
+    """The fitted learner in the bytes of a model file."""
+    model = _native.Model.from_bytes(data)
+    history = model.history()
+    estimator = build(history["path"], history["params"])
+    names, _ = history["columns"]
+    unnamed = names == [f"x{i}" for i in range(len(names))]
+    classes = _class_array(history["classes"]) if history["classes"] else None
+    if "random_state" in estimator._defaults():
+        estimator.random_state = history["seed"]
+    estimator._remember(model, None if unnamed else names, len(names), classes, True)
+    return estimator
+
+
+def build(path, params):
+    """A learner by its name in the registry, with parameters by name."""
+    module, _, name = path.rpartition(".")
+    cls = getattr(importlib.import_module(f"learnt.{module}"), name)
+    return cls(**{key: _learners(value) for key, value in params.items()})
+
+
+def _learners(value):
+    if isinstance(value, dict):
+        return build(value["learner"], value["params"])
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return [tuple(_learners(item) for item in pair) for pair in value]
+    return [_learners(item) for item in value] if isinstance(value, list) else value
+
+
+_threads = []
+
+
+@contextmanager
+def threads(count):
+    """Within this context, learners without `n_jobs` use at most this many threads."""
+    if not isinstance(count, int) or count < 1:
+        raise ParameterError(f"the number of threads must be a whole number >= 1, got {count!r}")
+    _threads.append(count)
+    try:
+        yield
+    finally:
+        _threads.pop()
+
+
+def default_threads():
+    """Threads where nothing is said: the innermost `threads`, the environment, or all."""
+    if _threads:
+        return _threads[-1]
+    for variable in ("LEARNT_NUM_THREADS", "OMP_NUM_THREADS"):
+        first = os.environ.get(variable, "").partition(",")[0]
+        if first.isdecimal() and int(first) > 0:
+            return min(int(first), _native.threads_available())
+    return 0
+
+
+def accuracy(y, predicted, sample_weight=None):
+    """The weighted share of equal entries."""
+    y = _validation.read_target(y, len(predicted))
+    weights = _validation.read_weights(sample_weight, len(predicted))
+    return float(np.average(y == predicted, weights=weights))
+
+
+def r_squared(y, predicted, sample_weight=None):
+    """1 - Σ w (y - f)² / Σ w (y - mean)², averaged over outputs; 0 or 1 for a constant target."""
+    y = _validation.read_numbers(_validation.read_target(y, len(predicted), many=True), "y")
+    weights = _validation.read_weights(sample_weight, len(predicted))
+    y, predicted = y.reshape(len(y), -1), predicted.reshape(len(predicted), -1)
+    if y.shape != predicted.shape:
+        raise DataError(f"y has {y.shape[1]} outputs, and the model gives {predicted.shape[1]}")
+    errors = np.average((y - predicted) ** 2, axis=0, weights=weights)
+    spread = np.average((y - np.average(y, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    constant = np.where(errors == 0, 1.0, 0.0)
+    shares = np.divide(errors, spread, out=1 - constant, where=spread != 0)
+    return float(np.mean(1 - shares))
+
+
+def _arrays(value):
+    """Lists of texts as arrays of objects, as scikit-learn keeps names."""
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return np.array(value, dtype=object)
+    return value
+
+
+def _class_array(classes):
+    kind = object if len({type(c) for c in classes}) > 1 else None
+    return np.array(classes, dtype=kind)
+
+
+def _target_names(y):
+    """The names that a target has: those of a series or of the columns of a frame."""
+    if hasattr(y, "columns"):
+        return [str(name) for name in y.columns]
+    name = getattr(y, "name", None)
+    return [name] if isinstance(name, str) else []
+
+
+def text(value):
+    """Bytes as text."""
+    return value.decode()

@@ -1,0 +1,196 @@
+"""Parameters by name: scikit-learn's protocol of `get_params` and `set_params`, and what is shown."""
+
+import inspect
+from html import escape
+
+import numpy as np
+
+from .errors import ParameterError
+
+EXECUTION = ("random_state", "n_jobs")
+# In place of a table, where only the kinds of learners matter and not their columns.
+NO_TABLE = object()
+
+
+class Parameters:
+    """An object whose parameters are the arguments of its `__init__`, kept under the same names."""
+
+    @classmethod
+    def _defaults(cls):
+        """Names and defaults of the parameters, in the order of the signature."""
+        if "_signature" not in cls.__dict__:
+            arguments = list(inspect.signature(cls.__init__).parameters.values())[1:]
+            cls._signature = {argument.name: argument.default for argument in arguments}
+        return cls._signature
+
+    def get_params(self, deep=True):
+        """Parameters by name; with `deep`, also those of nested learners as ``name__parameter``."""
+        out = {}
+        for name in self._defaults():
+            value = getattr(self, name)
+            out[name] = value
+            if not deep:
+                continue
+            if is_learner(value):
+                out.update((f"{name}__{k}", v) for k, v in value.get_params().items())
+            for step, learner in _named(value):
+                out[step] = learner
+                if is_learner(learner):
+                    out.update((f"{step}__{k}", v) for k, v in learner.get_params().items())
+        return out
+
+    def set_params(self, **params):
+        """Sets parameters by name; ``name__parameter`` reaches into nested learners."""
+        nested = {}
+        for key, value in params.items():
+            name, inner, rest = key.partition("__")
+            if inner:
+                nested.setdefault(name, {})[rest] = value
+            elif name in self._defaults():
+                setattr(self, name, value)
+            elif not self._replace(name, value):
+                raise self._unknown(name)
+        for name, values in nested.items():
+            learner = getattr(self, name) if name in self._defaults() else self._step(name)
+            if learner is None:
+                raise self._unknown(name)
+            learner.set_params(**values)
+        return self
+
+    def _step(self, name):
+        for parameter in self._defaults():
+            for step, learner in _named(getattr(self, parameter)):
+                if step == name:
+                    return learner
+        return None
+
+    def _replace(self, name, learner):
+        """Puts another learner into the step of this name; False if there is none."""
+        for parameter in self._defaults():
+            steps = getattr(self, parameter)
+            if any(step == name for step, _ in _named(steps)):
+                new = [(s[0], learner, *s[2:]) if s[0] == name else s for s in steps]
+                setattr(self, parameter, new)
+                return True
+        return False
+
+    def _unknown(self, name):
+        known = list(self._defaults())
+        return ParameterError(
+            f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known!r}."
+        )
+
+    def _native_params(self, X=None, table=None):
+        """What the native learner is built from: everything but how to run.
+
+        With a table, columns that are given by place, mask, slice or function become names.
+        """
+        return {
+            name: _resolved(value, X, table)
+            for name, value in self.get_params(deep=False).items()
+            if name not in EXECUTION
+        }
+
+    def _changed(self):
+        """Parameters that differ from their defaults."""
+        for name, default in self._defaults().items():
+            value = getattr(self, name)
+            if value is not default and repr(value) != repr(default):
+                yield name, value
+
+    def __repr__(self):
+        shown = ", ".join(f"{name}={_short(value)}" for name, value in self._changed())
+        return f"{type(self).__name__}({shown})"
+
+    def _repr_html_(self):
+        changed = {name for name, _ in self._changed()}
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{'<b>' if name in changed else ''}"
+            f"{escape(_short(getattr(self, name)))}{'</b>' if name in changed else ''}</td></tr>"
+            for name in self._defaults()
+        )
+        state = "fitted" if self.__sklearn_is_fitted__() else "not fitted"
+        return (
+            f"<details><summary><code>{escape(repr(self))}</code> <small>{state}</small></summary>"
+            f"<table>{rows}</table></details>"
+        )
+
+
+def is_learner(value):
+    """Whether a value is a learner rather than a class or plain data."""
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _named(value):
+    """The (name, learner) pairs of a list of steps."""
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [
+        (item[0], item[1])
+        for item in value
+        if isinstance(item, (list, tuple))
+        and len(item) >= 2
+        and isinstance(item[0], str)
+        and (is_learner(item[1]) or is_word(item[1]))
+    ]
+
+
+def is_word(value):
+    """Whether a step is a word instead of a learner."""
+    return isinstance(value, str) and value in ("passthrough", "drop")
+
+
+class _Resolved:
+    """A learner whose parameters were resolved against a table."""
+
+    def __init__(self, learner, X, table):
+        self._path, self._params = learner._path, learner._native_params(X, table)
+
+    def _native_params(self):
+        return self._params
+
+
+def _resolved(value, X, table):
+    """Groups of columns by name, also those in the first of several steps."""
+    steps = _named(value)
+    if not steps or len(steps) != len(value) or table is None:
+        return value
+    if all(len(item) == 3 for item in value):
+        return _by_name(value, X, table)
+    (name, first), *others = steps
+    if hasattr(first, "_native_params"):
+        return [(name, _Resolved(first, X, table)), *others]
+    return value
+
+
+def _by_name(triples, X, table):
+    """(name, learner, columns) with the names of the columns."""
+    if table is NO_TABLE:
+        return [(name, learner, []) for name, learner, _ in triples]
+    names = table.names or [f"x{i}" for i in range(table.values.shape[1])]
+
+    def resolve(columns):
+        columns = columns(X) if callable(columns) else columns
+        if isinstance(columns, str):
+            return [columns]
+        if isinstance(columns, slice) and any(isinstance(e, str) for e in _ends(columns)):
+            first = 0 if columns.start is None else names.index(columns.start)
+            last = len(names) if columns.stop is None else names.index(columns.stop) + 1
+            return names[first : last : columns.step]
+        if isinstance(columns, slice):
+            return names[columns]
+        columns = [columns] if isinstance(columns, int) else list(columns)
+        if columns and all(isinstance(flag, (bool, np.bool_)) for flag in columns):
+            return [name for name, flag in zip(names, columns) if flag]
+        return [column if isinstance(column, str) else names[column] for column in columns]
+
+    return [(name, learner, resolve(columns)) for name, learner, columns in triples]
+
+
+def _ends(columns):
+    return columns.start, columns.stop
+
+
+def _short(value, longest=200):
+    text = repr(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"

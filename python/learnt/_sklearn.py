@@ -1,0 +1,79 @@
+"""What scikit-learn asks of an estimator: tags and requests for metadata.
+
+scikit-learn is imported only inside methods that only scikit-learn calls.
+"""
+
+UNCHANGED = "$UNCHANGED$"
+
+
+class Tagged:
+    """Answers scikit-learn's questions from the learner's facts."""
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import (
+            ClassifierTags,
+            InputTags,
+            RegressorTags,
+            Tags,
+            TargetTags,
+            TransformerTags,
+        )
+
+        facts, roles = self._facts(), self._roles()
+        accepts = facts["accepts"]
+        poor = "beats_the_dummy" in facts["exempt"]
+        kinds = [role for role in ("classifier", "regressor", "clusterer") if role in roles]
+        return Tags(
+            estimator_type=kinds[0] if kinds else None,
+            target_tags=TargetTags(
+                required="classifier" in roles or "regressor" in roles,
+                multi_output=accepts["many_outputs"] and "regressor" in roles,
+            ),
+            classifier_tags=ClassifierTags(poor_score=poor) if "classifier" in roles else None,
+            regressor_tags=RegressorTags(poor_score=poor) if "regressor" in roles else None,
+            transformer_tags=TransformerTags() if "transformer" in roles else None,
+            input_tags=InputTags(
+                allow_nan=accepts["missing"],
+                string=accepts["categories"],
+                categorical=accepts["categories"],
+            ),
+        )
+
+    def __sklearn_is_fitted__(self):
+        return self.__dict__.get("_model") is not None
+
+    def get_metadata_routing(self):
+        """The metadata that this estimator wants from scikit-learn's meta-estimators."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=self)
+        asked = self.__dict__.get("_metadata_request", {})
+        for method in self._weighted_methods():
+            alias = asked.get(method, {}).get("sample_weight")
+            getattr(request, method).add_request(param="sample_weight", alias=alias)
+        return request
+
+    def _weighted_methods(self):
+        return [m for m in ("fit", "score") if hasattr(self, f"set_{m}_request")]
+
+    def _request(self, method, sample_weight):
+        if sample_weight != UNCHANGED:
+            asked = self.__dict__.setdefault("_metadata_request", {})
+            asked.setdefault(method, {})["sample_weight"] = sample_weight
+        return self
+
+
+class Weighted:
+    """A learner that takes row weights."""
+
+    def set_fit_request(self, *, sample_weight=UNCHANGED):
+        """Asks meta-estimators to pass `sample_weight` to `fit` (True, False, None or an alias)."""
+        return self._request("fit", sample_weight)
+
+
+class Scored:
+    """An estimator whose `score` takes row weights."""
+
+    def set_score_request(self, *, sample_weight=UNCHANGED):
+        """Asks meta-estimators to pass `sample_weight` to `score`."""
+        return self._request("score", sample_weight)

@@ -1,0 +1,357 @@
+"""Reads what users pass: arrays, lists, data frames and Arrow tables, targets and weights.
+
+A table becomes an array with the names and the levels of its columns. Numbers stay as they are:
+the native half reads `float64` in place and converts the rest.
+"""
+
+import numpy as np
+
+from .errors import DataConversionWarning, DataError, DataTypeError, warn
+
+
+class Table:
+    """An array of two dimensions with its columns: (names or None, [(place, levels, ordered)])."""
+
+    __slots__ = ("values", "names", "levels")
+
+    def __init__(self, values, names=None, levels=()):
+        self.values, self.names, self.levels = values, names, list(levels)
+
+    @property
+    def columns(self):
+        return Columns(self.names, self.levels)
+
+
+class Columns:
+    """Names and levels, as the native half reads them."""
+
+    __slots__ = ("names", "levels")
+
+    def __init__(self, names, levels):
+        self.names, self.levels = names, levels
+
+
+def read_table(X, *, estimator, least_rows=1):
+    """A table from anything that holds rows and columns."""
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise DataTypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
+            "to a dense array."
+        )
+    columns = _frame_columns(X)
+    table = _from_array(X, estimator) if columns is None else _from_columns(X, *columns)
+    rows, width = table.values.shape
+    if width == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required "
+            f"by {estimator}."
+        )
+    if rows < least_rows:
+        raise DataError(
+            f"Found array with {rows} sample(s) (shape={rows, width}) while a minimum of "
+            f"{least_rows} is required by {estimator}."
+        )
+    return table
+
+
+def _from_array(X, estimator):
+    values = np.asarray(X) if isinstance(X, np.ndarray) else _to_array(X)
+    if values.dtype.kind == "c":
+        raise DataError(f"Complex data not supported\n{values}\n")
+    if values.ndim != 2:
+        got = f"{values.ndim}D array" if values.ndim else "scalar array"
+        advice = (
+            "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample."
+        )
+        raise DataError(
+            f"Expected 2D array, got {got} instead:\narray={values}.\n{advice}"
+            if values.ndim < 2
+            else f"Found array with dim {values.ndim}, while dim <= 2 is required by {estimator}."
+        )
+    if values.dtype.kind in "biuf":
+        return Table(values)
+    if values.dtype.kind in "OUSTM" or values.dtype.names is None:
+        return _from_parts([_column(values[:, j]) for j in range(values.shape[1])], len(values))
+    raise DataTypeError(f"an array of {values.dtype} is no table")
+
+
+def _to_array(X):
+    if isinstance(X, str) or X is None:
+        raise DataTypeError(f"X must be a table of rows and columns, got {X!r}")
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise DataError(f"X cannot be read as rows of equal length: {error}") from error
+
+
+def _frame_columns(X):
+    """The columns of a data frame or an Arrow table as (names, parts); None for anything else."""
+    module = type(X).__module__.partition(".")[0]
+    if isinstance(X, np.ndarray) or isinstance(X, (list, tuple)):
+        return None
+    if module == "pandas" and hasattr(X, "columns"):
+        return list(X.columns), [X.iloc[:, j] for j in range(X.shape[1])]
+    if module == "polars" and hasattr(X, "get_columns"):
+        return list(X.columns), X.get_columns()
+    if module == "pyarrow" and hasattr(X, "column_names"):
+        return list(X.column_names), list(X.columns)
+    if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
+        import pyarrow
+
+        return _frame_columns(pyarrow.table(X))
+    if module != "pandas" and hasattr(X, "columns") and hasattr(X, "iloc"):
+        return list(X.columns), [X.iloc[:, j] for j in range(X.shape[1])]
+    return None
+
+
+def _from_columns(X, names, parts):
+    values = _whole(X)
+    if values is None:
+        table = _from_parts([_column(part) for part in parts], len(X))
+    else:
+        table = Table(values)
+    table.names = column_names(names)
+    return table
+
+
+def _whole(X):
+    """The array behind a pandas frame that holds numbers of one type only."""
+    dtypes = getattr(X, "dtypes", None)
+    if hasattr(X, "iloc") and dtypes is not None and len(dtypes):
+        kinds = {getattr(dtype, "kind", "O") for dtype in dtypes}
+        if kinds <= set("biuf") and all(isinstance(dtype, np.dtype) for dtype in dtypes):
+            return X.to_numpy()
+    return None
+
+
+def column_names(names):
+    """Names as text; None if they are only positions."""
+    text = [isinstance(name, str) for name in names]
+    if all(text) and names:
+        return [str(name) for name in names]
+    if any(text):
+        kinds = sorted({type(name).__name__ for name in names})
+        raise DataTypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {kinds} as feature name / column name types. If you want feature names to "
+            "be stored and validated, you must convert them all to strings, by using X.columns = "
+            "X.columns.astype(str) for example. Otherwise you can remove feature / column names "
+            "from your input data, or convert them all to a non-string data type."
+        )
+    return None
+
+
+def _from_parts(parts, rows):
+    """A table from columns that are arrays of numbers, or (codes, levels, ordered)."""
+    values = np.empty((rows, len(parts)), dtype=np.float64, order="F")
+    levels = []
+    for j, part in enumerate(parts):
+        if isinstance(part, tuple):
+            values[:, j] = part[0]
+            levels.append((j, part[1], part[2]))
+        else:
+            values[:, j] = part
+    return Table(values, None, levels)
+
+
+def _column(part):
+    """One column as an array of numbers with NaN for missing, or as (codes, levels, ordered)."""
+    module = type(part).__module__.partition(".")[0]
+    if module == "pandas":
+        return _pandas_column(part)
+    if module == "polars":
+        return _polars_column(part)
+    if module == "pyarrow":
+        return _arrow_column(part)
+    return _numbers_or_levels(np.asarray(part))
+
+
+def _pandas_column(series):
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        codes = series.cat.codes.to_numpy().astype(np.float64)
+        codes[codes < 0] = np.nan
+        return codes, [level_name(c) for c in dtype.categories], bool(dtype.ordered)
+    if getattr(dtype, "kind", "O") in "biuf":
+        if isinstance(dtype, np.dtype):
+            return series.to_numpy()
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    missing = series.isna().to_numpy()
+    objects = series.to_numpy(dtype=object)
+    return _numbers_or_levels(np.where(missing, None, objects) if missing.any() else objects)
+
+
+def _polars_column(series):
+    import polars
+
+    if series.dtype.is_numeric() or series.dtype == polars.Boolean or series.dtype == polars.Null:
+        return series.cast(polars.Float64).to_numpy()
+    ordered = series.dtype == polars.Enum
+    if ordered or series.dtype == polars.Categorical:
+        words = series.cast(polars.String)
+        known = series.cat.get_categories().to_list() if ordered else None
+        return _levels(words.to_list(), known, ordered=False)
+    return _numbers_or_levels(np.array(series.to_list(), dtype=object))
+
+
+def _arrow_column(column):
+    import pyarrow
+
+    kind = column.type
+    if pyarrow.types.is_boolean(kind):
+        column = column.cast(pyarrow.int8())
+    if pyarrow.types.is_dictionary(kind):
+        return _levels(column.cast(kind.value_type).to_pylist(), None, ordered=bool(kind.ordered))
+    if not (pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type)):
+        return _numbers_or_levels(np.array(column.to_pylist(), dtype=object))
+    return column.to_numpy() if column.null_count == 0 else np.array(
+        [np.nan if x is None else x for x in column.to_pylist()], dtype=np.float64
+    )
+
+
+def _numbers_or_levels(objects):
+    """Numbers where every value is one, else categories of texts."""
+    if objects.dtype.kind in "biuf":
+        return objects
+    if objects.dtype.kind in "mM":
+        raise DataTypeError(
+            f"dates and times ({objects.dtype}) are no numbers; turn them into numbers or text first"
+        )
+    try:
+        return objects.astype(np.float64)
+    except ValueError:
+        return _levels(objects.tolist(), None, ordered=False)
+    except TypeError as error:
+        present = [x for x in objects.tolist() if not is_missing(x)]
+        if any(isinstance(x, str) for x in present) and all(is_scalar(x) for x in present):
+            return _levels(objects.tolist(), None, ordered=False)
+        if all(isinstance(x, (int, float, np.number)) for x in present):
+            return np.array([np.nan if is_missing(x) else x for x in objects], dtype=np.float64)
+        raise DataTypeError(str(error)) from error
+
+
+def _levels(words, known, ordered):
+    names = [None if is_missing(word) else level_name(word) for word in words]
+    levels = known if known is not None else sorted({name for name in names if name is not None})
+    code = {level: float(i) for i, level in enumerate(levels)}
+    return np.array([np.nan if n is None else code[n] for n in names]), levels, ordered
+
+
+def is_scalar(value):
+    """Whether a value can be a category."""
+    return isinstance(value, (str, bytes, int, float, np.generic))
+
+
+def is_missing(value):
+    """None, NaN, and the missing values of pandas."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        return type(value).__name__ == "NAType"
+
+
+def level_name(value):
+    """The name of a category: 1, 1.0 and "1" are one level."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def read_vector(y, name):
+    """A target or other vector as an array, without a change of its values."""
+    module = type(y).__module__.partition(".")[0]
+    if module == "polars" and hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    elif module == "pyarrow":
+        y = np.asarray(y.to_pylist())
+    elif module == "pandas" and getattr(y, "dtype", None) is not None:
+        if not isinstance(y.dtype, np.dtype):
+            kind = getattr(y.dtype, "kind", "O")
+            y = y.astype(object) if kind not in "biuf" or y.isna().any() else y.to_numpy(kind)
+    if hasattr(y, "toarray") and hasattr(y, "nnz"):
+        raise DataTypeError(f"Sparse data was passed for {name}, but dense data is required.")
+    values = np.asarray(y)
+    if values.dtype.kind == "c":
+        raise DataError(f"Complex data not supported\n{values}\n")
+    return values
+
+
+def read_target(y, rows, *, many=False):
+    """A target of numbers or labels: one dimension, or two where `many` columns are accepted."""
+    values = read_vector(y, "y")
+    if values.ndim == 2 and values.shape[1] == 1 and not many:
+        warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+        values = values.ravel()
+    if values.ndim not in ((1, 2) if many else (1,)):
+        raise DataError(
+            f"y should be a 1d array, got an array of shape {values.shape} instead."
+        )
+    same_rows(rows, len(values))
+    return values
+
+
+def same_rows(rows, others):
+    """Refuses inputs and targets of different length."""
+    if rows != others:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: [{rows}, {others}]"
+        )
+
+
+def read_numbers(y, what):
+    """A target of numbers as an array of numbers."""
+    if y.dtype.kind in "biuf":
+        return y
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} must be numeric: {error}") from error
+
+
+def encode_classes(y):
+    """Codes and sorted classes of a target of labels."""
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise DataError("Input y contains NaN or infinity.")
+        if (y != np.floor(y)).any():
+            raise DataError(
+                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
+                "expects discrete classes on a regression target with continuous values."
+            )
+    elif y.dtype.kind == "O":
+        if any(is_missing(label) for label in y.tolist()):
+            raise DataError("Input y contains NaN.")
+        if not all(isinstance(label, (str, bool, int, float, np.generic)) for label in y.tolist()):
+            raise DataError("Unknown label type: unknown. Classes must be numbers or text.")
+    elif y.dtype.kind not in "biuUST":
+        raise DataError(f"Unknown label type: {y.dtype}. Classes must be numbers or text.")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise DataError(f"Unknown label type: classes of different types ({error})") from error
+    return codes.astype(np.uint32).ravel(), classes
+
+
+def read_weights(sample_weight, rows):
+    """Row weights as an array of numbers; a single number is the weight of every row."""
+    if sample_weight is None:
+        return None
+    weights = read_vector(sample_weight, "sample_weight")
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.ndim != 1:
+        raise DataError("Sample weights must be 1D array or scalar")
+    if len(weights) != rows:
+        raise DataError(
+            f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight a row"
+        )
+    return np.ascontiguousarray(read_numbers(weights, "sample_weight"), dtype=np.float64)
