@@ -65,8 +65,12 @@ impl Sums {
                 (self.weights[own] > row.weight * (1.0 + 1e-9)).then_some((row, own))
             });
             let Some((row, own)) = spare else { return };
-            let values: Vec<f64> =
-                row.values.iter().zip(nearest.origin()).map(|(x, o)| row.weight * (x - o)).collect();
+            let values: Vec<f64> = row
+                .values
+                .iter()
+                .zip(nearest.origin())
+                .map(|(x, o)| row.weight * (x - o))
+                .collect();
             add_scaled(self.sums.row_mut(own), -1.0, &values);
             add_scaled(self.sums.row_mut(empty), 1.0, &values);
             self.weights[own] -= row.weight;
@@ -138,11 +142,7 @@ impl Merge for Cost {
 }
 
 /// Calls `f` with every row, its cluster, its weight and its squared distance to the centre.
-fn for_each_distance(
-    data: &Dataset,
-    centres: &Matrix,
-    mut f: impl FnMut(&[f64], usize, f64, f64),
-) {
+fn for_each_distance(data: &Dataset, centres: &Matrix, mut f: impl FnMut(&[f64], usize, f64, f64)) {
     let nearest = Nearest::new(centres);
     let mut labels = [0; CHUNK];
     for_each_chunk(data.x.values(), |first, rows| {
