@@ -11,6 +11,7 @@ pub(crate) struct Input {
     pub(crate) table: Table,
     pub(crate) name: String,
     pub(crate) default_target: Option<String>,
+    pub(crate) default_task: Option<Task>,
     pub(crate) digest: Option<String>,
 }
 
@@ -75,18 +76,21 @@ pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
     };
     let loaded = match bundled {
         Some(set) => learnt_io::read_bytes(set.name, set.text.as_bytes(), options, &call.run)?,
-        None => learnt_io::read(name, options, &call.run).map_err(|error| or_bundled(error, name))?,
-    };
-    if !call.quiet {
-        for line in loaded.report.lines() {
-            call.say(&line);
+        None => {
+            learnt_io::read(name, options, &call.run).map_err(|error| or_bundled(error, name))?
         }
-    }
+    };
+    call.say(&format!("read {name}: {}", loaded.report));
     let table = renamed(loaded.table, &call.texts("rename"))?;
     Ok(Input {
         table,
         name: name.to_string(),
         default_target: bundled.and_then(|set| set.target).map(ToString::to_string),
+        default_task: bundled.and_then(|set| match set.task {
+            learnt::metrics::Task::Classification => Some(Task::Classify),
+            learnt::metrics::Task::Regression => Some(Task::Regress),
+            learnt::metrics::Task::Unsupervised => None,
+        }),
         digest: loaded.report.digest,
     })
 }
@@ -116,42 +120,55 @@ fn renamed(table: Table, pairs: &[String]) -> Result<Table> {
     Table::new(values, Schema::new(columns)?)
 }
 
-/// What the columns are for, from the arguments.
-pub(crate) fn roles(call: &Call, default_target: Option<&str>) -> Result<Roles> {
-    let task = match call.text("task") {
-        None => None,
-        Some("classify" | "classification") => Some(Task::Classify),
-        Some("regress" | "regression") => Some(Task::Regress),
-        Some(word) => return Err(Error::unknown("task", word, ["classify", "regress"])),
-    };
-    Ok(Roles {
-        targets: call.text("target").or(default_target).map(|t| vec![t.to_string()]).unwrap_or_default(),
-        weight: call.text("weight").map(ToString::to_string),
-        group: None,
-        task,
-    })
+/// What the arguments say the columns are for.
+pub(crate) struct Asked<'a> {
+    pub(crate) targets: Vec<String>,
+    pub(crate) weight: Option<&'a str>,
+    pub(crate) task: Option<Task>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(call: &'a Call, default_target: Option<&str>) -> Result<Self> {
+        let target = call.text("target").or(default_target);
+        Ok(Asked {
+            targets: target.map(|target| vec![target.to_string()]).unwrap_or_default(),
+            weight: call.text("weight"),
+            task: call.text("task").map(Task::parse).transpose()?,
+        })
+    }
+
+    pub(crate) fn roles(&self) -> Roles<'_> {
+        Roles { targets: &self.targets, weight: self.weight, group: None, task: self.task }
+    }
 }
 
 /// Splits a table into inputs, target and weights, and says what the target was taken for.
 pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result<Supervised> {
-    let mut roles = roles(call, input.default_target.as_deref())?;
+    let mut asked = Asked::new(call, input.default_target.as_deref())?;
+    let mut table = input.table;
     if !with_target && call.text("target").is_none() {
         // A bundled set's own target is no input of an unsupervised fit.
-        let own = input.default_target.iter().filter_map(|t| input.table.schema().position(t));
-        let dropped: Vec<usize> = own.collect();
-        let kept: Vec<usize> = (0..input.table.schema().len()).filter(|j| !dropped.contains(j)).collect();
-        let table = input.table.frame().select(&kept);
-        roles.targets.clear();
-        let parts = learnt_io::to_dataset(table, &roles)?;
-        return Ok(Supervised { data: parts.data, targets: Vec::new(), name: input.name, digest: input.digest });
+        let kept = (0..table.schema().len())
+            .filter(|&j| !asked.targets.contains(&table.schema().column(j).name));
+        table = table.frame().select(&kept.collect::<Vec<_>>());
+        asked.targets.clear();
+    } else if asked.targets.is_empty() {
+        return Err(no_target(table.schema()));
+    } else if call.text("target").is_none() {
+        asked.task = asked.task.or(input.default_task);
     }
-    if roles.targets.is_empty() {
-        let columns: Vec<&str> = input.table.schema().names().collect();
-        let last = columns.last().copied().unwrap_or_default();
-        return Err(Error::new(Code::Target, "no target column is named")
-            .hint(format!("add -t COLUMN, for example -t {last}")));
-    }
-    let parts = learnt_io::to_dataset(input.table, &roles)?;
+    let parts = learnt_io::to_dataset(table, &asked.roles())?;
     parts.notes.iter().for_each(|note| call.say(note));
-    Ok(Supervised { data: parts.data, targets: parts.targets, name: input.name, digest: input.digest })
+    Ok(Supervised {
+        data: parts.data,
+        targets: parts.targets,
+        name: input.name,
+        digest: input.digest,
+    })
+}
+
+pub(crate) fn no_target(schema: &Schema) -> Error {
+    let last = schema.names().last().unwrap_or_default();
+    Error::new(Code::Target, "no target column is named")
+        .hint(format!("add -t COLUMN, for example -t {last}"))
 }

@@ -1,9 +1,10 @@
 //! The derives, on structs that use every attribute.
+
+#![expect(missing_docs, reason = "structs of a test")]
+
 use learnt_core::estimator::Described;
 use learnt_core::params::{Interval, Kind, Search, Variant};
 use learnt_core::persist::Node;
-#![expect(missing_docs, reason = "structs of a test")]
-
 use learnt_core::prelude::*;
 
 /// Least squares.

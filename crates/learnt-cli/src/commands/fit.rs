@@ -4,9 +4,12 @@ use super::Call;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{print, print_json};
+use learnt::data::{Matrix, Target};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
+use learnt::rounds::Source;
 use learnt::trained::{Trained, Unknown};
+use learnt_io::Task;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -49,7 +52,8 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
     let missing = learner::has_missing(&data);
-    let (learner, said) = learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
+    let (learner, said) =
+        learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -72,25 +76,35 @@ pub(crate) fn drop_rows(call: &Call, supervised: &mut Supervised) {
 fn stream(call: &Call, name: &str) -> Result<Trained> {
     let options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
-    let mut roles = input::roles(call, None)?;
-    if !learner::needs_target(name) {
-        roles.targets.clear();
-    } else if roles.targets.is_empty() {
+    let asked = input::Asked::new(call, None)?;
+    if learner::needs_target(name) && asked.targets.is_empty() {
         return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
     }
-    let source = learnt_io::open_stream(path, &options, &roles, &call.run)
+    let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
         .map_err(|error| input::or_bundled(error, path))?;
+    call.say(&format!("read {path} in blocks: {}", source.report()));
     source.notes().iter().for_each(|note| call.say(note));
-    let target = source.target();
+    let outline = source.outline();
+    let no_rows = Matrix::zeros(0, 1);
+    let target = match source.task() {
+        Some(Task::Classify) => Some(Target::Class { codes: &[], classes: outline.classes }),
+        Some(Task::Regress) => Some(Target::Real(no_rows.view())),
+        None => None,
+    };
     let entry = learner::resolve(name, target.as_ref())?;
     learner::check_task(entry, target.as_ref())?;
     let built: Box<dyn AnyEstimator> = learner::build(call, entry)?;
-    let (learner, said) = learner::prepared(call, built, &source.outline().schema.clone(), source.has_missing())?;
+    let (learner, said) = learner::prepared(
+        call,
+        built,
+        outline.schema,
+        source.report().columns.iter().any(|column| column.missing > 0),
+    )?;
     if let Some(said) = said {
         call.say(&said);
     }
-    let mut trained = Trained::fit_source(learner.as_ref(), &source, &roles.targets, &call.run)?;
-    trained.history.digest = source.digest();
+    let mut trained = Trained::fit_source(learner.as_ref(), &source, &asked.targets, &call.run)?;
+    trained.history.digest = source.report().digest.clone();
     Ok(trained)
 }
 
@@ -114,7 +128,10 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         Some(path) => {
             trained.save(Path::new(path))?;
             let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
-            call.say(&format!("wrote {path} ({:.1} kB)   next: learnt predict {path} NEW.csv", size as f64 / 1000.0));
+            call.say(&format!(
+                "wrote {path} ({:.1} kB)   next: learnt predict {path} NEW.csv",
+                size as f64 / 1000.0
+            ));
         }
         None => {}
     }

@@ -197,6 +197,15 @@ pub fn svd(a: MatRef) -> Result<Svd> {
     Ok(Svd { u: to_matrix(svd.U()), s, v: to_matrix(svd.V()) })
 }
 
+/// The singular values alone, largest first.
+pub fn singular_values(a: MatRef) -> Result<Vec<f64>> {
+    if a.nrows() == 0 || a.ncols() == 0 {
+        return Ok(Vec::new());
+    }
+    with_backend(a, |a| a.singular_values())
+        .map_err(|_| Error::numeric("the singular values did not converge"))
+}
+
 impl Svd {
     /// Number of singular values above `max(n, d) eps s1`.
     pub fn rank(&self) -> usize {

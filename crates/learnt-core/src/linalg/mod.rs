@@ -5,10 +5,14 @@
 
 mod factor;
 mod points;
+mod rank_update;
+mod scatter;
 pub mod vector_math;
 
-pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, svd, triangle_of};
+pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, svd, triangle_of};
 pub use points::{Distances, Nearest, Projection};
+pub use rank_update::RankUpdate;
+pub use scatter::{Scatter, Triangle};
 
 use crate::data::{MatRef, Matrix};
 use faer::linalg::matmul::triangular::{self, BlockStructure};

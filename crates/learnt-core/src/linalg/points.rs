@@ -70,9 +70,8 @@ impl Nearest {
         for row in points.rows() {
             super::add_scaled(&mut origin, share, row);
         }
-        let about = Matrix::from_fn(points.nrows(), points.ncols(), |i, j| {
-            points[(i, j)] - origin[j]
-        });
+        let about =
+            Matrix::from_fn(points.nrows(), points.ncols(), |i, j| points[(i, j)] - origin[j]);
         let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
         Nearest(Panel::new(&about, origin, half_square, f64::INFINITY))
     }
@@ -193,13 +192,17 @@ impl Measure<'_> {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
             for (p, (pair, starts)) in self.panel.pairs().enumerate() {
                 let sums = match self.squares {
-                    true => sums_over_columns::<S, N>(simd, &tile, pair, starts, |x, point, sum| {
-                        let difference = simd.sub_f64s(x, point);
-                        simd.mul_add_f64s(difference, difference, sum)
-                    }),
-                    false => sums_over_columns::<S, N>(simd, &tile, pair, starts, |x, point, sum| {
-                        simd.mul_add_f64s(x, point, sum)
-                    }),
+                    true => {
+                        sums_over_columns::<S, N>(simd, &tile, pair, starts, |x, point, sum| {
+                            let difference = simd.sub_f64s(x, point);
+                            simd.mul_add_f64s(difference, difference, sum)
+                        })
+                    }
+                    false => {
+                        sums_over_columns::<S, N>(simd, &tile, pair, starts, |x, point, sum| {
+                            simd.mul_add_f64s(x, point, sum)
+                        })
+                    }
                 };
                 for (point, sums) in (2 * p..count).zip(&sums) {
                     let sums: &[f64] = pulp::bytemuck::cast_slice(sums);

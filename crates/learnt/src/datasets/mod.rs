@@ -4,10 +4,11 @@
 //! [`GENERATORS`] lists what can be drawn, each with its parameters.
 
 mod bundled;
-
+pub mod generate;
 mod text;
 
 pub use bundled::{BUNDLED, Bundled, Levels};
+pub use generate::{GENERATORS, Generate, Generator, generator};
 
 use learnt_core::prelude::*;
 

@@ -3,22 +3,39 @@
 
 mod affine;
 mod categories;
+mod covariance;
+mod design_matrix;
+mod entropy_cuts;
+mod k_bins_discretizer;
 mod min_max_scaler;
+mod missing_rows;
 mod moments;
 mod one_hot_encoder;
 mod ordinal_encoder;
 mod polynomial_features;
+mod quantile;
+mod robust_scaler;
+mod signs;
 mod simple_imputer;
 mod standard_scaler;
 
 pub use categories::{Counts, TableCounts};
+pub use covariance::{correlation_matrix, covariance_matrix};
+pub use design_matrix::design_matrix;
+pub use entropy_cuts::entropy_cuts;
+pub use k_bins_discretizer::{
+    BinClosed, BinEncode, BinStrategy, KBinsDiscretizer, KBinsDiscretizerModel, QuantileMethod,
+};
 pub use min_max_scaler::{MinMaxScaler, MinMaxScalerModel};
+pub use missing_rows::{ClassModes, CompleteRows, drop_missing_rows};
 pub use moments::ColumnMoments;
 pub use one_hot_encoder::{Drop, HandleUnknown, OneHotEncoder, OneHotEncoderModel};
 pub use ordinal_encoder::{OrdinalEncoder, OrdinalEncoderModel, OrdinalUnknown};
 pub use polynomial_features::{
     PolynomialFeatures, PolynomialFeaturesModel, polynomial_feature_count,
 };
+pub use robust_scaler::{RobustScaler, RobustScalerModel};
+pub use signs::{classes_of_signs, reflected, signs};
 pub use simple_imputer::{
     ImputeStrategy, ImputerState, ImputerSummary, Rank, SimpleImputer, SimpleImputerModel,
 };
@@ -34,4 +51,6 @@ pub const ENTRIES: &[Entry] = &[
     entry::<OrdinalEncoder>(),
     entry::<SimpleImputer>(),
     entry::<PolynomialFeatures>(),
+    entry::<RobustScaler>(),
+    entry::<KBinsDiscretizer>(),
 ];

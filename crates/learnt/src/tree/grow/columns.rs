@@ -158,7 +158,8 @@ fn sorted_values(x: &Frame, j: usize) -> (Vec<(f64, u32)>, Vec<u32>) {
             false => known.push((sortable(value), i as u32)),
         }
     }
-    known.sort_unstable();
+    // Stable, so that rows of one value stay in order.
+    known.sort_by_key(|&(key, _)| key);
     (known.into_iter().map(|(key, row)| (from_sortable(key), row)).collect(), missing)
 }
 

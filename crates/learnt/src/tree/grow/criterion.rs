@@ -67,7 +67,15 @@ impl Classes {
     #[inline(always)]
     fn add(&self, sums: &mut [f64], row: usize) -> f64 {
         let weight = self.weights.as_ref().map_or(1.0, |weights| weights[row]);
-        sums[self.codes[row] as usize] += weight;
+        match (sums, self.codes[row]) {
+            // Without an index that depends on data, both sums can stay in registers.
+            ([first, second], code) => {
+                let share = f64::from(code);
+                *first += weight * (1.0 - share);
+                *second += weight * share;
+            }
+            (sums, code) => sums[code as usize] += weight,
+        }
         weight
     }
 
@@ -130,27 +138,23 @@ impl Criterion for Gini {
         self.0.add(sums, row)
     }
 
-    /// Σ l²/W_l + Σ r²/W_r - Σ s²/W.
+    /// Σ l²/W_l + Σ r²/W_r - Σ s²/W, over one denominator.
     #[inline(always)]
     fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
         let right_weight = node.weight - left_weight;
-        let (mut squares_left, mut squares_right, mut squares) = (0.0, 0.0, 0.0);
-        match (left, node.sums.as_slice()) {
+        let (squares_left, squares_right) = match (left, node.sums.as_slice()) {
             (&[a, b], &[all_a, all_b]) => {
                 let (other_a, other_b) = (all_a - a, all_b - b);
-                squares_left = a * a + b * b;
-                squares_right = other_a * other_a + other_b * other_b;
-                squares = all_a * all_a + all_b * all_b;
+                (a * a + b * b, other_a * other_a + other_b * other_b)
             }
             (left, all) => {
-                for (l, all) in left.iter().zip(all) {
-                    squares_left += l * l;
-                    squares_right += (all - l) * (all - l);
-                    squares += all * all;
-                }
+                left.iter().zip(all).fold((0.0, 0.0), |(squares_left, squares_right), (l, all)| {
+                    (squares_left + l * l, squares_right + (all - l) * (all - l))
+                })
             }
-        }
-        squares_left / left_weight + squares_right / right_weight - squares / node.weight
+        };
+        let both = squares_left * right_weight + squares_right * left_weight;
+        both / (left_weight * right_weight) - (1.0 - node.impurity) * node.weight
     }
 
     fn response(&self, sums: &[f64], weight: f64) -> f64 {

@@ -80,46 +80,62 @@ pub(super) fn better(gain: f64, best: Option<f64>, tolerance: f64) -> bool {
     }
 }
 
-/// The best cut by sums that grow row by row.
+/// The best cut by sums that grow row by row. Short sums stay in registers.
 pub(super) fn best_cut<C: Criterion>(
     criterion: &C,
     node: &Summary,
     sequence: &Sequence,
     limits: &Limits,
 ) -> Option<Cut> {
+    match criterion.width() {
+        1 => both_sides(criterion, node, sequence, limits, &|| [0.0; 1]),
+        2 => both_sides(criterion, node, sequence, limits, &|| [0.0; 2]),
+        width => both_sides(criterion, node, sequence, limits, &|| vec![0.0; width]),
+    }
+}
+
+/// Missing values on the right, then on the left.
+fn both_sides<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
+    criterion: &C,
+    node: &Summary,
+    sequence: &Sequence,
+    limits: &Limits,
+    zeros: &impl Fn() -> S,
+) -> Option<Cut> {
     let mut best = None;
-    scan(criterion, node, sequence, limits, false, &mut best);
+    scan(criterion, node, sequence, limits, false, zeros(), &mut best);
     if !sequence.missing.is_empty() {
-        scan(criterion, node, sequence, limits, true, &mut best);
+        scan(criterion, node, sequence, limits, true, zeros(), &mut best);
     }
     best
 }
 
-fn scan<C: Criterion>(
+#[inline(always)]
+fn scan<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
     criterion: &C,
     node: &Summary,
     sequence: &Sequence,
     limits: &Limits,
     missing_left: bool,
+    mut sums: S,
     best: &mut Option<Cut>,
 ) {
     let Sequence { known, missing } = *sequence;
     let total = known.len() + missing.len();
     let tolerance = tolerance(node);
-    let mut sums = vec![0.0; criterion.width()];
+    let mut bar = best.map_or(f64::NEG_INFINITY, |cut| cut.gain + tolerance);
     let mut weight = 0.0;
     let mut before = 0;
     if missing_left {
         before = missing.len();
         for &entry in missing {
-            weight += criterion.add(node, &mut sums, row_of(entry));
+            weight += criterion.add(node, sums.as_mut(), row_of(entry));
         }
     }
     // All known rows may go left only if the missing ones stay right.
-    let last = if missing_left || missing.is_empty() { known.len() - 1 } else { known.len() };
-    for position in 1..=last {
-        let entry = known[position - 1];
-        weight += criterion.add(node, &mut sums, row_of(entry));
+    let last = known.len() - usize::from(missing_left || missing.is_empty());
+    for (position, &entry) in (1..=last).zip(known) {
+        weight += criterion.add(node, sums.as_mut(), row_of(entry));
         if known.get(position).is_some_and(|&next| code_of(next) == code_of(entry)) {
             continue;
         }
@@ -129,8 +145,9 @@ fn scan<C: Criterion>(
         {
             continue;
         }
-        let gain = criterion.gain(node, &sums, weight);
-        if better(gain, best.map(|cut| cut.gain), tolerance) {
+        let gain = criterion.gain(node, sums.as_ref(), weight);
+        if gain > bar {
+            bar = gain + tolerance;
             *best = Some(Cut { position, missing_left, rows_left: rows, gain });
         }
     }

@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Nodes with at least this many rows times columns are searched on several threads.
 const PARALLEL_CELLS: usize = 1 << 16;
 
+/// Up to this many rows, sorting bins costs less than a histogram.
+const FEW_ROWS: usize = 128;
+
 /// How a node is divided.
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
@@ -190,6 +193,16 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let rows = self.rows[node.clone()].iter();
                 let mut entries: Vec<u64> =
                     rows.map(|&row| entry(ranks[row as usize], row)).collect();
+                entries.sort_unstable();
+                self.search_entries(feature, &entries, summary, key, run)
+            }
+            Store::Bins(columns) if node.len() <= FEW_ROWS => {
+                let code = |row: u32| match columns[feature][row as usize] {
+                    MISSING_BIN => MISSING,
+                    bin => u32::from(bin),
+                };
+                let rows = self.rows[node.clone()].iter();
+                let mut entries: Vec<u64> = rows.map(|&row| entry(code(row), row)).collect();
                 entries.sort_unstable();
                 self.search_entries(feature, &entries, summary, key, run)
             }

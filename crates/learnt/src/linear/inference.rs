@@ -1,0 +1,521 @@
+//! Inference for least squares: noise, standard errors, tests, intervals and criteria.
+//!
+//! With M Mᵀ = (XᵀX)⁺ of the centred inputs, σ² = RSS / (n - rank - 1) and Var(b) = σ² M Mᵀ; the
+//! intercept is ȳ - x̄ᵀb, so its variance is σ² (1/w + x̄ᵀ M Mᵀ x̄) with w the sum of weights.
+//! t = b / se has n - rank - 1 degrees of freedom. The log-likelihood is that of normal errors at
+//! σ² = RSS / n; AIC and BIC count σ² as a parameter.
+//! A coefficient that an aliased column makes undetermined has no test; nothing is ever NaN.
+
+use super::least_squares::Solution;
+use super::linear_regression::LinearRegressionModel;
+use learnt_core::linalg::{Cholesky, dot, svd};
+use learnt_core::prelude::*;
+use learnt_core::stats::distribution::{Continuous, FisherF, StudentT};
+
+/// What a fit leaves for inference.
+#[derive(Stored, Clone, Debug)]
+pub(super) struct Evidence {
+    pub(super) names: Vec<String>,
+    pub(super) aliased: Vec<usize>,
+    pub(super) intercept: bool,
+    pub(super) positive: bool,
+    pub(super) rank: usize,
+    pub(super) rows: u64,
+    pub(super) weight: f64,
+    pub(super) ln_weight: f64,
+    /// Means of inputs, then outputs.
+    pub(super) mean: Vec<f64>,
+    /// M, (n_features × rank).
+    pub(super) root: Option<Matrix>,
+    /// Σ w r rᵀ.
+    pub(super) residual: Matrix,
+    /// Σ w (y - mean)² of each output.
+    pub(super) total: Vec<f64>,
+    pub(super) condition: Option<f64>,
+}
+
+impl Evidence {
+    pub(super) fn new(solution: Solution, intercept: bool, positive: bool) -> Evidence {
+        Evidence {
+            names: solution.names,
+            aliased: solution.aliased,
+            intercept,
+            positive,
+            rank: solution.rank,
+            rows: solution.rows,
+            weight: solution.weight,
+            ln_weight: solution.ln_weight,
+            mean: solution.mean,
+            root: solution.root,
+            residual: solution.residual,
+            total: solution.total,
+            condition: solution.condition,
+        }
+    }
+
+    /// Refuses stored evidence whose parts do not fit together.
+    pub(super) fn check(&self, outputs: usize, d: usize) -> Result<()> {
+        let root = self.root.as_ref().is_none_or(|root| root.nrows() == d && root.ncols() <= d);
+        let lengths = self.names.len() == d
+            && self.mean.len() == d + outputs
+            && self.total.len() == outputs
+            && (self.residual.nrows(), self.residual.ncols()) == (outputs, outputs)
+            && self.aliased.iter().all(|&j| j < d)
+            && self.rank <= d;
+        match root && lengths && self.weight > 0.0 && self.weight.is_finite() {
+            true => Ok(()),
+            false => {
+                Err(learnt_core::persist::invalid("the evidence does not fit the coefficients"))
+            }
+        }
+    }
+
+    /// A sentence about aliased columns, if there are any.
+    pub(super) fn aliasing(&self) -> Option<String> {
+        const MOST: usize = 10;
+        let d = self.names.len();
+        if !self.aliased.is_empty() {
+            let named: Vec<String> =
+                self.aliased.iter().take(MOST).map(|&j| format!("'{}'", self.names[j])).collect();
+            let more = match self.aliased.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            return Some(format!(
+                "of {d} columns {} are independent; constant or given by earlier columns: {}{more}; coefficients are those of smallest norm",
+                self.rank,
+                named.join(", ")
+            ));
+        }
+        (self.rank < d && !self.positive).then(|| {
+            format!(
+                "{} rows determine {} of {d} coefficients; the coefficients are those of smallest norm",
+                self.rows, self.rank
+            )
+        })
+    }
+
+    /// Residual degrees of freedom, or why there are none.
+    pub(super) fn freedom(&self) -> Result<f64> {
+        let used = self.rank as u64 + u64::from(self.intercept);
+        if self.positive {
+            return Err(absent("the bounds of `positive` make the usual tests invalid"));
+        }
+        match self.rows > used {
+            true => Ok((self.rows - used) as f64),
+            false => Err(absent(format!(
+                "{} rows leave nothing to estimate the noise from after {used} coefficients",
+                self.rows
+            ))),
+        }
+    }
+
+    /// σ² of an output, or why it cannot be told.
+    pub(super) fn noise(&self, output: usize) -> Result<f64> {
+        let freedom = self.freedom()?;
+        let Some(&total) = self.total.get(output) else {
+            let outputs = self.total.len();
+            return Err(Error::shape("output", format!("a number below {outputs}"), output));
+        };
+        let mean = self.mean[self.names.len() + output];
+        let size = total + self.weight * mean * mean;
+        let rounding = 16.0 * f64::EPSILON * f64::EPSILON * size * self.rows as f64;
+        match self.residual[(output, output)] > rounding {
+            true => Ok(self.residual[(output, output)] / freedom),
+            false => Err(absent("the fit is exact, so there is no noise to test against")),
+        }
+    }
+
+    pub(super) fn root(&self) -> Result<&Matrix> {
+        self.root.as_ref().ok_or_else(|| match self.rows <= self.names.len() as u64 {
+            true => absent("there are no more rows than columns"),
+            false => absent("there are more than 1000 columns"),
+        })
+    }
+
+    /// For each coefficient, whether it is the same in every least-squares solution: whether its
+    /// unit vector lies in the span of M.
+    fn determined(&self, root: &Matrix) -> Result<Vec<bool>> {
+        let d = root.nrows();
+        if self.aliased.is_empty() || root.ncols() == 0 {
+            return Ok(vec![self.aliased.is_empty(); d]);
+        }
+        let span = svd(root.view())?;
+        let rank = span.rank();
+        let inside = |j: usize| span.u.row(j)[..rank].iter().map(|u| u * u).sum::<f64>();
+        Ok((0..d).map(|j| !self.aliased.contains(&j) && inside(j) > 1.0 - 1e-9).collect())
+    }
+}
+
+fn absent(why: impl Into<String>) -> Error {
+    let why: String = why.into();
+    Error::new(Code::TooFew, format!("no inference: {why}"))
+}
+
+/// The table of a fit, for one output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inference {
+    /// The intercept, if there is one, then the coefficients that the data determine.
+    pub coefficients: Vec<CoefficientTest>,
+    /// Columns whose coefficients the data do not determine.
+    pub undetermined: Vec<String>,
+    /// Estimated variance of the noise, RSS / df.
+    pub sigma2: f64,
+    /// Residual degrees of freedom.
+    pub df: f64,
+    /// Σ w r².
+    pub rss: f64,
+    /// Share of the variance explained; about the origin without an intercept. None for a
+    /// constant target.
+    pub r2: Option<f64>,
+    /// The same, corrected for the number of coefficients.
+    pub adjusted_r2: Option<f64>,
+    /// That all coefficients but the intercept are zero.
+    pub f_test: Option<Test>,
+    /// At σ² = RSS / n.
+    pub log_likelihood: f64,
+    /// 2k - 2 ln L, k with the noise variance.
+    pub aic: f64,
+    /// k ln n - 2 ln L.
+    pub bic: f64,
+    /// Ratio of the extreme singular values of the inputs with their column of ones.
+    pub condition: Option<f64>,
+}
+
+/// One row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoefficientTest {
+    /// The column, or `(intercept)`.
+    pub name: String,
+    /// The coefficient.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Estimate over standard error.
+    pub t: f64,
+    /// Two-sided probability of a t at least as far from zero.
+    pub p: f64,
+    /// Lower end of the confidence interval.
+    pub lower: f64,
+    /// Upper end of the confidence interval.
+    pub upper: f64,
+}
+
+/// A statistic with its degrees of freedom and p-value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Test {
+    /// The statistic.
+    pub statistic: f64,
+    /// Degrees of freedom (of the numerator of an F).
+    pub df: f64,
+    /// Degrees of freedom of the denominator; infinite for a χ².
+    pub df_residual: f64,
+    /// Probability of a statistic at least as large.
+    pub p: f64,
+}
+
+/// What an interval is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalKind {
+    /// The expected value.
+    Mean,
+    /// A new observation of weight 1.
+    Observation,
+}
+
+impl LinearRegressionModel {
+    /// The table of one output with confidence intervals of this level; an error says why there is
+    /// none.
+    pub fn inference(&self, output: usize, level: f64) -> Result<Inference> {
+        let evidence = &self.evidence;
+        let (sigma2, df) = (evidence.noise(output)?, evidence.freedom()?);
+        let root = evidence.root()?;
+        let half = student_quantile(df, level)?;
+        let mut coefficients = Vec::new();
+        if evidence.intercept {
+            let variance = self.unit_variance(root, None);
+            let estimate = self.intercept[output];
+            coefficients.push(row("(intercept)", estimate, (sigma2 * variance).sqrt(), df, half)?);
+        }
+        let mut undetermined = Vec::new();
+        let determined = evidence.determined(root)?;
+        for (j, name) in evidence.names.iter().enumerate() {
+            match determined[j] {
+                false => undetermined.push(name.clone()),
+                true => {
+                    let variance = self.unit_variance(root, Some(j));
+                    let estimate = self.coef[(output, j)];
+                    coefficients.push(row(name, estimate, (sigma2 * variance).sqrt(), df, half)?);
+                }
+            }
+        }
+        Ok(self.with_fit(output, sigma2, df, coefficients, undetermined))
+    }
+
+    /// Var / σ² of a coefficient, or of the intercept.
+    fn unit_variance(&self, root: &Matrix, column: Option<usize>) -> f64 {
+        match column {
+            Some(j) => dot(root.row(j), root.row(j)),
+            None => {
+                let along = root_times(root, &self.evidence.mean[..root.nrows()]);
+                1.0 / self.evidence.weight + dot(&along, &along)
+            }
+        }
+    }
+
+    fn with_fit(
+        &self,
+        output: usize,
+        sigma2: f64,
+        df: f64,
+        coefficients: Vec<CoefficientTest>,
+        undetermined: Vec<String>,
+    ) -> Inference {
+        let evidence = &self.evidence;
+        let (rss, total) = (evidence.residual[(output, output)], evidence.total[output]);
+        let (n, rank) = (evidence.rows as f64, evidence.rank as f64);
+        let spread = n - f64::from(evidence.intercept);
+        let r2 = (total > 0.0).then(|| 1.0 - rss / total);
+        let f_test = (rank > 0.0 && total > 0.0).then(|| {
+            let statistic = ((total - rss) / rank).max(0.0) / sigma2;
+            f_test_of(statistic, rank, df)
+        });
+        let ln_scale = (2.0 * std::f64::consts::PI * rss / n).ln();
+        let log_likelihood = 0.5 * (evidence.ln_weight - n * (ln_scale + 1.0));
+        let parameters = rank + f64::from(evidence.intercept) + 1.0;
+        Inference {
+            coefficients,
+            undetermined,
+            sigma2,
+            df,
+            rss,
+            r2,
+            adjusted_r2: r2.map(|r2| 1.0 - (1.0 - r2) * spread / df),
+            f_test,
+            log_likelihood,
+            aic: 2.0 * parameters - 2.0 * log_likelihood,
+            bic: parameters * n.ln() - 2.0 * log_likelihood,
+            condition: evidence.condition,
+        }
+    }
+
+    /// Covariance of the intercept, if there is one, and the coefficients of an output.
+    pub fn covariance(&self, output: usize) -> Result<Matrix> {
+        let sigma2 = self.evidence.noise(output)?;
+        let root = self.evidence.root()?;
+        let extra = usize::from(self.evidence.intercept);
+        let d = root.nrows();
+        let along = root_times(root, &self.evidence.mean[..d]);
+        Ok(Matrix::from_fn(d + extra, d + extra, |i, j| {
+            let unit = match (i < extra, j < extra) {
+                (true, true) => self.unit_variance(root, None),
+                (true, false) => -dot(&along, root.row(j - extra)),
+                (false, true) => -dot(&along, root.row(i - extra)),
+                (false, false) => dot(root.row(i - extra), root.row(j - extra)),
+            };
+            sigma2 * unit
+        }))
+    }
+
+    /// Unbiased covariance of the residuals of all outputs.
+    pub fn residual_covariance(&self) -> Result<Matrix> {
+        let df = self.evidence.freedom()?;
+        let residual = &self.evidence.residual;
+        Ok(Matrix::from_fn(residual.nrows(), residual.ncols(), |t, s| residual[(t, s)] / df))
+    }
+
+    /// F test that the coefficients of these columns are all zero: bᵀ V⁻¹ b / q for their
+    /// covariance V, equal to the test of the two nested models.
+    pub fn test_columns(&self, output: usize, columns: &[&str]) -> Result<Test> {
+        let df = self.evidence.freedom()?;
+        let sigma2 = self.evidence.noise(output)?;
+        let root = self.evidence.root()?;
+        let determined = self.evidence.determined(root)?;
+        let names = &self.evidence.names;
+        let mut chosen = Vec::new();
+        for name in columns {
+            let unknown = || Error::unknown("column", name, names.iter().map(String::as_str));
+            let j = names.iter().position(|known| known == name).ok_or_else(unknown)?;
+            if !determined[j] {
+                return Err(absent(format!(
+                    "the data do not determine the coefficient of '{name}'"
+                )));
+            }
+            if !chosen.contains(&j) {
+                chosen.push(j);
+            }
+        }
+        let q = chosen.len();
+        if q == 0 {
+            return Err(Error::new(Code::Usage, "no columns to test"));
+        }
+        let scale: Vec<f64> =
+            chosen.iter().map(|&j| self.unit_variance(root, Some(j)).sqrt()).collect();
+        let correlation = Matrix::from_fn(q, q, |a, b| {
+            dot(root.row(chosen[a]), root.row(chosen[b])) / (scale[a] * scale[b])
+        });
+        let factor = Cholesky::new(&correlation)
+            .ok_or_else(|| absent("the coefficients depend on each other"))?;
+        let mut along: Vec<f64> =
+            chosen.iter().zip(&scale).map(|(&j, s)| self.coef[(output, j)] / s).collect();
+        factor.solve_lower_in_place(&mut along);
+        let statistic = dot(&along, &along) / q as f64 / sigma2;
+        Ok(f_test_of(statistic, q as f64, df))
+    }
+
+    /// Fit, lower and upper end for each row of `x`: an interval of this level for the mean or for
+    /// a new observation.
+    pub fn intervals(
+        &self,
+        x: &Frame,
+        output: usize,
+        level: f64,
+        kind: IntervalKind,
+    ) -> Result<Matrix> {
+        let (sigma2, df) = (self.evidence.noise(output)?, self.evidence.freedom()?);
+        let half = student_quantile(df, level)?;
+        let fit = self.predict(x)?;
+        let leverage = self.unit_leverage(x)?;
+        let noise = if kind == IntervalKind::Observation { 1.0 } else { 0.0 };
+        Ok(Matrix::from_fn(x.nrows(), 3, |i, j| {
+            let width = half * (sigma2 * (noise + leverage[i])).sqrt();
+            fit[(i, output)] + [0.0, -width, width][j]
+        }))
+    }
+
+    /// Var / σ² of the fit at each row.
+    pub(super) fn unit_leverage(&self, x: &Frame) -> Result<Vec<f64>> {
+        let root = self.evidence.root()?;
+        let d = root.nrows();
+        if x.ncols() != d {
+            let expected = format!("{d} columns as in training");
+            return Err(Error::shape("input", expected, format!("{} columns", x.ncols())));
+        }
+        let mut row = vec![0.0; d];
+        let base = if self.evidence.intercept { 1.0 / self.evidence.weight } else { 0.0 };
+        Ok((0..x.nrows())
+            .map(|i| {
+                x.values().copy_row(i, &mut row);
+                row.iter_mut().zip(&self.evidence.mean).for_each(|(x, mean)| *x -= mean);
+                let along = root_times(root, &row);
+                base + dot(&along, &along)
+            })
+            .collect())
+    }
+
+    /// Tables for people.
+    pub(super) fn report(&self) -> Report {
+        let mut report = Report::new("Least squares");
+        report.notes.extend(self.evidence.aliasing());
+        for output in 0..self.coef.nrows() {
+            let many = self.coef.nrows() > 1;
+            let title = if many { format!("Output {}", output + 1) } else { String::new() };
+            match self.inference(output, 0.95) {
+                Ok(inference) => inference.add_to(&mut report, &title, many),
+                Err(why) => {
+                    report.tables.push(self.plain_table(output, &title));
+                    report.notes.push(why.message().to_string());
+                }
+            }
+        }
+        report
+    }
+
+    fn plain_table(&self, output: usize, title: &str) -> ReportTable {
+        let mut table = ReportTable::new(title, &["term", "coefficient"]);
+        if self.evidence.intercept {
+            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[output])]);
+        }
+        for (name, &b) in self.evidence.names.iter().zip(self.coef.row(output)) {
+            table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
+        }
+        table
+    }
+}
+
+/// Mᵀ x.
+fn root_times(root: &Matrix, x: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; root.ncols()];
+    for (row, &x) in root.rows().zip(x) {
+        learnt_core::linalg::add_scaled(&mut out, x, row);
+    }
+    out
+}
+
+fn row(
+    name: &str,
+    estimate: f64,
+    standard_error: f64,
+    df: f64,
+    half: f64,
+) -> Result<CoefficientTest> {
+    let t = estimate / standard_error;
+    if !t.is_finite() {
+        return Err(absent(format!("the standard error of '{name}' is zero or not finite")));
+    }
+    Ok(CoefficientTest {
+        name: name.to_string(),
+        estimate,
+        standard_error,
+        t,
+        p: student(df)?.sf(t.abs()) * 2.0,
+        lower: estimate - half * standard_error,
+        upper: estimate + half * standard_error,
+    })
+}
+
+fn student(df: f64) -> Result<StudentT> {
+    StudentT::new(df).ok_or_else(|| Error::internal("degrees of freedom that are not positive"))
+}
+
+/// The half-width of an interval of this level, in standard errors.
+fn student_quantile(df: f64, level: f64) -> Result<f64> {
+    match level > 0.0 && level < 1.0 {
+        true => Ok(student(df)?.upper_quantile((1.0 - level) / 2.0)),
+        false => Err(Error::parameter("level", "a number above 0 and below 1", level)),
+    }
+}
+
+/// The F test of a statistic; both degrees of freedom are positive.
+pub(super) fn f_test_of(statistic: f64, df: f64, df_residual: f64) -> Test {
+    let p = FisherF::new(df, df_residual).map_or(1.0, |f| f.sf(statistic));
+    Test { statistic, df, df_residual, p }
+}
+
+impl Inference {
+    fn add_to(&self, report: &mut Report, title: &str, many: bool) {
+        let head = ["term", "coefficient", "std. error", "t", "p", "2.5%", "97.5%"];
+        let mut table = ReportTable::new(title, &head);
+        for test in &self.coefficients {
+            table.rows.push(vec![
+                Cell::Text(test.name.clone()),
+                Cell::Number(test.estimate),
+                Cell::Number(test.standard_error),
+                Cell::Number(test.t),
+                Cell::Probability(test.p),
+                Cell::Number(test.lower),
+                Cell::Number(test.upper),
+            ]);
+        }
+        for name in &self.undetermined {
+            let mut cells = vec![Cell::Text(name.clone())];
+            cells.extend((0..6).map(|_| Cell::Empty("aliased with other columns".into())));
+            table.rows.push(cells);
+        }
+        report.tables.push(table);
+        let suffix = if many { format!(" ({title})") } else { String::new() };
+        let mut figure = |name: &str, value: Option<f64>| {
+            report.figures.extend(value.map(|value| (format!("{name}{suffix}"), value)));
+        };
+        figure("sigma", Some(self.sigma2.sqrt()));
+        figure("df", Some(self.df));
+        figure("R2", self.r2);
+        figure("adjusted R2", self.adjusted_r2);
+        figure("F", self.f_test.map(|test| test.statistic));
+        figure("p of F", self.f_test.map(|test| test.p));
+        figure("log-likelihood", Some(self.log_likelihood));
+        figure("AIC", Some(self.aic));
+        figure("BIC", Some(self.bic));
+        figure("condition", self.condition);
+    }
+}

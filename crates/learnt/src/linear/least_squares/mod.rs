@@ -1,0 +1,508 @@
+//! Least squares by passes over the data, with or without an L2 penalty.
+//!
+//! Minimises Σ w ‖y - a - Bx‖² + alpha ‖B‖². The first pass sums moments. Scaled to a unit diagonal,
+//! the normal equations are solved by Cholesky; with condition κ the relative error is about κ eps.
+//!
+//! - κ <= 1e3 and at least a thousandth of the variance left: that is the answer.
+//! - κ <= 1e6: a second pass forms residuals, and one step of refinement (the corrected seminormal
+//!   equations) brings the error of an orthogonal factorisation.
+//! - Otherwise a second pass takes Householder triangles block by block.
+//!
+//! No more rows than columns: the rows themselves are gathered and solved by singular values.
+//!
+//! Björck (1987), Linear Algebra and its Applications 88/89, 31-48.
+
+mod dense;
+mod gradient;
+mod moments;
+mod nonnegative;
+mod normal;
+mod orthogonal;
+
+use gradient::{Anchor, Gradient};
+use learnt_core::linalg::{dot, singular_values};
+use learnt_core::prelude::*;
+use moments::Moments;
+use normal::{Factor, System};
+use orthogonal::Rows;
+
+/// What is to be minimised, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Problem<'a> {
+    /// With an intercept.
+    pub(super) intercept: bool,
+    /// Penalties: none, one, or one for each output.
+    pub(super) alpha: &'a [f64],
+    /// The intercept is penalised like a coefficient.
+    pub(super) penalize_intercept: bool,
+    /// Coefficients must not be negative; the number of steps allowed.
+    pub(super) positive: Option<usize>,
+    /// Never by the normal equations.
+    pub(super) orthogonal: bool,
+}
+
+/// Where a fit is; also its checkpoint.
+#[derive(Stored, Clone, Debug)]
+pub struct Stage {
+    names: Vec<String>,
+    outputs: usize,
+    pass: Pass,
+}
+
+impl Stage {
+    /// Number of inputs.
+    pub(super) fn columns(&self) -> usize {
+        self.names.len()
+    }
+}
+
+/// What the next pass computes.
+#[derive(Stored, Clone, Debug)]
+enum Pass {
+    Moments,
+    Rows,
+    Refine { moments: Moments, anchor: Anchor, converged: bool },
+    Triangle { moments: Moments },
+}
+
+/// What a pass brings back.
+#[derive(Stored, Clone, Debug)]
+enum Sums {
+    Moments(Moments),
+    Rows(Rows),
+    Gradient(Gradient),
+    Triangle(Matrix),
+}
+
+/// What a pass brings back.
+#[derive(Stored, Clone, Debug)]
+pub struct Summary {
+    sums: Sums,
+}
+
+/// The result, with what inference needs.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    /// (n_outputs × n_features).
+    pub(super) coef: Matrix,
+    pub(super) intercept: Vec<f64>,
+    /// Names of the inputs.
+    pub(super) names: Vec<String>,
+    pub(super) rank: usize,
+    /// Singular values of the centred inputs, largest first; empty above [`DETAILED`] columns.
+    pub(super) singular: Vec<f64>,
+    /// Condition of the inputs with their column of ones; absent like `singular`.
+    pub(super) condition: Option<f64>,
+    /// Columns that depend on earlier ones.
+    pub(super) aliased: Vec<usize>,
+    /// M (n_features × rank) with M Mᵀ = (XᵀX)⁺; absent above [`DETAILED`] columns.
+    pub(super) root: Option<Matrix>,
+    /// Effective degrees of freedom of each output, with the intercept's.
+    pub(super) freedom: Option<Vec<f64>>,
+    /// Σ w r rᵀ.
+    pub(super) residual: Matrix,
+    /// Σ w (y - mean)², about the origin without an intercept.
+    pub(super) total: Vec<f64>,
+    pub(super) rows: u64,
+    pub(super) weight: f64,
+    pub(super) ln_weight: f64,
+    /// Means of the inputs, then the outputs; zeros without an intercept.
+    pub(super) mean: Vec<f64>,
+    pub(super) converged: bool,
+}
+
+/// Up to this many columns a fit also gives what costs the cube of their number beside it.
+pub(super) const DETAILED: usize = 1000;
+/// Condition up to which the normal equations alone are accurate.
+const DIRECT: f64 = 1e3;
+/// Condition up to which one step of refinement makes them accurate.
+const REFINED: f64 = 1e6;
+/// Share of the variance left from which the residual sum is taken from the moments.
+const LEFT: f64 = 1e-3;
+
+impl Problem<'_> {
+    /// Whether sums are taken about the mean.
+    fn centred(&self) -> bool {
+        self.intercept
+    }
+
+    fn penalizes_intercept(&self) -> bool {
+        self.intercept && self.penalize_intercept && !self.alpha.is_empty()
+    }
+
+    fn alpha_of(&self, output: usize) -> f64 {
+        match self.alpha {
+            [] => 0.0,
+            [one] => *one,
+            many => many.get(output).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Before the first pass.
+    pub(super) fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        let (d, k) = (outline.schema.len(), outline.outputs);
+        if self.alpha.len() > 1 && self.alpha.len() != k {
+            let expected = format!("one number, or {k}, one for each output");
+            return Err(Error::parameter("alpha", expected, self.alpha.len()));
+        }
+        let wide = outline.rows <= d as u64 && self.positive.is_none();
+        let side = if wide { outline.rows } else { (d + k) as u64 };
+        let threads = run.threads() as u64;
+        run.claim((2 + threads) * 8 * side * (d + k) as u64, "the sums of products of columns")?;
+        Ok(Stage {
+            names: outline.schema.names().map(str::to_string).collect(),
+            outputs: k,
+            pass: if wide { Pass::Rows } else { Pass::Moments },
+        })
+    }
+
+    /// What one block adds to the pass.
+    pub(super) fn summarize(&self, stage: &Stage, data: &Dataset) -> Result<Summary> {
+        let sums = match &stage.pass {
+            Pass::Moments => Sums::Moments(Moments::of(data, self.centred())?),
+            Pass::Rows => Sums::Rows(Rows::of(data)?),
+            Pass::Refine { anchor, .. } => Sums::Gradient(Gradient::of(data, anchor)?),
+            Pass::Triangle { moments } => {
+                Sums::Triangle(orthogonal::triangle(data, &moments.mean)?)
+            }
+        };
+        Ok(Summary { sums })
+    }
+
+    /// The next pass, or the solution.
+    pub(super) fn advance(
+        &self,
+        stage: Stage,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Stage, Solution>> {
+        let Stage { names, outputs, pass } = stage;
+        let next = match (pass, all.sums) {
+            (Pass::Moments, Sums::Moments(moments)) => {
+                check_finite(&moments, &names)?;
+                self.from_moments(moments, outputs, run)?
+            }
+            (Pass::Rows, Sums::Rows(rows)) => Next::Done(self.from_rows(rows, outputs)?),
+            (Pass::Refine { moments, anchor, converged }, Sums::Gradient(gradient)) => {
+                Next::Done(self.refine(&moments, &anchor, &gradient, converged)?)
+            }
+            (Pass::Triangle { moments }, Sums::Triangle(triangle)) => {
+                Next::Done(self.from_triangle(&moments, &triangle, outputs)?)
+            }
+            _ => return Err(Error::internal("the sums of another pass")),
+        };
+        Ok(match next {
+            Next::Pass(pass) => Step::Again(Stage { names, outputs, pass }),
+            Next::Done(solution) => Step::Done(Solution { names, ..solution }),
+        })
+    }
+
+    /// Solves the normal equations and decides whether that is enough.
+    fn from_moments(&self, moments: Moments, outputs: usize, run: &Context) -> Result<Next> {
+        let system = System::new(&moments, self, outputs);
+        if let Some(max_iter) = self.positive {
+            let (coef, converged) = self.nonnegative(&system, max_iter, run)?;
+            let anchor = self.anchor(&moments, &system, &coef);
+            return Ok(Next::Pass(Pass::Refine { moments, anchor, converged }));
+        }
+        if self.orthogonal {
+            return Ok(Next::Pass(Pass::Triangle { moments }));
+        }
+        let Some(factors) = self.factors(&system, outputs) else {
+            return Ok(Next::Pass(Pass::Triangle { moments }));
+        };
+        let condition = factors.iter().fold(1.0_f64, |worst, factor| worst.max(factor.condition));
+        if condition > REFINED {
+            return Ok(Next::Pass(Pass::Triangle { moments }));
+        }
+        let solve = |t: usize| factors[t % factors.len()].solve(system.right.row(t));
+        let coef = Matrix::from_rows(&(0..outputs).map(solve).collect::<Vec<_>>())?;
+        let residual = system.residual(&coef);
+        let enough_left = |t: usize| residual[(t, t)] >= LEFT * system.total[(t, t)];
+        let unpenalised = self.alpha.is_empty();
+        if condition <= DIRECT && (!unpenalised || (0..outputs).all(enough_left)) {
+            let anchor = self.anchor(&moments, &system, &coef);
+            return Ok(Next::Done(self.solution(&moments, &system, &factors, anchor, residual)));
+        }
+        let anchor = self.anchor(&moments, &system, &coef);
+        Ok(Next::Pass(Pass::Refine { moments, anchor, converged: true }))
+    }
+
+    /// One factor, or one for each output where penalties differ.
+    fn factors(&self, system: &System, outputs: usize) -> Option<Vec<Factor>> {
+        let count = if self.alpha.len() > 1 { outputs } else { 1 };
+        (0..count).map(|t| Factor::new(system, self.alpha_of(t))).collect()
+    }
+
+    /// Coefficients of the system's columns as coefficients of all, with the fit at the mean.
+    fn anchor(&self, moments: &Moments, system: &System, coef: &Matrix) -> Anchor {
+        let outputs = coef.nrows();
+        let d = moments.mean.len() - outputs;
+        let mut all = Matrix::zeros(outputs, d);
+        let mut offset = vec![0.0; outputs];
+        for t in 0..outputs {
+            for (k, &j) in system.columns.iter().enumerate() {
+                match j == d {
+                    true => offset[t] = coef[(t, k)],
+                    false => all[(t, j)] = coef[(t, k)],
+                }
+            }
+            if self.penalizes_intercept() {
+                offset[t] += dot(all.row(t), &moments.mean[..d]) - moments.mean[d + t];
+            }
+        }
+        Anchor { mean: moments.mean.clone(), coef: all, offset }
+    }
+
+    /// One step of refinement from the residuals of the anchor.
+    fn refine(
+        &self,
+        moments: &Moments,
+        anchor: &Anchor,
+        gradient: &Gradient,
+        converged: bool,
+    ) -> Result<Solution> {
+        let outputs = anchor.coef.nrows();
+        let d = anchor.coef.ncols();
+        let system = System::new(moments, self, outputs);
+        let factors = match self.positive {
+            Some(_) => Vec::new(),
+            None => self.factors(&system, outputs).ok_or_else(changed)?,
+        };
+        let mut better = anchor.clone();
+        let mut residual = gradient.squares.clone();
+        let mut steps = Vec::new();
+        for t in 0..outputs {
+            let slope = self.slope(moments, &system, anchor, gradient, t);
+            let step = match factors.get(t % factors.len().max(1)) {
+                Some(factor) => factor.solve(&slope),
+                None => free_step(&system, self.alpha_of(t), &slope, anchor.coef.row(t)),
+            };
+            for (k, &j) in system.columns.iter().enumerate() {
+                match j == d {
+                    true => better.offset[t] += step[k],
+                    false => better.coef[(t, j)] += step[k],
+                }
+            }
+            if self.penalizes_intercept() {
+                let shift = dot(better.coef.row(t), &moments.mean[..d])
+                    - dot(anchor.coef.row(t), &moments.mean[..d]);
+                better.offset[t] += shift;
+            } else if self.intercept {
+                better.offset[t] += gradient.sum[t] / moments.weight;
+            }
+            if self.positive.is_some() {
+                better.coef.row_mut(t).iter_mut().for_each(|b| *b = b.max(0.0));
+            }
+            steps.push((step, slope));
+        }
+        if self.alpha.is_empty() {
+            for t in 0..outputs {
+                for s in 0..outputs {
+                    residual[(t, s)] -= dot(&steps[t].0, &steps[s].1);
+                }
+                residual[(t, t)] = residual[(t, t)].max(0.0);
+            }
+        }
+        let solution = self.solution(moments, &system, &factors, better, residual);
+        Ok(Solution { converged, ..solution })
+    }
+
+    /// Half the negative gradient of the objective at the anchor, on the system's columns.
+    fn slope(
+        &self,
+        moments: &Moments,
+        system: &System,
+        anchor: &Anchor,
+        gradient: &Gradient,
+        t: usize,
+    ) -> Vec<f64> {
+        let d = anchor.coef.ncols();
+        let alpha = self.alpha_of(t);
+        let ones = self.penalizes_intercept();
+        let constant =
+            moments.mean[d + t] + anchor.offset[t] - dot(anchor.coef.row(t), &moments.mean[..d]);
+        let at = |&j: &usize| match j == d {
+            true => gradient.sum[t] - alpha * constant,
+            false => {
+                let about_origin = if ones { moments.mean[j] * gradient.sum[t] } else { 0.0 };
+                gradient.product[(t, j)] + about_origin - alpha * anchor.coef[(t, j)]
+            }
+        };
+        system.columns.iter().map(at).collect()
+    }
+
+    fn nonnegative(
+        &self,
+        system: &System,
+        max_iter: usize,
+        run: &Context,
+    ) -> Result<(Matrix, bool)> {
+        let mut out = Matrix::zeros(system.right.nrows(), system.columns.len());
+        let mut all_converged = true;
+        for t in 0..out.nrows() {
+            let (matrix, scale) = system.scaled(self.alpha_of(t));
+            let right: Vec<f64> =
+                system.right.row(t).iter().zip(&scale).map(|(r, s)| r / s).collect();
+            let (x, converged) = nonnegative::solve(&matrix, &right, max_iter, run)?;
+            out.row_mut(t).iter_mut().zip(x.iter().zip(&scale)).for_each(|(b, (x, s))| *b = x / s);
+            all_converged &= converged;
+        }
+        Ok((out, all_converged))
+    }
+
+    /// The solution of well-conditioned normal equations.
+    fn solution(
+        &self,
+        moments: &Moments,
+        system: &System,
+        factors: &[Factor],
+        anchor: Anchor,
+        residual: Matrix,
+    ) -> Solution {
+        let d = anchor.coef.ncols();
+        let mut out = self.plain(moments, anchor, residual);
+        let varying = system.columns.iter().filter(|&&j| j < d).count();
+        out.aliased = (0..d).filter(|j| !system.columns.contains(j)).collect();
+        out.rank = varying;
+        if d > DETAILED {
+            return out;
+        }
+        if let (Some(factor), true) = (factors.first(), self.alpha.is_empty()) {
+            let kept = factor.inverse_root();
+            let mut root = Matrix::zeros(d, varying);
+            for (k, &j) in system.columns.iter().enumerate() {
+                root.row_mut(j).copy_from_slice(kept.row(k));
+            }
+            out.root = Some(root);
+            out.set_spectrum(&factor.triangle(), d, self.intercept);
+        } else if !self.alpha.is_empty() && self.positive.is_none() {
+            let of = |t: usize| {
+                let factor = &factors[t % factors.len()];
+                let inverse: f64 = factor.inverse_root().as_slice().iter().map(|m| m * m).sum();
+                self.freedom(system.columns.len() as f64 - self.alpha_of(t) * inverse)
+            };
+            let each: Vec<f64> = (0..factors.len()).map(of).collect();
+            let outputs = out.coef.nrows();
+            out.freedom = Some((0..outputs).map(|t| each[t % each.len()]).collect());
+        }
+        out
+    }
+
+    /// Degrees of freedom with the free intercept's.
+    fn freedom(&self, columns: f64) -> f64 {
+        columns + f64::from(self.intercept && !self.penalizes_intercept())
+    }
+
+    /// The solution without its details.
+    fn plain(&self, moments: &Moments, anchor: Anchor, residual: Matrix) -> Solution {
+        let (outputs, d) = (anchor.coef.nrows(), anchor.coef.ncols());
+        let at = |t: usize| {
+            let fit = moments.mean[d + t] + anchor.offset[t];
+            fit - dot(anchor.coef.row(t), &moments.mean[..d])
+        };
+        let intercept: Vec<f64> = match self.intercept {
+            true => (0..outputs).map(at).collect(),
+            false => vec![0.0; outputs],
+        };
+        Solution {
+            intercept,
+            names: Vec::new(),
+            rank: d,
+            singular: Vec::new(),
+            condition: None,
+            aliased: Vec::new(),
+            root: None,
+            freedom: None,
+            residual,
+            total: moments.output_squares(outputs),
+            rows: moments.rows,
+            weight: moments.weight,
+            ln_weight: moments.ln_weight,
+            mean: moments.mean.clone(),
+            converged: true,
+            coef: anchor.coef,
+        }
+    }
+}
+
+/// A pass, or the end.
+enum Next {
+    Pass(Pass),
+    Done(Solution),
+}
+
+fn changed() -> Error {
+    Error::internal("the normal equations changed between passes")
+}
+
+/// The refining step of the coefficients above zero; zero for the others.
+fn free_step(system: &System, alpha: f64, slope: &[f64], coef: &[f64]) -> Vec<f64> {
+    let free: Vec<usize> = (0..slope.len())
+        .filter(|&k| coef.get(system.columns[k]).is_some_and(|b| *b > 0.0))
+        .collect();
+    let (matrix, scale) = system.scaled(alpha);
+    let right: Vec<f64> = slope.iter().zip(&scale).map(|(g, s)| g / s).collect();
+    let mut out = vec![0.0; slope.len()];
+    if let Some(step) = nonnegative::solve_subset(&matrix, &right, &free) {
+        free.iter().zip(step).for_each(|(&k, step)| out[k] = step / scale[k]);
+    }
+    out
+}
+
+/// Sums of squares that overflow name the column.
+fn check_finite(moments: &Moments, names: &[String]) -> Result<()> {
+    let bad = |&j: &usize| !moments.scatter[(j, j)].is_finite() || !moments.mean[j].is_finite();
+    match (0..moments.mean.len()).find(bad) {
+        None => Ok(()),
+        Some(j) => {
+            let name = names.get(j).map_or("the target", String::as_str);
+            let message = format!("the squares of '{name}' are too large for double precision");
+            Err(Error::new(Code::NotFinite, message)
+                .column(name)
+                .hint("divide it by its largest value"))
+        }
+    }
+}
+
+impl Solution {
+    /// Singular values and condition from F with FᵀF the centred products.
+    fn set_spectrum(&mut self, factor: &Matrix, d: usize, intercept: bool) {
+        self.singular = singular_values(factor.view()).unwrap_or_default();
+        self.singular.resize(d.min(self.rows as usize), 0.0);
+        let root = self.weight.sqrt();
+        let kept: Vec<usize> = (0..d).filter(|j| !self.aliased.contains(j)).collect();
+        let extra = usize::from(intercept);
+        let whole = factor.ncols() == d;
+        let column = |j: usize| if whole { j } else { kept[j] };
+        let design =
+            Matrix::from_fn(factor.nrows() + extra, factor.ncols() + extra, |i, j| {
+                match (i < extra, j < extra) {
+                    (true, true) => root,
+                    (true, false) => root * self.mean[column(j - extra)],
+                    (false, true) => 0.0,
+                    (false, false) => factor[(i - extra, j - extra)],
+                }
+            });
+        let values = singular_values(design.view()).unwrap_or_default();
+        self.condition = match (values.first(), values.last()) {
+            (Some(first), Some(last)) if self.aliased.is_empty() && *last > 0.0 => {
+                Some(first / last)
+            }
+            _ => None,
+        };
+    }
+}
+
+impl Merge for Summary {
+    fn merge(self, later: Self) -> Result<Self> {
+        let sums = match (self.sums, later.sums) {
+            (Sums::Moments(a), Sums::Moments(b)) => Sums::Moments(a.merge(b)?),
+            (Sums::Rows(a), Sums::Rows(b)) => Sums::Rows(a.merge(b)?),
+            (Sums::Gradient(a), Sums::Gradient(b)) => Sums::Gradient(a.merge(b)?),
+            (Sums::Triangle(a), Sums::Triangle(b)) => Sums::Triangle(orthogonal::stack(&a, &b)),
+            _ => return Err(Error::internal("sums of two passes")),
+        };
+        Ok(Summary { sums })
+    }
+}

@@ -1,0 +1,207 @@
+//! The first pass: count, means and scatter of inputs and outputs together.
+//!
+//! Each block is summed about its first row, which costs no pass of its own, keeps constant columns
+//! exactly constant, and loses digits only where the first row is far from the mean in standard
+//! deviations: then the block is summed again about its mean. Blocks merge by
+//! S = S₁ + S₂ + (w₁w₂/w) δδᵀ with δ the difference of their means.
+//!
+//! Chan, Golub and LeVeque (1983), American Statistician 37(3), 242-247.
+
+use learnt_core::linalg::RankUpdate;
+use learnt_core::prelude::*;
+
+/// Count, means and scatter Σ w (z - mean)(z - mean)ᵀ of z = (inputs, outputs).
+#[derive(Stored, Clone, Debug)]
+pub(super) struct Moments {
+    /// Rows with a weight above zero.
+    pub(super) rows: u64,
+    /// Sum of the weights.
+    pub(super) weight: f64,
+    /// Sum of their logarithms.
+    pub(super) ln_weight: f64,
+    /// Means, or zeros where the scatter is about the origin.
+    pub(super) mean: Vec<f64>,
+    /// What rounding took from the means: without it, merging columns far from zero loses digits.
+    pub(super) rest: Vec<f64>,
+    /// The scatter about the mean; of the outputs alone where the rows are kept.
+    pub(super) scatter: Matrix,
+}
+
+/// Squared distance from the first row to the mean, in variances, from which a block is summed
+/// again: up to there at most two digits are lost.
+const FAR: f64 = 256.0;
+
+impl Moments {
+    /// The moments of one block, about the mean if `centred`, else about the origin.
+    pub(super) fn of(data: &Dataset, centred: bool) -> Result<Moments> {
+        let y = data.real_target()?;
+        let width = data.x.ncols() + y.ncols();
+        let mut origin = vec![0.0; width];
+        if !centred || data.nrows() == 0 {
+            return Ok(about(data, y, &origin, false));
+        }
+        copy_joined(data, y, 0, &mut origin);
+        let first = about(data, y, &origin, true);
+        let far = |j: usize| {
+            let distance = first.mean[j] - origin[j];
+            first.weight * distance * distance > FAR * first.scatter[(j, j)]
+        };
+        match (0..width).any(far) {
+            true => Ok(about(data, y, &first.mean, true)),
+            false => Ok(first),
+        }
+    }
+
+    /// The diagonal of the scatter that belongs to the outputs.
+    pub(super) fn output_squares(&self, outputs: usize) -> Vec<f64> {
+        let last = self.scatter.nrows();
+        (last - outputs..last).map(|j| self.scatter[(j, j)]).collect()
+    }
+}
+
+fn copy_joined(data: &Dataset, y: MatRef, i: usize, out: &mut [f64]) {
+    let (inputs, outputs) = out.split_at_mut(data.x.ncols());
+    data.x.values().copy_row(i, inputs);
+    y.copy_row(i, outputs);
+}
+
+/// The moments by sums of (1, z - origin)(1, z - origin)ᵀ.
+fn about(data: &Dataset, y: MatRef, origin: &[f64], centred: bool) -> Moments {
+    let width = origin.len();
+    let mut sum = RankUpdate::new(width + 1);
+    let (mut rows, mut ln_weight) = (0, 0.0);
+    for_each_row(data, y, |i, values| {
+        let weight = data.weight(i);
+        if weight > 0.0 {
+            rows += 1;
+            ln_weight += weight.ln();
+            sum.push(|row| fill(row, weight.sqrt(), values, origin));
+        }
+    });
+    let sums = sum.finish();
+    let weight = sums[(0, 0)];
+    let offset: Vec<f64> = match centred && weight > 0.0 {
+        true => (1..=width).map(|j| sums[(0, j)] / weight).collect(),
+        false => vec![0.0; width],
+    };
+    let mean_and_rest = |(origin, offset): (&f64, &f64)| plus(*origin, *offset);
+    let (mean, rest) = origin.iter().zip(&offset).map(mean_and_rest).unzip();
+    let scatter = Matrix::from_fn(width, width, |i, j| {
+        let value = sums[(i + 1, j + 1)] - weight * offset[i] * offset[j];
+        if i == j && value < 0.0 { 0.0 } else { value }
+    });
+    Moments { rows, weight, ln_weight, mean, rest, scatter }
+}
+
+/// The rounded sum, and what rounding took.
+fn plus(large: f64, small: f64) -> (f64, f64) {
+    let sum = large + small;
+    (sum, small - (sum - large))
+}
+
+/// √w (1, z - origin).
+#[inline]
+fn fill(row: &mut [f64], root: f64, values: &[f64], origin: &[f64]) {
+    row[0] = root;
+    for ((out, value), origin) in row[1..].iter_mut().zip(values).zip(origin) {
+        *out = (value - origin) * root;
+    }
+}
+
+/// Calls `f` with each row's number and its inputs and outputs side by side, reading the table in
+/// its own memory order.
+pub(super) fn for_each_row(data: &Dataset, y: MatRef, mut f: impl FnMut(usize, &[f64])) {
+    const CHUNK: usize = 128;
+    let (d, k) = (data.x.ncols(), y.ncols());
+    let mut inputs = vec![0.0; CHUNK * d];
+    let mut joined = vec![0.0; d + k];
+    for start in (0..data.nrows()).step_by(CHUNK) {
+        let end = (start + CHUNK).min(data.nrows());
+        let x = data.x.values().rows(start, end);
+        if x.col_stride() != 1 {
+            x.write_rows(&mut inputs[..(end - start) * d]);
+        }
+        for i in start..end {
+            let row = x.row_slice(i - start).filter(|_| x.col_stride() == 1);
+            let row = row.unwrap_or(&inputs[(i - start) * d..][..d]);
+            joined[..d].copy_from_slice(row);
+            y.copy_row(i, &mut joined[d..]);
+            f(i, &joined);
+        }
+    }
+}
+
+impl Merge for Moments {
+    fn merge(mut self, later: Self) -> Result<Self> {
+        if later.weight == 0.0 {
+            return Ok(self);
+        }
+        if self.weight == 0.0 {
+            return Ok(later);
+        }
+        let weight = self.weight + later.weight;
+        let delta: Vec<f64> = (0..self.mean.len())
+            .map(|j| (later.mean[j] - self.mean[j]) + (later.rest[j] - self.rest[j]))
+            .collect();
+        let factor = self.weight * (later.weight / weight);
+        for i in 0..delta.len() {
+            let row = self.scatter.row_mut(i);
+            for (j, out) in row.iter_mut().enumerate() {
+                *out += later.scatter[(i, j)] + factor * delta[i] * delta[j];
+            }
+        }
+        for (j, delta) in delta.iter().enumerate() {
+            let step = self.rest[j] + delta * (later.weight / weight);
+            (self.mean[j], self.rest[j]) = plus(self.mean[j], step);
+        }
+        self.rows += later.rows;
+        self.ln_weight += later.ln_weight;
+        self.weight = weight;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(n: usize) -> OwnedDataset {
+        let x = Matrix::from_fn(n, 3, |i, j| match j {
+            0 => 1e9 + (i * 37 % 101) as f64,
+            1 => 0.1,
+            _ => (i * i % 17) as f64,
+        });
+        OwnedDataset::regression(x, (0..n).map(|i| i as f64).collect())
+    }
+
+    #[test]
+    fn blocks_merge_to_the_moments_of_the_whole() {
+        let data = data(1000);
+        let whole = Moments::of(&data.view(), true).unwrap();
+        let parts = [(0, 1), (1, 300), (300, 1000)]
+            .map(|(a, b)| Moments::of(&data.view().rows(a, b), true).unwrap());
+        let merged = parts.into_iter().reduce(|a, b| a.merge(b).unwrap()).unwrap();
+        assert_eq!(merged.rows, 1000);
+        for (a, b) in merged.scatter.as_slice().iter().zip(whole.scatter.as_slice()) {
+            assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_constant_column_scatters_exactly_nothing() {
+        let moments = Moments::of(&data(777).view(), true).unwrap();
+        assert_eq!(moments.scatter[(1, 1)], 0.0);
+        assert_eq!(moments.mean[1], 0.1);
+    }
+
+    #[test]
+    fn a_far_first_row_does_not_cost_digits() {
+        let mut values = vec![1e12];
+        values.extend((0..5000).map(|i| f64::from(i % 2)));
+        let data = OwnedDataset::regression(Matrix::column_vector(values), vec![0.0; 5001]);
+        let rest = Moments::of(&data.view().rows(1, 5001), true).unwrap();
+        assert_eq!(rest.scatter[(0, 0)], 1250.0);
+        let all = Moments::of(&data.view(), true).unwrap();
+        assert!((all.mean[0] * 5001.0 - (1e12 + 2500.0)).abs() < 1e-2);
+    }
+}

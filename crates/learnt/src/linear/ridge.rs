@@ -1,0 +1,313 @@
+//! Ridge regression: least squares with an L2 penalty.
+//!
+//! Minimises Σ w ‖y - a - Bx‖² + alpha ‖B‖²; a is free, or penalised too on request. A penalty
+//! lambda on the mean of squares is alpha = n lambda here; (lambda/n) on the mean is alpha = lambda.
+//! Cholesky on scaled normal equations, refined by a pass over residuals where needed, or singular
+//! values of a Householder triangle (see `least_squares`).
+//! Effective degrees of freedom: Σ s²/(s² + alpha) over singular values s, and 1 for a free intercept.
+//!
+//! Hoerl and Kennard (1970), Technometrics 12(1), 55-67.
+
+use super::least_squares::{Problem, Solution, Stage, Summary};
+use super::predict::linear_predict;
+use learnt_core::prelude::*;
+
+/// Least squares with an L2 penalty on the coefficients.
+///
+/// ```
+/// use learnt::{linear::Ridge, prelude::*};
+/// let x = Matrix::column_vector(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+/// let data = OwnedDataset::regression(x, vec![2.0, 4.0, 5.0, 4.0, 5.0]);
+/// let model = Ridge { alpha: 1.0.into(), ..Ridge::default() }.fit(&data.view())?;
+/// assert!((model.coef[(0, 0)] - 6.0 / 11.0).abs() < 1e-12);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct Ridge {
+    /// Strength of the penalty, one number or one for each output; 0 is plain least squares.
+    #[param(positional, default = Alpha::One(1.0), search = log(1e-4, 1e4))]
+    pub alpha: Alpha,
+    /// Fit an intercept.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Most steps of the active set that `positive` uses; none is ten for each column.
+    #[param(default = None, range = 1..)]
+    pub max_iter: Option<usize>,
+    /// Accepted and not used: the solution is direct, to the accuracy of double precision.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+    /// How the problem is solved.
+    #[param(default = RidgeSolver::Auto)]
+    pub solver: RidgeSolver,
+    /// Keep all coefficients at or above zero.
+    #[param(default = false)]
+    pub positive: bool,
+    /// Penalise the intercept like a coefficient.
+    #[param(default = false)]
+    pub penalize_intercept: bool,
+}
+
+/// Strengths of a penalty.
+#[derive(Choice, Clone, Debug, PartialEq)]
+pub enum Alpha {
+    /// The same for all outputs.
+    #[choice(range = 0.0..)]
+    One(f64),
+    /// One for each output.
+    #[choice(range = 0.0..)]
+    Each(Vec<f64>),
+}
+
+impl From<f64> for Alpha {
+    fn from(alpha: f64) -> Self {
+        Alpha::One(alpha)
+    }
+}
+
+impl Alpha {
+    fn values(&self) -> &[f64] {
+        match self {
+            Alpha::One(alpha) => std::slice::from_ref(alpha),
+            Alpha::Each(alphas) => alphas,
+        }
+    }
+}
+
+/// Ways to solve ridge regression. scikit-learn's iterative solvers are not needed: these are exact.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum RidgeSolver {
+    /// Cholesky, and singular values where the problem is badly conditioned.
+    Auto,
+    /// The same as `auto`.
+    Cholesky,
+    /// Always by singular values.
+    Svd,
+}
+
+/// A fitted [`Ridge`].
+#[derive(Model, Clone, Debug)]
+#[model(regressor, validate = validate, report = report, converged = converged)]
+pub struct RidgeModel {
+    /// Coefficients, (n_outputs × n_features).
+    pub coef: Matrix,
+    /// One intercept for each output; zero without `fit_intercept`.
+    pub intercept: Vec<f64>,
+    /// Effective degrees of freedom of each output, with the intercept's; none above 1000 columns
+    /// and with `positive`.
+    pub effective_df: Option<Vec<f64>>,
+    names: Vec<String>,
+    alpha: Vec<f64>,
+    converged: bool,
+}
+
+impl Ridge {
+    fn rules(&self) -> Result<()> {
+        if self.alpha.values().is_empty() {
+            return Err(Error::parameter("alpha", "one number or one for each output", "none"));
+        }
+        if self.positive && self.penalize_intercept {
+            let expected = "false with `positive`, whose intercept is free";
+            return Err(Error::parameter("penalize_intercept", expected, "true"));
+        }
+        match self.positive && self.solver == RidgeSolver::Svd {
+            true => Err(Error::parameter("solver", "'auto' or 'cholesky' with `positive`", "svd")),
+            false => Ok(()),
+        }
+    }
+
+    fn problem(&self, columns: usize) -> Problem<'_> {
+        let most = self.max_iter.unwrap_or(columns.saturating_mul(10).max(100));
+        Problem {
+            intercept: self.fit_intercept,
+            alpha: self.alpha.values(),
+            penalize_intercept: self.penalize_intercept,
+            positive: self.positive.then_some(most),
+            orthogonal: self.solver == RidgeSolver::Svd,
+        }
+    }
+
+    fn model(&self, solution: Solution) -> RidgeModel {
+        RidgeModel {
+            coef: solution.coef,
+            intercept: solution.intercept,
+            effective_df: solution.freedom,
+            names: solution.names,
+            alpha: self.alpha.values().to_vec(),
+            converged: solution.converged,
+        }
+    }
+}
+
+impl Estimator for Ridge {
+    type Model = RidgeModel;
+    const ABOUT: &'static About = &About::regressor("linear_model.Ridge")
+        .weights()
+        .many_outputs()
+        .threads()
+        .streaming()
+        .scaling()
+        .complexity(20)
+        .cost("n p² time, p² memory; n² p time with more columns than rows")
+        .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<RidgeModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for Ridge {
+    type State = Stage;
+    type Summary = Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        self.problem(outline.schema.len()).begin(outline, run)
+    }
+
+    fn summarize(
+        &self,
+        state: &Stage,
+        block: &Block,
+        _memo: &mut (),
+        _run: &Context,
+    ) -> Result<Summary> {
+        self.problem(block.data.x.ncols()).summarize(state, &block.data)
+    }
+
+    fn advance(
+        &self,
+        state: Stage,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Stage, RidgeModel>> {
+        Ok(match self.problem(state.columns()).advance(state, all, run)? {
+            Step::Again(state) => Step::Again(state),
+            Step::Done(solution) => Step::Done(self.model(solution)),
+        })
+    }
+}
+
+impl RidgeModel {
+    fn validate(&self) -> Result<()> {
+        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
+        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
+        let lengths = self.intercept.len() == outputs && self.names.len() == d && outputs > 0;
+        let counted = self.effective_df.as_ref().is_none_or(|df| df.len() == outputs);
+        match finite && lengths && counted {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
+        }
+    }
+
+    fn report(&self) -> Report {
+        let mut report = Report::new("Ridge regression");
+        for t in 0..self.coef.nrows() {
+            let title = match self.coef.nrows() {
+                1 => String::new(),
+                _ => format!("Output {}", t + 1),
+            };
+            let mut table = ReportTable::new(&title, &["term", "coefficient"]);
+            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[t])]);
+            for (name, &b) in self.names.iter().zip(self.coef.row(t)) {
+                table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
+            }
+            report.tables.push(table);
+        }
+        if let [alpha] = self.alpha[..] {
+            report.figures.push(("alpha".into(), alpha));
+        }
+        for (t, &df) in self.effective_df.iter().flatten().enumerate() {
+            let name = match self.coef.nrows() {
+                1 => "effective df".to_string(),
+                _ => format!("effective df of output {}", t + 1),
+            };
+            report.figures.push((name, df));
+        }
+        report
+    }
+}
+
+impl Regressor for RidgeModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        linear_predict(x, &self.coef, &self.intercept, run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use learnt_core::stats::sample::standard_normal;
+
+    fn random(n: usize, d: usize) -> OwnedDataset {
+        let mut rng = Context::default().rng(3);
+        let x = Matrix::from_fn(n, d, |_, j| standard_normal(&mut rng) + j as f64);
+        let y = (0..n).map(|i| x.row(i).iter().sum::<f64>() + standard_normal(&mut rng)).collect();
+        OwnedDataset::regression(x, y)
+    }
+
+    fn close(a: &RidgeModel, b: &RidgeModel) {
+        for (x, y) in a.coef.as_slice().iter().zip(b.coef.as_slice()) {
+            assert!((x - y).abs() < 1e-10, "{x} {y}");
+        }
+        assert!((a.intercept[0] - b.intercept[0]).abs() < 1e-9);
+        let (a, b) = (a.effective_df.as_ref().unwrap()[0], b.effective_df.as_ref().unwrap()[0]);
+        assert!((a - b).abs() < 1e-8, "{a} {b}");
+    }
+
+    #[test]
+    fn both_solvers_agree_on_tall_and_wide_tables() {
+        for (n, d) in [(200, 7), (7, 30), (20, 20)] {
+            for penalize_intercept in [false, true] {
+                for fit_intercept in [false, true] {
+                    let data = random(n, d);
+                    let learner = Ridge { penalize_intercept, fit_intercept, ..Ridge::default() };
+                    let auto = learner.fit(&data.view()).unwrap();
+                    let svd = Ridge { solver: RidgeSolver::Svd, ..learner };
+                    close(&auto, &svd.fit(&data.view()).unwrap());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_tiny_penalty_on_dependent_columns_gives_the_smallest_coefficients() {
+        let data = random(100, 2);
+        let x = data.x.values();
+        let twice = Matrix::from_fn(100, 4, |i, j| x[(i, j % 2)]);
+        let data = OwnedDataset { x: Table::unnamed(twice), ..data };
+        for alpha in [0.0, 1e-14] {
+            let model =
+                Ridge { alpha: alpha.into(), ..Ridge::default() }.fit(&data.view()).unwrap();
+            assert!((model.coef[(0, 0)] - model.coef[(0, 2)]).abs() < 1e-9);
+            assert!((model.coef[(0, 0)] - 0.5).abs() < 0.2);
+        }
+    }
+
+    #[test]
+    fn a_huge_penalty_leaves_only_the_mean() {
+        let data = random(50, 3);
+        let model = Ridge { alpha: 1e12.into(), ..Ridge::default() }.fit(&data.view()).unwrap();
+        assert!(model.coef.as_slice().iter().all(|b| b.abs() < 1e-9));
+        assert!((model.effective_df.unwrap()[0] - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_point_by_hand() {
+        let data = OwnedDataset::regression(Matrix::column_vector(vec![1.0]), vec![1.0]);
+        let learner = Ridge { alpha: 3.0.into(), fit_intercept: false, ..Ridge::default() };
+        assert!((learner.fit(&data.view()).unwrap().coef[(0, 0)] - 0.25).abs() < 1e-15);
+    }
+
+    #[test]
+    fn negative_penalties_and_contradictions_are_refused() {
+        assert!(Ridge { alpha: (-1.0).into(), ..Ridge::default() }.check().is_err());
+        assert!(Ridge { alpha: Alpha::Each(vec![]), ..Ridge::default() }.check().is_err());
+        let both = Ridge { positive: true, penalize_intercept: true, ..Ridge::default() };
+        assert!(both.check().is_err());
+    }
+}

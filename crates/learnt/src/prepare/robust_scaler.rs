@@ -1,0 +1,164 @@
+//! Robust scaling: z = (x - median) / (upper - lower quantile), column by column.
+//!
+//! Quantiles are linear (type 7), weights count repetitions. A column whose quantiles agree keeps
+//! scale 1. Missing values are left out of the quantiles and stay missing. One sort a column.
+
+use super::affine::map_columns;
+use super::quantile;
+use learnt_core::prelude::*;
+use learnt_core::stats::distribution::{Continuous, Normal};
+
+/// Subtracts each column's median and divides by its interquartile range.
+///
+/// ```
+/// use learnt::{prepare::RobustScaler, prelude::*};
+/// let data = OwnedDataset::unsupervised(Matrix::column_vector(vec![0.0, 1.0, 2.0, 3.0, 1000.0]));
+/// let model = RobustScaler::default().fit(&data.view())?;
+/// assert_eq!((model.center[0], model.scale[0]), (2.0, 2.0));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct RobustScaler {
+    /// Subtract the median.
+    #[param(default = true)]
+    pub with_centering: bool,
+    /// Divide by the range between the quantiles.
+    #[param(default = true)]
+    pub with_scaling: bool,
+    /// The two quantiles, in percent.
+    #[param(default = vec![25.0, 75.0], range = 0.0..=100.0)]
+    pub quantile_range: Vec<f64>,
+    /// Divide so that a normal column gets variance 1.
+    #[param(default = false)]
+    pub unit_variance: bool,
+}
+
+/// A fitted [`RobustScaler`].
+#[derive(Model, Clone, Debug)]
+#[model(transformer, validate = validate)]
+pub struct RobustScalerModel {
+    /// Median of each column.
+    pub center: Vec<f64>,
+    /// Divisor of each column.
+    pub scale: Vec<f64>,
+    with_centering: bool,
+    with_scaling: bool,
+}
+
+impl RobustScaler {
+    fn rules(&self) -> Result<()> {
+        match self.quantile_range.as_slice() {
+            [low, high] if low < high => Ok(()),
+            _ => {
+                let got =
+                    Value::List(self.quantile_range.iter().map(|&p| Value::Real(p)).collect());
+                Err(Error::parameter("quantile_range", "two rising numbers", got))
+            }
+        }
+    }
+
+    /// What a normal column of variance 1 has between the quantiles; 1 if that is not asked for.
+    fn normal_range(&self, low: f64, high: f64) -> f64 {
+        match (self.unit_variance, Normal::new(0.0, 1.0)) {
+            (true, Some(normal)) => normal.quantile(high) - normal.quantile(low),
+            _ => 1.0,
+        }
+    }
+}
+
+impl Estimator for RobustScaler {
+    type Model = RobustScalerModel;
+    const ABOUT: &'static About = &About::transformer("preprocessing.RobustScaler")
+        .weights()
+        .missing()
+        .inverse()
+        .threads()
+        .complexity(5)
+        .cost("n p log n time, n memory a thread");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<RobustScalerModel> {
+        let (low, high) = (self.quantile_range[0] / 100.0, self.quantile_range[1] / 100.0);
+        let unit = self.normal_range(low, high);
+        let columns = run.try_par_map(data.x.ncols(), |j| {
+            let (values, weights) = known(data, j);
+            let weights = weights.as_deref();
+            let at = |p| quantile::linear(&values, weights, p);
+            let center = at(0.5).unwrap_or(0.0);
+            let range = at(high).zip(at(low)).map_or(0.0, |(high, low)| (high - low) / unit);
+            match center.is_finite() && range.is_finite() {
+                true => Ok((center, if range > 0.0 { range } else { 1.0 })),
+                false => Err(super::moments::too_large(data.x.schema(), j)),
+            }
+        })?;
+        let (center, scale) = columns.into_iter().unzip();
+        let (with_centering, with_scaling) = (self.with_centering, self.with_scaling);
+        Ok(RobustScalerModel { center, scale, with_centering, with_scaling })
+    }
+}
+
+/// The values of a column that are not missing, with their weights.
+fn known(data: &Dataset, j: usize) -> (Vec<f64>, Option<Vec<f64>>) {
+    let column = data.x.values().column(j);
+    let kept: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan()).collect();
+    let weights = data.weights.map(|weights| kept.iter().map(|&i| weights[i]).collect());
+    (kept.iter().map(|&i| column[i]).collect(), weights)
+}
+
+impl RobustScalerModel {
+    fn validate(&self) -> Result<()> {
+        let sane = self.center.len() == self.scale.len()
+            && self.center.iter().all(|c| c.is_finite())
+            && self.scale.iter().all(|s| s.is_finite() && *s > 0.0);
+        match sane {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
+        }
+    }
+
+    fn shift(&self, j: usize) -> f64 {
+        if self.with_centering { self.center[j] } else { 0.0 }
+    }
+
+    fn divisor(&self, j: usize) -> f64 {
+        if self.with_scaling { self.scale[j] } else { 1.0 }
+    }
+}
+
+impl Transformer for RobustScalerModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        map_columns(x, self.center.len(), run, |v, j| (v - self.shift(j)) / self.divisor(j))
+    }
+
+    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        map_columns(x, self.center.len(), run, |v, j| v * self.divisor(j) + self.shift(j))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_values_are_left_out_and_stay_missing() {
+        let data = OwnedDataset::unsupervised(Matrix::column_vector(vec![1.0, f64::NAN, 3.0, 2.0]));
+        let model = RobustScaler::default().fit(&data.view()).unwrap();
+        assert_eq!((model.center[0], model.scale[0]), (2.0, 1.0));
+        assert!(model.transform(&data.x.frame()).unwrap().values()[(1, 0)].is_nan());
+    }
+
+    #[test]
+    fn a_normal_column_gets_unit_variance_when_asked() {
+        let learner = RobustScaler { unit_variance: true, ..Default::default() };
+        let normal = Normal::new(5.0, 3.0).unwrap();
+        let values = (1..1000).map(|i| normal.quantile(f64::from(i) / 1000.0)).collect();
+        let data = OwnedDataset::unsupervised(Matrix::column_vector(values));
+        assert!((learner.fit(&data.view()).unwrap().scale[0] - 3.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn quantiles_in_the_wrong_order_are_refused() {
+        let learner = RobustScaler { quantile_range: vec![75.0, 25.0], ..Default::default() };
+        assert!(learner.check().is_err());
+    }
+}
