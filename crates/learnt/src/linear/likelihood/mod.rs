@@ -311,7 +311,7 @@ mod tests {
             pass(&weights, Second::Nothing).over(&data.view()).unwrap()
         };
         let zero = at([0.0; 3]);
-        assert!((zero.value / 4.0 - 0.693_147_180_56).abs() < 1e-11);
+        assert!((zero.value / 4.0 - std::f64::consts::LN_2).abs() < 1e-11);
         for (g, e) in zero.gradient.as_slice().iter().zip([0.0, 0.2875, -0.525]) {
             assert!((g / 4.0 - e).abs() < 1e-12);
         }
