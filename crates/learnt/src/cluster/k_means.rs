@@ -345,7 +345,10 @@ impl Rounds for KMeans {
 fn mean_variance(moments: &ColumnMoments) -> Result<f64> {
     let variance = moments.variance(0.0);
     let mean = variance.iter().sum::<f64>() / variance.len().max(1) as f64;
-    match mean.is_finite() {
+    // The variance of a column that overflows may be infinite, missing or cut to zero.
+    let reach = |j: usize| moments.high[j].abs().max(moments.low[j].abs());
+    let square: f64 = (0..variance.len()).map(|j| 4.0 * reach(j) * reach(j)).sum();
+    match mean.is_finite() && square.is_finite() {
         true => Ok(mean),
         false => Err(Error::numeric("the columns overflow: their values are too large to square")
             .hint("divide them by a large constant first")),
