@@ -1,4 +1,7 @@
 //! Tests of the library as a whole: common checks over the registry, golden numbers, model files.
 
 mod checks;
+mod golden_case;
+mod golden_data;
 mod golden_least_squares;
+mod golden_metrics;
