@@ -255,8 +255,7 @@ fn design_matrix_factors() {
     let table = Table::new(values, schema).unwrap();
     let design = design_matrix(&table.frame(), "wool * tension").unwrap();
     assert_eq!(design.schema().names().collect::<Vec<_>>(), texts(case.expect("columns")));
-    let places: Vec<usize> =
-        numbers(case.input("row_index")).iter().map(|&i| i as usize).collect();
+    let places: Vec<usize> = numbers(case.input("row_index")).iter().map(|&i| i as usize).collect();
     case.close("rows", design.values().view().gather_rows(&places).as_slice());
 }
 

@@ -233,7 +233,8 @@ fn multiclass_report() {
 fn regression_metrics() {
     let case = case("regression-metrics");
     let scored =
-        Residuals::new(&numbers(case.input("y")), &numbers(case.input("prediction")), None).unwrap();
+        Residuals::new(&numbers(case.input("y")), &numbers(case.input("prediction")), None)
+            .unwrap();
     case.close("mse", [scored.mse().unwrap()]);
     case.close("rmse", [scored.rmse().unwrap()]);
     case.close("mae", [scored.mae().unwrap()]);
