@@ -57,8 +57,12 @@ class BaseEstimator(Tagged, Parameters):
             else:
                 target = _validation.read_numbers(target, "y")
         weights = _validation.read_weights(sample_weight, len(table.values))
+        params = self._native_params(X, table)
+        if isinstance(params.get("class_weight"), dict) and classes is not None:
+            by_class = _validation.class_weights(params.pop("class_weight"), classes)[target]
+            weights = by_class if weights is None else weights * by_class
         model = _native.fit(
-            self._path, self._native_params(X, table), table.values, table.columns, target, labels,
+            self._path, params, table.values, table.columns, target, labels,
             _target_names(y), weights, self._seed(), self._threads(),
         )  # fmt: skip
         self._remember(model, table.names, table.values.shape[1], classes, single)

@@ -2,9 +2,11 @@
 """The modules that hold learners."""
 
 MODULES = (
+    "cluster",
     "compose",
     "dummy",
     "impute",
     "pipeline",
     "preprocessing",
+    "tree",
 )

@@ -355,3 +355,12 @@ def read_weights(sample_weight, rows):
             f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight a row"
         )
     return np.ascontiguousarray(read_numbers(weights, "sample_weight"), dtype=np.float64)
+
+
+def class_weights(given, classes):
+    """The weight of each class from a dictionary; classes that it lacks weigh 1."""
+    known = classes.tolist()
+    unknown = [label for label in given if label not in known]
+    if unknown:
+        raise DataError(f"class_weight names classes that y does not have: {unknown}")
+    return np.array([float(given.get(label, 1.0)) for label in known])

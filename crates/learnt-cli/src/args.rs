@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use learnt::estimator::{About, Entry};
-use learnt::params::{Kind, ParamSpec, Params, Variant};
+use learnt::params::{Kind, ParamSpec, Variant};
 use std::collections::BTreeMap;
 
 /// Start of a learner's own flags in the matches, so that they cannot meet the common ones.
@@ -85,11 +85,43 @@ fn look(name: &'static str, about: &'static str, examples: &'static str) -> Comm
         .about(about)
         .before_help(format!("Examples:\n  {examples}"))
         .arg(flag("json", "Print JSON"))
-        .arg(Arg::new("seed").long("seed").value_name("N").default_value("0").help("The seed of all random draws, or `random`"))
-        .arg(Arg::new("threads").long("threads").short('j').value_name("N").value_parser(value_parser!(usize)).default_value("0").help("Threads; 0 takes all. The result does not depend on it"))
-        .arg(Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help("Say less on standard error"))
-        .arg(Arg::new("max-memory").long("max-memory").value_name("SIZE").help("Refuse work that needs more than this, such as 500MB or 2GB"))
-        .arg(Arg::new("progress").long("progress").value_name("HOW").value_parser(["auto", "none", "json"]).default_value("auto").help("Progress on standard error"))
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .default_value("0")
+                .help("The seed of all random draws, or `random`"),
+        )
+        .arg(
+            Arg::new("threads")
+                .long("threads")
+                .short('j')
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .default_value("0")
+                .help("Threads; 0 takes all. The result does not depend on it"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .long("quiet")
+                .short('q')
+                .action(ArgAction::SetTrue)
+                .help("Say less on standard error"),
+        )
+        .arg(
+            Arg::new("max-memory")
+                .long("max-memory")
+                .value_name("SIZE")
+                .help("Refuse work that needs more than this, such as 500MB or 2GB"),
+        )
+        .arg(
+            Arg::new("progress")
+                .long("progress")
+                .value_name("HOW")
+                .value_parser(["auto", "none", "json"])
+                .default_value("auto")
+                .help("Progress on standard error"),
+        )
 }
 
 /// A verb that reads a table.
@@ -98,21 +130,45 @@ fn data(name: &'static str, about: &'static str, examples: &'static str) -> Comm
 }
 
 fn with_data(command: Command) -> Command {
-    let text = |name: &'static str, value: &'static str, help: &'static str| Arg::new(name).long(name).value_name(value).help(help).help_heading("Reading");
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).help_heading("Reading")
+    };
     command
-        .arg(Arg::new("data").required(true).value_name("DATA").help("A file, the name of a bundled set, or - for standard input"))
-        .arg(Arg::new("target").long("target").short('t').value_name("COLUMN").help("The column to predict"))
+        .arg(
+            Arg::new("data")
+                .required(true)
+                .value_name("DATA")
+                .help("A file, the name of a bundled set, or - for standard input"),
+        )
+        .arg(
+            Arg::new("target")
+                .long("target")
+                .short('t')
+                .value_name("COLUMN")
+                .help("The column to predict"),
+        )
         .arg(text("task", "TASK", "What to make of the target: classify or regress"))
         .arg(text("weight", "COLUMN", "The column with row weights"))
         .arg(text("ignore", "COLUMNS", "Columns to leave out").value_delimiter(','))
         .arg(text("format", "FORMAT", "csv, tsv, parquet, arrow, arff, libsvm or ndjson"))
         .arg(text("delimiter", "CHAR", "The delimiter of CSV"))
-        .arg(text("header", "YES|NO", "Whether the first line names the columns").value_parser(["auto", "yes", "no"]))
+        .arg(
+            text("header", "YES|NO", "Whether the first line names the columns")
+                .value_parser(["auto", "yes", "no"]),
+        )
         .arg(text("na", "TOKENS", "Tokens that mean missing").value_delimiter(','))
-        .arg(text("type", "COLUMN=TYPE", "num, cat, skip or ord(S<M<L); may be repeated").action(ArgAction::Append))
-        .arg(text("rename", "OLD=NEW", "Rename a column; may be repeated").action(ArgAction::Append))
+        .arg(
+            text("type", "COLUMN=TYPE", "num, cat, skip or ord(S<M<L); may be repeated")
+                .action(ArgAction::Append),
+        )
+        .arg(
+            text("rename", "OLD=NEW", "Rename a column; may be repeated").action(ArgAction::Append),
+        )
         .arg(text("encoding", "NAME", "utf-8, latin-1 or utf-16"))
-        .arg(text("ragged", "HOW", "Rows with too many or too few fields: error or skip").value_parser(["error", "skip"]))
+        .arg(
+            text("ragged", "HOW", "Rows with too many or too few fields: error or skip")
+                .value_parser(["error", "skip"]),
+        )
         .arg(flag("dedupe-names", "Number repeated column names").help_heading("Reading"))
         .arg(flag("decimal-comma", "1,5 is one and a half").help_heading("Reading"))
         .arg(flag("all", "Show every row of a long table").help_heading("Output"))
@@ -131,28 +187,51 @@ fn out_flag(help: &'static str) -> Arg {
 }
 
 fn metric_flag() -> Arg {
-    Arg::new("metric").long("metric").value_name("METRICS").value_delimiter(',').help("Which metrics, best known first")
+    Arg::new("metric")
+        .long("metric")
+        .value_name("METRICS")
+        .value_delimiter(',')
+        .help("Which metrics, best known first")
 }
 
 fn folds(command: Command) -> Command {
     command
-        .arg(Arg::new("folds").long("folds").value_name("K").value_parser(value_parser!(usize)).default_value("10").help("Number of folds"))
+        .arg(
+            Arg::new("folds")
+                .long("folds")
+                .value_name("K")
+                .value_parser(value_parser!(usize))
+                .default_value("10")
+                .help("Number of folds"),
+        )
         .arg(metric_flag())
 }
 
 fn preparation(command: Command) -> Command {
-    command
-        .arg(flag("no-prepare", "Add no preparation in front of the learner"))
-        .arg(Arg::new("impute").long("impute").value_name("HOW").value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"]).default_value("auto").help("What to do with missing values that the learner cannot take"))
+    command.arg(flag("no-prepare", "Add no preparation in front of the learner")).arg(
+        Arg::new("impute")
+            .long("impute")
+            .value_name("HOW")
+            .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])
+            .default_value("auto")
+            .help("What to do with missing values that the learner cannot take"),
+    )
 }
 
 /// `make`, with one subcommand for each generator and its parameters as flags.
 fn make() -> Command {
-    let verb = look("make", "Draw a data set from a generator", "learnt make moons --rows 500 --noise 0.1 > moons.csv\n  learnt make blobs -o blobs.parquet");
+    let verb = look(
+        "make",
+        "Draw a data set from a generator",
+        "learnt make moons --rows 500 --noise 0.1 > moons.csv\n  learnt make blobs -o blobs.parquet",
+    );
     let generators = learnt::datasets::GENERATORS.iter().map(|generator| {
         let params = (generator.build)();
         let about = params.documentation().lines().next().unwrap_or_default().to_string();
-        let command = look(generator.name, "", "").about(about).before_help("").arg(out_flag("Write to this file; the ending chooses the format"));
+        let command = look(generator.name, "", "")
+            .about(about)
+            .before_help("")
+            .arg(out_flag("Write to this file; the ending chooses the format"));
         with_params(command, params.specs())
     });
     verb.subcommand_required(true).subcommands(generators)
@@ -196,7 +275,9 @@ fn learner_command(name: String, entries: &[&'static Entry]) -> Command {
     let sentence = learner.documentation().lines().next().unwrap_or_default().to_string();
     let is_alias = abouts.len() > 1 || abouts[0].command() != name;
     let about = match is_alias {
-        true => format!("= {}", abouts.iter().map(|a| a.command()).collect::<Vec<_>>().join(" or ")),
+        true => {
+            format!("= {}", abouts.iter().map(|a| a.command()).collect::<Vec<_>>().join(" or "))
+        }
         false => sentence,
     };
     let mut specs: Vec<ParamSpec> = Vec::new();
@@ -207,7 +288,8 @@ fn learner_command(name: String, entries: &[&'static Entry]) -> Command {
             }
         }
     }
-    let command = with_data(look("", "", "")).name(name).about(about).before_help("").hide(is_alias);
+    let command =
+        with_data(look("", "", "")).name(name).about(about).before_help("").hide(is_alias);
     with_params(command, &specs)
 }
 
@@ -237,7 +319,11 @@ fn value_name(kind: &Kind) -> &'static str {
         Kind::Int(_) => "N",
         Kind::Real(_) => "X",
         Kind::Optional(inner) => value_name(inner),
-        Kind::Choice(variants) if variants.iter().all(|v| matches!(v, Variant::Word(..) | Variant::Null(_))) => "WORD",
+        Kind::Choice(variants)
+            if variants.iter().all(|v| matches!(v, Variant::Word(..) | Variant::Null(_))) =>
+        {
+            "WORD"
+        }
         _ => "VALUE",
     }
 }

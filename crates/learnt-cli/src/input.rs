@@ -76,7 +76,9 @@ pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
     };
     let loaded = match bundled {
         Some(set) => learnt_io::read_bytes(set.name, set.text.as_bytes(), options, &call.run)?,
-        None => learnt_io::read(name, options, &call.run).map_err(|error| or_bundled(error, name))?,
+        None => {
+            learnt_io::read(name, options, &call.run).map_err(|error| or_bundled(error, name))?
+        }
     };
     call.say(&format!("read {name}: {}", loaded.report));
     let table = renamed(loaded.table, &call.texts("rename"))?;
@@ -146,7 +148,8 @@ pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result
     let mut table = input.table;
     if !with_target && call.text("target").is_none() {
         // A bundled set's own target is no input of an unsupervised fit.
-        let kept = (0..table.schema().len()).filter(|&j| !asked.targets.contains(&table.schema().column(j).name));
+        let kept = (0..table.schema().len())
+            .filter(|&j| !asked.targets.contains(&table.schema().column(j).name));
         table = table.frame().select(&kept.collect::<Vec<_>>());
         asked.targets.clear();
     } else if asked.targets.is_empty() {
@@ -156,10 +159,16 @@ pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result
     }
     let parts = learnt_io::to_dataset(table, &asked.roles())?;
     parts.notes.iter().for_each(|note| call.say(note));
-    Ok(Supervised { data: parts.data, targets: parts.targets, name: input.name, digest: input.digest })
+    Ok(Supervised {
+        data: parts.data,
+        targets: parts.targets,
+        name: input.name,
+        digest: input.digest,
+    })
 }
 
 pub(crate) fn no_target(schema: &Schema) -> Error {
     let last = schema.names().last().unwrap_or_default();
-    Error::new(Code::Target, "no target column is named").hint(format!("add -t COLUMN, for example -t {last}"))
+    Error::new(Code::Target, "no target column is named")
+        .hint(format!("add -t COLUMN, for example -t {last}"))
 }

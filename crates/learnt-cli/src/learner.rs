@@ -48,8 +48,11 @@ pub(crate) fn check_task(entry: &Entry, target: Option<&Target>) -> Result<()> {
         true => ("has classes", "numbers", "regress"),
         false => ("is numeric", "classes", "classify"),
     };
-    Err(Error::new(Code::Target, format!("the target {is}, and {} predicts {needs}", entry.about.command()))
-        .hint(format!("choose another learner (`learnt list`), or say --task {task}")))
+    Err(Error::new(
+        Code::Target,
+        format!("the target {is}, and {} predicts {needs}", entry.about.command()),
+    )
+    .hint(format!("choose another learner (`learnt list`), or say --task {task}")))
 }
 
 /// The learner's parameters that the flags set.
@@ -58,18 +61,29 @@ pub(crate) fn parameters(call: &Call, entry: &Entry) -> Result<Vec<(String, Valu
     let mut out = Vec::new();
     for id in call.args.ids() {
         let Some(name) = id.as_str().strip_prefix(PARAM) else { continue };
-        if !call.args.value_source(id.as_str()).is_some_and(|source| source == clap::parser::ValueSource::CommandLine) {
+        if !call
+            .args
+            .value_source(id.as_str())
+            .is_some_and(|source| source == clap::parser::ValueSource::CommandLine)
+        {
             continue;
         }
         let word = call.text(id.as_str()).unwrap_or("true");
         let Some(spec) = learner.specs().iter().find(|spec| spec.name == name) else {
-            return Err(Error::unknown("parameter", name, learner.specs().iter().map(|spec| spec.name)).within(entry.about.name()));
+            return Err(Error::unknown(
+                "parameter",
+                name,
+                learner.specs().iter().map(|spec| spec.name),
+            )
+            .within(entry.about.name()));
         };
         let value = Value::parse(word);
         // A word such as `1e3` or `none` may also be meant as text.
         let value = match spec.kind.accepts(&value) {
             true => value,
-            false if spec.kind.accepts(&Value::Text(word.to_string())) => Value::Text(word.to_string()),
+            false if spec.kind.accepts(&Value::Text(word.to_string())) => {
+                Value::Text(word.to_string())
+            }
             false => value,
         };
         out.push((name.to_string(), value));
@@ -79,7 +93,8 @@ pub(crate) fn parameters(call: &Call, entry: &Entry) -> Result<Vec<(String, Valu
 
 /// The learner with its flags, checked before data are read.
 pub(crate) fn build(call: &Call, entry: &Entry) -> Result<Box<dyn AnyEstimator>> {
-    let spec = LearnerSpec { learner: entry.about.path.to_string(), params: parameters(call, entry)? };
+    let spec =
+        LearnerSpec { learner: entry.about.path.to_string(), params: parameters(call, entry)? };
     let learner = learnt::build(&spec)?;
     learner.check().map_err(|error| error.within(entry.about.name()))?;
     Ok(learner)
@@ -97,7 +112,8 @@ pub(crate) fn prepared(
         return Ok((learner, None));
     }
     let about = learner.about();
-    let spec = LearnerSpec { learner: about.path.to_string(), params: all_values(learner.as_ref())? };
+    let spec =
+        LearnerSpec { learner: about.path.to_string(), params: all_values(learner.as_ref())? };
     let spec = learnt::select::prepared(spec, schema, missing && imputes, about);
     if spec.learner == about.path {
         return Ok((learner, None));
@@ -124,10 +140,16 @@ fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
     if pipeline.get("columns__categories__drop").is_ok() {
         parts.push("categories one-hot".to_string());
     }
-    if pipeline.get("scale__with_mean").is_ok() || pipeline.get("columns__numbers__with_mean").is_ok() {
+    if pipeline.get("scale__with_mean").is_ok()
+        || pipeline.get("columns__numbers__with_mean").is_ok()
+    {
         parts.push("numbers standardised".to_string());
     }
-    format!("prepared for {}: {} (part of the model; --no-prepare to leave out)", about.command(), parts.join(", "))
+    format!(
+        "prepared for {}: {} (part of the model; --no-prepare to leave out)",
+        about.command(),
+        parts.join(", ")
+    )
 }
 
 /// Whether any value is missing.

@@ -48,7 +48,8 @@ impl Observer for Terminal {
         if let Some(bar) = &self.bar {
             if bar.elapsed() > Duration::from_secs(1) {
                 let total = progress.total.map_or(String::new(), |total| format!(" of {total}"));
-                let objective = progress.objective.map_or(String::new(), |x| format!(", objective {x:.6e}"));
+                let objective =
+                    progress.objective.map_or(String::new(), |x| format!(", objective {x:.6e}"));
                 bar.set_message(format!("{}: {}{total}{objective}", progress.stage, progress.done));
                 bar.tick();
             }

@@ -56,7 +56,13 @@ pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
 
 /// Escapes what a terminal would obey, line by line.
 fn printable(text: &str) -> String {
-    let line = |line: &str| line.chars().collect::<Vec<_>>().chunks(200).map(|c| plain(&c.iter().collect::<String>())).collect::<String>();
+    let line = |line: &str| {
+        line.chars()
+            .collect::<Vec<_>>()
+            .chunks(200)
+            .map(|c| plain(&c.iter().collect::<String>()))
+            .collect::<String>()
+    };
     text.lines().map(line).collect::<Vec<_>>().join("\n  ")
 }
 
@@ -74,7 +80,10 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = error.render().to_string();
-            say(text.strip_prefix("error: ").map_or_else(|| text.clone(), |rest| format!("error[E001]: {rest}")).trim_end());
+            say(text
+                .strip_prefix("error: ")
+                .map_or_else(|| text.clone(), |rest| format!("error[E001]: {rest}"))
+                .trim_end());
             ExitCode::from(2)
         }
     }

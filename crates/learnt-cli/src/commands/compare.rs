@@ -34,7 +34,12 @@ fn chosen_metrics(call: &Call, data: &Dataset) -> Result<Vec<&'static Metric>> {
         None => Ok(chosen),
         Some(wrong) => Err(Error::new(
             Code::Usage,
-            format!("{} is a metric of {}, and this is {}", wrong.name, wrong.task.name(), task.name()),
+            format!(
+                "{} is a metric of {}, and this is {}",
+                wrong.name,
+                wrong.task.name(),
+                task.name()
+            ),
         )),
     }
 }
@@ -61,7 +66,9 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     let chosen = chosen_metrics(call, &data)?;
     let splits: Vec<_> = select::usual_splitter(&data, k).splits(&data, &call.run)?.collect();
     let result = select::cross_validate(learner.as_ref(), &data, &splits, &chosen, &call.run)?;
-    if let Some((failed, error)) = result.failed().filter(|(failed, _)| *failed == result.folds.len()) {
+    if let Some((failed, error)) =
+        result.failed().filter(|(failed, _)| *failed == result.folds.len())
+    {
         return Err(error.clone().within(&format!("all {failed} folds failed")));
     }
     match call.json {
@@ -74,9 +81,13 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
 fn cv_text(call: &Call, entry: &Entry, result: &CrossValidation) -> String {
     let mut table = ReportTable::new("", &["metric", "mean", "±", "folds"]);
     for (m, metric) in result.metrics.iter().enumerate() {
-        let number = |value: Option<f64>| value.map_or(Cell::Empty("not defined".into()), Cell::Number);
-        let each: Vec<String> =
-            result.scores(m).iter().map(|score| score.map_or("–".to_string(), |x| format!("{x:.3}"))).collect();
+        let number =
+            |value: Option<f64>| value.map_or(Cell::Empty("not defined".into()), Cell::Number);
+        let each: Vec<String> = result
+            .scores(m)
+            .iter()
+            .map(|score| score.map_or("–".to_string(), |x| format!("{x:.3}")))
+            .collect();
         table.rows.push(vec![
             metric.name.into(),
             number(result.mean(m)),
@@ -92,7 +103,8 @@ fn cv_text(call: &Call, entry: &Entry, result: &CrossValidation) -> String {
         table.to_text()
     );
     if let Some((failed, error)) = result.failed() {
-        out += &format!(" failed in {failed} folds: {} ({})\n", plain(error.message()), error.code());
+        out +=
+            &format!(" failed in {failed} folds: {} ({})\n", plain(error.message()), error.code());
     }
     out + " ± is the standard error over folds\n"
 }
@@ -126,7 +138,10 @@ fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
         _ => entry.about.roles.regressor,
     };
     let named = |names: &[String]| -> Result<Vec<&'static str>> {
-        names.iter().map(|name| learner::resolve(name, data.y.as_ref()).map(|entry| entry.about.path)).collect()
+        names
+            .iter()
+            .map(|name| learner::resolve(name, data.y.as_ref()).map(|entry| entry.about.path))
+            .collect()
     };
     let (only, skip) = (named(&only)?, named(&skip)?);
     let wanted = |entry: &&'static Entry| {
@@ -146,7 +161,11 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     for entry in candidates(call, &data)? {
         let (learner, said) = learner::prepared(call, (entry.build)(), data.x.schema(), missing)?;
         sentences.extend(said);
-        rows.push(Candidate { name: entry.about.command(), learner, complexity: entry.about.complexity });
+        rows.push(Candidate {
+            name: entry.about.command(),
+            learner,
+            complexity: entry.about.complexity,
+        });
     }
     if !sentences.is_empty() {
         call.say(&format!("{} of {} learners get a standard preparation (impute, one-hot, scale) inside each fold", sentences.len(), rows.len()));
@@ -154,7 +173,9 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let splitter = select::usual_splitter(&data, k);
     let comparison = select::compare(&rows, &data, &splitter, &chosen, &call.run)?;
     match call.json {
-        true => print_json("compare", Some(call.run.seed()), compare_json(&supervised, k, &comparison)),
+        true => {
+            print_json("compare", Some(call.run.seed()), compare_json(&supervised, k, &comparison))
+        }
         false => print(&compare_text(call, &supervised, k, &comparison)),
     }
     let failed = comparison.failures().count();
@@ -181,14 +202,23 @@ fn compare_text(call: &Call, supervised: &Supervised, k: usize, comparison: &Com
     out += &table.to_text();
     for row in comparison.failures() {
         if let Some((folds, error)) = row.failure() {
-            out += &format!(" {} failed in {folds} of {k} folds: {} ({})\n", row.name, plain(error.message()), error.code());
+            out += &format!(
+                " {} failed in {folds} of {k} folds: {} ({})\n",
+                row.name,
+                plain(error.message()),
+                error.code()
+            );
         }
     }
     out += "\n ± is the standard error over folds; p: corrected resampled t test against row 1; ≈ not distinguishable at 5%\n";
     if let Some(simplest) = comparison.simplest.map(|i| &comparison.rows[i]) {
-        out += &format!(" simplest model within one standard error of the best: {}\n", simplest.name);
+        out +=
+            &format!(" simplest model within one standard error of the best: {}\n", simplest.name);
         let target = supervised.targets.first().map_or("", String::as_str);
-        call.say(&format!("next: learnt fit {} {} -t {target} -o model.learnt", simplest.name, supervised.name));
+        call.say(&format!(
+            "next: learnt fit {} {} -t {target} -o model.learnt",
+            simplest.name, supervised.name
+        ));
     }
     out
 }
@@ -196,14 +226,19 @@ fn compare_text(call: &Call, supervised: &Supervised, k: usize, comparison: &Com
 fn task_words(supervised: &Supervised) -> String {
     let target = supervised.targets.join(", ");
     match supervised.data.view().y {
-        Some(learnt::data::Target::Class { classes, .. }) => format!("classify {target}, {} classes", classes.len()),
+        Some(learnt::data::Target::Class { classes, .. }) => {
+            format!("classify {target}, {} classes", classes.len())
+        }
         _ => format!("regress {target}"),
     }
 }
 
 fn compare_row(i: usize, row: &Row, comparison: &Comparison) -> Vec<Cell> {
     let failed = row.mean(0).is_none();
-    let mut cells = vec![Cell::Text(if failed { "–".into() } else { (i + 1).to_string() }), Cell::Text(row.name.clone())];
+    let mut cells = vec![
+        Cell::Text(if failed { "–".into() } else { (i + 1).to_string() }),
+        Cell::Text(row.name.clone()),
+    ];
     for m in 0..comparison.metrics.len() {
         cells.push(Cell::Text(match (row.mean(m), row.standard_error(m)) {
             (Some(mean), Some(error)) => format!("{} ±{}", short(mean), short(error)),

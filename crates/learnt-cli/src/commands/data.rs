@@ -26,7 +26,8 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         input.table.schema().find(target)?;
     }
     let table = &input.table;
-    let columns: Vec<Described> = (0..table.schema().len()).map(|j| describe_column(table, j)).collect();
+    let columns: Vec<Described> =
+        (0..table.schema().len()).map(|j| describe_column(table, j)).collect();
     let (rows, width) = (table.values().nrows(), table.schema().len());
     if call.json {
         let columns: Vec<Json> = columns.iter().map(|c| c.json(target)).collect();
@@ -37,9 +38,16 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print_json("describe", None, payload);
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = ReportTable::new("", &["column", "type", "missing", "distinct", "min", "median", "max", "note"]);
+    let mut out = ReportTable::new(
+        "",
+        &["column", "type", "missing", "distinct", "min", "median", "max", "note"],
+    );
     let limit = if call.flag("all") { width } else { SHOWN };
-    for column in columns.iter().filter(|c| columns.len() <= limit || Some(c.name.as_str()) != target).take(limit) {
+    for column in columns
+        .iter()
+        .filter(|c| columns.len() <= limit || Some(c.name.as_str()) != target)
+        .take(limit)
+    {
         out.rows.push(column.cells(target));
     }
     if width > limit
@@ -89,7 +97,8 @@ fn describe_column(table: &Table, j: usize) -> Described {
     match column.levels() {
         Some(levels) => {
             described.kind = format!("cat({})", levels.len());
-            let mut counts: Vec<(String, usize)> = levels.iter().map(|level| (level.clone(), 0)).collect();
+            let mut counts: Vec<(String, usize)> =
+                levels.iter().map(|level| (level.clone(), 0)).collect();
             for v in known {
                 if let Some(count) = counts.get_mut(v as usize) {
                     count.1 += 1;
@@ -110,7 +119,9 @@ fn describe_column(table: &Table, j: usize) -> Described {
 
 impl Described {
     fn cells(&self, target: Option<&str>) -> Vec<Cell> {
-        let at = |k: usize| self.quantiles.map_or(Cell::Text(String::new()), |q| Cell::Text(number(q[k])));
+        let at = |k: usize| {
+            self.quantiles.map_or(Cell::Text(String::new()), |q| Cell::Text(number(q[k])))
+        };
         let mut note = Vec::new();
         if target == Some(self.name.as_str()) {
             note.push("target".to_string());
@@ -137,7 +148,12 @@ impl Described {
 
     fn json(&self, target: Option<&str>) -> Json {
         let at = |k: usize| self.quantiles.map_or(Json::Null, |q| finite(q[k]));
-        let levels: Vec<Json> = self.common.iter().take(100).map(|(level, count)| json!({ "level": level, "count": count })).collect();
+        let levels: Vec<Json> = self
+            .common
+            .iter()
+            .take(100)
+            .map(|(level, count)| json!({ "level": level, "count": count }))
+            .collect();
         json!({
             "name": self.name, "type": self.kind, "missing": self.missing, "distinct": self.distinct,
             "min": at(0), "median": at(1), "max": at(2), "levels": levels, "target": target == Some(self.name.as_str()),
@@ -147,7 +163,9 @@ impl Described {
 
 fn columns_missing(table: &Table) -> Vec<usize> {
     let values = table.values().view();
-    (0..table.schema().len()).map(|j| (0..values.nrows()).filter(|&i| values.at(i, j).is_nan()).count()).collect()
+    (0..table.schema().len())
+        .map(|j| (0..values.nrows()).filter(|&i| values.at(i, j).is_nan()).count())
+        .collect()
 }
 
 /// What stands out in the whole table.
@@ -159,13 +177,17 @@ fn notes(table: &Table, missing: &[usize]) -> Vec<String> {
         0 => "no missing cells".to_string(),
         _ => format!("{cells} missing cells in {columns} columns"),
     });
-    let numeric: Vec<usize> = (0..table.schema().len()).filter(|&j| table.schema().column(j).levels().is_none() && missing[j] == 0).collect();
+    let numeric: Vec<usize> = (0..table.schema().len())
+        .filter(|&j| table.schema().column(j).levels().is_none() && missing[j] == 0)
+        .collect();
     if numeric.len() <= 60 && table.values().nrows() <= 100_000 {
         let columns: Vec<Vec<f64>> = numeric.iter().map(|&j| table.values().column(j)).collect();
         let mut strong = Vec::new();
         for a in 0..columns.len() {
             for b in 0..a {
-                if let Some(r) = summary::correlation(&columns[a], &columns[b], None).filter(|r| r.abs() > 0.9) {
+                if let Some(r) =
+                    summary::correlation(&columns[a], &columns[b], None).filter(|r| r.abs() > 0.9)
+                {
                     strong.push((r, numeric[b], numeric[a]));
                 }
             }
@@ -173,7 +195,12 @@ fn notes(table: &Table, missing: &[usize]) -> Vec<String> {
         strong.sort_by(|x, y| y.0.abs().total_cmp(&x.0.abs()));
         if let Some(&(r, a, b)) = strong.first() {
             let name = |j: usize| learnt::error::plain(&table.schema().column(j).name);
-            notes.push(format!("{} and {} correlate {r:.3}; {} pairs above 0.9", name(a), name(b), strong.len()));
+            notes.push(format!(
+                "{} and {} correlate {r:.3}; {} pairs above 0.9",
+                name(a),
+                name(b),
+                strong.len()
+            ));
         }
     }
     notes
@@ -190,7 +217,10 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
             print_json("dataset", None, json!({ "datasets": sets }));
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = ReportTable::new("", &["name", "rows", "columns", "task", "target", "source", "licence"]);
+        let mut table = ReportTable::new(
+            "",
+            &["name", "rows", "columns", "task", "target", "source", "licence"],
+        );
         for set in sets {
             table.rows.push(vec![
                 set.name.into(),
@@ -218,15 +248,13 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
 }
 
 pub(crate) fn make(call: &Call, name: &str) -> Result<ExitCode> {
-    let generator = learnt::datasets::find_generator(name)?;
-    let mut params = (generator.build)();
+    let mut params = learnt::datasets::generator(name)?;
     for id in call.args.ids() {
         let Some(param) = id.as_str().strip_prefix(PARAM) else { continue };
         if let Some(word) = call.text(id.as_str()) {
             params.set(param, &Value::parse(word))?;
         }
     }
-    params.check()?;
     let data = params.generate(&call.run)?;
     let table = whole(data)?;
     call.say(&format!("{name}  {} rows  seed {}", table.values().nrows(), call.run.seed()));
@@ -249,7 +277,10 @@ fn whole(data: OwnedDataset) -> Result<Table> {
             y
         }
         Some(OwnedTarget::Class { codes, classes }) => {
-            columns.push(Column::categorical("class", classes.iter().map(ToString::to_string).collect()));
+            columns.push(Column::categorical(
+                "class",
+                classes.iter().map(ToString::to_string).collect(),
+            ));
             Matrix::column_vector(codes.into_iter().map(f64::from).collect())
         }
     };
@@ -267,12 +298,22 @@ pub(crate) fn convert(call: &Call) -> Result<ExitCode> {
     let to = call.text("to-path").unwrap_or_default();
     let format = call.text("to").map(Format::parse).transpose()?;
     if format.is_none() && to == "-" {
-        return Err(Error::parameter("--to", "given when writing to standard output", "nothing").hint("add --to csv"));
+        return Err(Error::parameter("--to", "given when writing to standard output", "nothing")
+            .hint("add --to csv"));
     }
     if format.is_none() && Format::of_path(Path::new(to)).is_none() {
-        return Err(Error::unknown("file format", to, Format::ALL.iter().map(|f| f.name())).hint("add --to FORMAT"));
+        return Err(Error::unknown("file format", to, Format::ALL.iter().map(|f| f.name()))
+            .hint("add --to FORMAT"));
     }
-    learnt_io::write(to, &input.table.frame(), &WriteOptions { format, ..WriteOptions::default() })?;
-    call.say(&format!("wrote {to} ({} rows x {} columns)", input.table.values().nrows(), input.table.schema().len()));
+    learnt_io::write(
+        to,
+        &input.table.frame(),
+        &WriteOptions { format, ..WriteOptions::default() },
+    )?;
+    call.say(&format!(
+        "wrote {to} ({} rows x {} columns)",
+        input.table.values().nrows(),
+        input.table.schema().len()
+    ));
     Ok(ExitCode::SUCCESS)
 }

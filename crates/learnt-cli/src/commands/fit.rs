@@ -52,7 +52,8 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
     let missing = learner::has_missing(&data);
-    let (learner, said) = learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
+    let (learner, said) =
+        learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -93,7 +94,12 @@ fn stream(call: &Call, name: &str) -> Result<Trained> {
     let entry = learner::resolve(name, target.as_ref())?;
     learner::check_task(entry, target.as_ref())?;
     let built: Box<dyn AnyEstimator> = learner::build(call, entry)?;
-    let (learner, said) = learner::prepared(call, built, outline.schema, source.report().columns.iter().any(|column| column.missing > 0))?;
+    let (learner, said) = learner::prepared(
+        call,
+        built,
+        outline.schema,
+        source.report().columns.iter().any(|column| column.missing > 0),
+    )?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -122,7 +128,10 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         Some(path) => {
             trained.save(Path::new(path))?;
             let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
-            call.say(&format!("wrote {path} ({:.1} kB)   next: learnt predict {path} NEW.csv", size as f64 / 1000.0));
+            call.say(&format!(
+                "wrote {path} ({:.1} kB)   next: learnt predict {path} NEW.csv",
+                size as f64 / 1000.0
+            ));
         }
         None => {}
     }

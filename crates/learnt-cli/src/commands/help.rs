@@ -10,36 +10,74 @@ use std::process::ExitCode;
 /// What each code means and what usually helps.
 fn explanation(code: Code) -> &'static str {
     match code {
-        Code::Usage => "The call itself is off: a missing argument, or two that exclude each other. `learnt VERB --help` has examples.",
-        Code::Parameter => "A parameter is outside what it accepts. `learnt show LEARNER` lists what each accepts.",
+        Code::Usage => {
+            "The call itself is off: a missing argument, or two that exclude each other. `learnt VERB --help` has examples."
+        }
+        Code::Parameter => {
+            "A parameter is outside what it accepts. `learnt show LEARNER` lists what each accepts."
+        }
         Code::Unknown => "Nothing has this name. The message suggests the nearest one.",
-        Code::Unsupported => "This model or learner cannot do that. `learnt list` shows what each can.",
+        Code::Unsupported => {
+            "This model or learner cannot do that. `learnt list` shows what each can."
+        }
         Code::Empty => "The table has no rows or no columns.",
-        Code::Ragged => "A row has more or fewer fields than the header. --ragged skip leaves such rows out and counts them.",
-        Code::Encoding => "The file is not text in the stated encoding. Say --encoding latin-1 or utf-16.",
-        Code::Parse => "A value cannot be read as its column's type. --type COLUMN=cat makes the column categorical.",
-        Code::Schema => "The columns differ from those the model was trained on. --rename NEW=OLD gives a column its old name; `learnt inspect MODEL --schema` lists them.",
+        Code::Ragged => {
+            "A row has more or fewer fields than the header. --ragged skip leaves such rows out and counts them."
+        }
+        Code::Encoding => {
+            "The file is not text in the stated encoding. Say --encoding latin-1 or utf-16."
+        }
+        Code::Parse => {
+            "A value cannot be read as its column's type. --type COLUMN=cat makes the column categorical."
+        }
+        Code::Schema => {
+            "The columns differ from those the model was trained on. --rename NEW=OLD gives a column its old name; `learnt inspect MODEL --schema` lists them."
+        }
         Code::Names => "Column names are repeated or empty. --dedupe-names numbers them.",
         Code::Shape => "Two things that must have the same size do not.",
         Code::NotFinite => "A value is infinite. Replace it, or make it missing.",
-        Code::Missing => "The learner cannot take missing values. --impute median fills them, --impute drop-rows leaves those rows out, trees take them as they are.",
-        Code::Category => "A category was not in the training data. Fit with --unknown missing to treat such categories as missing.",
-        Code::Weights => "Weights must be finite, not negative, not all zero, one for each row; some learners take none.",
-        Code::NotNumeric => "The learner needs numbers and a column holds categories. Leave out --no-prepare, or encode the column.",
-        Code::Target => "The target is absent or of the wrong type. -t COLUMN names it, --task classify or regress says what it is.",
+        Code::Missing => {
+            "The learner cannot take missing values. --impute median fills them, --impute drop-rows leaves those rows out, trees take them as they are."
+        }
+        Code::Category => {
+            "A category was not in the training data. Fit with --unknown missing to treat such categories as missing."
+        }
+        Code::Weights => {
+            "Weights must be finite, not negative, not all zero, one for each row; some learners take none."
+        }
+        Code::NotNumeric => {
+            "The learner needs numbers and a column holds categories. Leave out --no-prepare, or encode the column."
+        }
+        Code::Target => {
+            "The target is absent or of the wrong type. -t COLUMN names it, --task classify or regress says what it is."
+        }
         Code::OneClass => "Only one class is left, so there is nothing to tell apart.",
         Code::TooFew => "Too few rows, in all or of one class, for what was asked.",
-        Code::Numeric => "Arithmetic could not go on: a singular matrix, or numbers too large. Scale the columns, or raise the penalty.",
-        Code::Separation => "The classes are separated completely, so unpenalised coefficients would be infinite. Use a penalty.",
-        Code::NotConverged => "The iteration limit was reached. Raise --max-iter or scale the columns.",
-        Code::FileDamaged => "The model file's checksum does not match: it was damaged or cut. Take another copy.",
+        Code::Numeric => {
+            "Arithmetic could not go on: a singular matrix, or numbers too large. Scale the columns, or raise the penalty."
+        }
+        Code::Separation => {
+            "The classes are separated completely, so unpenalised coefficients would be infinite. Use a penalty."
+        }
+        Code::NotConverged => {
+            "The iteration limit was reached. Raise --max-iter or scale the columns."
+        }
+        Code::FileDamaged => {
+            "The model file's checksum does not match: it was damaged or cut. Take another copy."
+        }
         Code::FileTruncated => "The model file ends too early. Take another copy.",
-        Code::FileInvalid => "The model file has a right checksum but wrong content. It was not written by learnt.",
+        Code::FileInvalid => {
+            "The model file has a right checksum but wrong content. It was not written by learnt."
+        }
         Code::FileVersion => "The model file was written by a newer learnt. Update.",
         Code::FileKind => "This is not a model file.",
-        Code::Memory => "The work would need more memory than allowed. Raise --max-memory, use --stream, or fewer rows.",
+        Code::Memory => {
+            "The work would need more memory than allowed. Raise --max-memory, use --stream, or fewer rows."
+        }
         Code::Cancelled => "You stopped it. No file was left half written.",
-        Code::Io => "The operating system refused: a missing file, a directory, permissions, a full disk.",
+        Code::Io => {
+            "The operating system refused: a missing file, a directory, permissions, a full disk."
+        }
         _ => "A mistake in learnt. Report the command and, if you can, the data.",
     }
 }
@@ -49,15 +87,23 @@ pub(crate) fn help(call: &Call) -> Result<ExitCode> {
         print(&args::command().render_long_help().to_string());
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(&code) = Code::ALL.iter().find(|code| code.to_string().eq_ignore_ascii_case(topic)) {
+    if let Some(&code) = Code::ALL.iter().find(|code| code.to_string().eq_ignore_ascii_case(topic))
+    {
         match call.json {
-            true => print_json("help", None, json!({ "code": code.to_string(), "text": explanation(code), "exit": code.exit_code() })),
-            false => print(&format!("{code} (exit code {})\n{}\n", code.exit_code(), explanation(code))),
+            true => print_json(
+                "help",
+                None,
+                json!({ "code": code.to_string(), "text": explanation(code), "exit": code.exit_code() }),
+            ),
+            false => {
+                print(&format!("{code} (exit code {})\n{}\n", code.exit_code(), explanation(code)))
+            }
         }
         return Ok(ExitCode::SUCCESS);
     }
     let mut command = args::command();
-    let names: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_string()).collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|verb| verb.get_name().to_string()).collect();
     match command.find_subcommand_mut(topic) {
         Some(verb) => {
             print(&verb.render_long_help().to_string());

@@ -96,12 +96,15 @@ fn seed(word: &str) -> Result<u64> {
         crate::output::say(&format!("seed {seed}"));
         return Ok(seed);
     }
-    word.parse().map_err(|_| Error::parameter("--seed", "a whole number >= 0 or `random`", format!("'{word}'")))
+    word.parse().map_err(|_| {
+        Error::parameter("--seed", "a whole number >= 0 or `random`", format!("'{word}'"))
+    })
 }
 
 /// A size in bytes: `500MB`, `2GB`, `1GiB`, `1000000`.
 fn bytes(word: &str) -> Result<u64> {
-    let bad = || Error::parameter("--max-memory", "a size such as 500MB or 2GB", format!("'{word}'"));
+    let bad =
+        || Error::parameter("--max-memory", "a size such as 500MB or 2GB", format!("'{word}'"));
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &word[digits.len()..].to_ascii_lowercase()[..] {
         "" | "b" => 1.0,

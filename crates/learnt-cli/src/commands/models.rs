@@ -65,7 +65,10 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     let levels = history.schema.columns().iter().filter(|column| column.levels().is_some()).count();
     let privacy = match (trained.about.stores_rows, levels) {
         (true, _) => "training rows, column names, category levels and class names".to_string(),
-        (false, _) => format!("no training rows; {levels} columns of category levels and {} class names", classes.len()),
+        (false, _) => format!(
+            "no training rows; {levels} columns of category levels and {} class names",
+            classes.len()
+        ),
     };
     if call.json {
         let payload = json!({
@@ -87,13 +90,20 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!("learner    {}\n", trained.about.path);
-    let params: Vec<String> = history.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let params: Vec<String> =
+        history.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
     out += &format!("parameters {}\n", params.join(" "));
-    out += &format!("target     {}\n", if history.targets.is_empty() { "none".to_string() } else { history.targets.join(", ") });
+    out += &format!(
+        "target     {}\n",
+        if history.targets.is_empty() { "none".to_string() } else { history.targets.join(", ") }
+    );
     if !classes.is_empty() {
         out += &format!("classes    {}\n", classes.join(", "));
     }
-    out += &format!("rows       {}\nseed       {}\nversion    {}\n", history.rows, history.seed, history.version);
+    out += &format!(
+        "rows       {}\nseed       {}\nversion    {}\n",
+        history.rows, history.seed, history.version
+    );
     out += &format!("converged  {}\nholds      {privacy}\n", trained.model.converged());
     if let Some(digest) = &history.digest {
         out += &format!("data       sha256 {digest}\n");
@@ -114,12 +124,17 @@ pub(crate) fn verify(call: &Call) -> Result<ExitCode> {
         None => "whole: checksum and structure are right; the file has no self-test rows",
     };
     match call.json {
-        true => print_json("verify", None, json!({ "whole": true, "self_test": outcome, "text": words })),
+        true => print_json(
+            "verify",
+            None,
+            json!({ "whole": true, "self_test": outcome, "text": words }),
+        ),
         false => print(&format!("{words}\n")),
     }
     match outcome {
-        Some(false) => Err(Error::new(Code::FileInvalid, words)
-            .hint("another kind of processor may differ in the last digits; compare predictions by hand")),
+        Some(false) => Err(Error::new(Code::FileInvalid, words).hint(
+            "another kind of processor may differ in the last digits; compare predictions by hand",
+        )),
         _ => Ok(ExitCode::SUCCESS),
     }
 }

@@ -4,7 +4,9 @@ use super::Call;
 use super::models::load;
 use crate::input;
 use crate::output::{print, print_json};
-use learnt::data::{Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target};
+use learnt::data::{
+    Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target,
+};
 use learnt::error::{Code, Error, Result, plain};
 use learnt::metrics::{self, Direction, Said, Task};
 use learnt::report::{Cell, ReportTable, finite};
@@ -37,10 +39,18 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
 }
 
 fn note_extra(call: &Call, trained: &Trained, schema: &Schema) {
-    let extra: Vec<&str> = trained.extra_columns(schema).into_iter().filter(|name| !trained.history.targets.iter().any(|t| t == name)).collect();
+    let extra: Vec<&str> = trained
+        .extra_columns(schema)
+        .into_iter()
+        .filter(|name| !trained.history.targets.iter().any(|t| t == name))
+        .collect();
     if !extra.is_empty() {
         let shown: Vec<String> = extra.iter().take(5).map(|name| plain(name)).collect();
-        call.say(&format!("note: {} columns are not used by the model: {}", extra.len(), shown.join(", ")));
+        call.say(&format!(
+            "note: {} columns are not used by the model: {}",
+            extra.len(),
+            shown.join(", ")
+        ));
     }
 }
 
@@ -51,7 +61,11 @@ fn predictions(call: &Call, trained: &Trained, frame: &Frame) -> Result<Table> {
         Prediction::Real(values) => {
             let name = |j: usize| match values.ncols() {
                 1 => "prediction".to_string(),
-                _ => trained.history.targets.get(j).map_or(format!("prediction_{j}"), |t| format!("prediction_{t}")),
+                _ => trained
+                    .history
+                    .targets
+                    .get(j)
+                    .map_or(format!("prediction_{j}"), |t| format!("prediction_{t}")),
             };
             let schema = Schema::numeric((0..values.ncols()).map(name))?;
             Table::new(values, schema)?
@@ -97,12 +111,23 @@ fn rows_json(table: &Table) -> Vec<Json> {
     let cell = |i: usize, j: usize| {
         let value = table.values()[(i, j)];
         match schema.column(j).levels() {
-            Some(levels) => levels.get(value as usize).filter(|_| !value.is_nan()).map_or(Json::Null, |level| json!(level)),
+            Some(levels) => levels
+                .get(value as usize)
+                .filter(|_| !value.is_nan())
+                .map_or(Json::Null, |level| json!(level)),
             None => finite(value),
         }
     };
     (0..table.values().nrows())
-        .map(|i| Json::Object(schema.names().enumerate().map(|(j, name)| (name.to_string(), cell(i, j))).collect()))
+        .map(|i| {
+            Json::Object(
+                schema
+                    .names()
+                    .enumerate()
+                    .map(|(j, name)| (name.to_string(), cell(i, j)))
+                    .collect(),
+            )
+        })
         .collect()
 }
 
@@ -110,8 +135,13 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
     let input = input::read(call)?;
     note_extra(call, &trained, input.table.schema());
-    let target = call.text("target").map(ToString::to_string).or_else(|| trained.history.targets.first().cloned());
-    let target = target.ok_or_else(|| Error::new(Code::Target, "the model does not know its target's name").hint("add -t COLUMN"))?;
+    let target = call
+        .text("target")
+        .map(ToString::to_string)
+        .or_else(|| trained.history.targets.first().cloned());
+    let target = target.ok_or_else(|| {
+        Error::new(Code::Target, "the model does not know its target's name").hint("add -t COLUMN")
+    })?;
     let mut asked = input::Asked::new(call, Some(&target))?;
     asked.task = Some(match trained.history.classes.is_empty() {
         true => learnt_io::Task::Regress,
@@ -130,7 +160,11 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
                 (name.clone(), json!({ "value": value, "better": if *direction == Direction::Higher { "higher" } else { "lower" }, "value_why": why }))
             })
             .collect();
-        print_json("score", None, json!({ "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed }));
+        print_json(
+            "score",
+            None,
+            json!({ "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed }),
+        );
     } else {
         let mut table = ReportTable::new("", &["metric", "value"]);
         for (name, _, score) in &scores {
@@ -160,7 +194,13 @@ fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<OwnedDataset>
             .map(|class| known.iter().position(|k| *k == class.to_string()).map(|k| k as u32))
             .collect();
         let code = |code: &u32| {
-            map[*code as usize].ok_or_else(|| Error::unknown("class", &classes[*code as usize].to_string(), known.iter().map(String::as_str)))
+            map[*code as usize].ok_or_else(|| {
+                Error::unknown(
+                    "class",
+                    &classes[*code as usize].to_string(),
+                    known.iter().map(String::as_str),
+                )
+            })
         };
         let codes = codes.iter().map(code).collect::<Result<Vec<u32>>>()?;
         owned.y = Some(OwnedTarget::Class { codes, classes: trained.history.classes.clone() });
@@ -178,7 +218,12 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> 
     };
     let said = trained.with_aligned(&data.x, |x| Said::by(trained.model.as_ref(), x, &call.run))?;
     let outcome = said.beside(data);
-    Ok(chosen.iter().map(|metric| (metric.name.to_string(), metric.direction, (metric.score)(&outcome, &call.run))).collect())
+    Ok(chosen
+        .iter()
+        .map(|metric| {
+            (metric.name.to_string(), metric.direction, (metric.score)(&outcome, &call.run))
+        })
+        .collect())
 }
 
 /// The sentence about a missed gate, if there is one.
@@ -188,10 +233,11 @@ fn gate(call: &Call, scores: &Scores) -> Result<Option<String>> {
     let (name, bound) = gate.split_once('=').ok_or_else(bad)?;
     let bound: f64 = bound.parse().map_err(|_| bad())?;
     let metric = metrics::find(name)?;
-    let (_, direction, score) = scores
-        .iter()
-        .find(|(known, ..)| known == metric.name)
-        .ok_or_else(|| Error::new(Code::Usage, format!("the metric {name} is not among those computed")).hint(format!("add --metric {name}")))?;
+    let (_, direction, score) =
+        scores.iter().find(|(known, ..)| known == metric.name).ok_or_else(|| {
+            Error::new(Code::Usage, format!("the metric {name} is not among those computed"))
+                .hint(format!("add --metric {name}"))
+        })?;
     let value = score.clone()?;
     let missed = if *direction == Direction::Higher { value < bound } else { value > bound };
     Ok(missed.then(|| format!("{name} is {value:.6}, and the gate is {bound}")))

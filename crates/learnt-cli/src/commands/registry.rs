@@ -36,8 +36,10 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
             (accepts.weights, "weights"),
             (about.uses.streaming, "streams"),
         ];
-        let takes: Vec<&str> = takes.iter().filter(|(yes, _)| *yes).map(|(_, word)| *word).collect();
-        let sentence = (entry.build)().documentation().lines().next().unwrap_or_default().to_string();
+        let takes: Vec<&str> =
+            takes.iter().filter(|(yes, _)| *yes).map(|(_, word)| *word).collect();
+        let sentence =
+            (entry.build)().documentation().lines().next().unwrap_or_default().to_string();
         table.rows.push(vec![
             Cell::Text(about.command()),
             Cell::Text(about.aliases.join(" ")),
@@ -60,8 +62,10 @@ fn facts(entry: &Entry) -> Json {
             json!({ "name": spec.name, "accepts": spec.kind.to_string(), "default": spec.default.to_json(), "text": spec.doc })
         })
         .collect();
-    let attributes: Vec<Json> =
-        (entry.attributes)().iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
+    let attributes: Vec<Json> = (entry.attributes)()
+        .iter()
+        .map(|(name, text)| json!({ "name": name, "text": text }))
+        .collect();
     json!({
         "name": about.command(), "path": about.path, "aliases": about.aliases, "roles": about.roles.names(),
         "text": learner.documentation(), "cost": about.cost, "reference": about.reference,
@@ -95,7 +99,8 @@ fn page(entry: &Entry) -> String {
     let (about, learner) = (entry.about, (entry.build)());
     let text = learner.documentation();
     let prose: Vec<&str> = text.lines().take_while(|line| !line.starts_with("```")).collect();
-    let mut out = format!("{} ({})\n{}\n\n", about.command(), about.path, prose.join("\n").trim_end());
+    let mut out =
+        format!("{} ({})\n{}\n\n", about.command(), about.path, prose.join("\n").trim_end());
     out += &format!("role       {}\ncost       {}\n", about.roles.names().join(", "), about.cost);
     if !about.reference.is_empty() {
         out += &format!("reference  {}\n", about.reference);

@@ -242,9 +242,8 @@ fn divisor(weight: f64) -> Result<f64> {
 }
 
 fn check_finite(mean: &[f64], moments: &Matrix, schema: &Schema) -> Result<()> {
-    let finite = |j: usize| {
-        mean[j].is_finite() && (0..moments.nrows()).all(|i| moments[(i, j)].is_finite())
-    };
+    let finite =
+        |j: usize| mean[j].is_finite() && (0..moments.nrows()).all(|i| moments[(i, j)].is_finite());
     match (0..mean.len()).find(|&j| !finite(j)) {
         None => Ok(()),
         Some(j) => {
@@ -358,7 +357,9 @@ impl PCAModel {
             && width == self.schema.len()
             && [&self.explained_variance, &self.explained_variance_ratio, &self.singular_values]
                 .iter()
-                .all(|values| values.len() == kept && values.iter().all(|v| v.is_finite() && *v >= 0.0))
+                .all(|values| {
+                    values.len() == kept && values.iter().all(|v| v.is_finite() && *v >= 0.0)
+                })
             && finite(self.components.as_slice())
             && finite(&self.mean);
         if sane { Ok(()) } else { Err(invalid("components, variances and means do not fit")) }
@@ -393,7 +394,8 @@ impl PCAModel {
     fn loadings(&self) -> ReportTable {
         let shown = self.n_components.min(6);
         let names: Vec<String> = (0..shown).map(|k| format!("pca{k}")).collect();
-        let head: Vec<&str> = ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let head: Vec<&str> =
+            ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
         let mut table = ReportTable::new("Loadings", &head);
         for (j, name) in self.schema.names().enumerate() {
             let numbers = (0..shown).map(|k| Cell::Number(self.components[(k, j)]));

@@ -1,0 +1,176 @@
+//! Arrow's arrays as columns: integers, floats and decimals are numbers; texts, dictionaries of
+//! texts and booleans are categories. Dates, binary and nested types are refused by name.
+
+use crate::columns::Collected;
+use crate::options::{ReadOptions, TypeRule};
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types as ty;
+use arrow_schema::{DataType, Schema};
+use learnt_core::error::{Code, Error, Result, plain};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Calls into the Arrow and Parquet libraries; a panic there on damaged bytes is an error here.
+pub(crate) fn guarded<T>(what: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| Err(damaged(what, "inconsistent content")))
+}
+
+/// The error for bytes that are not what the format says.
+pub(crate) fn damaged(what: &str, why: impl std::fmt::Display) -> Error {
+    Error::new(Code::Parse, format!("the {what} file is damaged: {}", plain(&why.to_string())))
+}
+
+/// The columns to keep, by position, each empty. Names are checked, types that cannot be read are
+/// refused by name.
+pub(crate) fn plan(
+    schema: &Schema,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(usize, Collected)>> {
+    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let names = crate::names::check_names(names, options, notes)?;
+    options.check_names(&names)?;
+    let kept = names.into_iter().enumerate().filter(|(_, name)| !options.skips(name));
+    kept.map(|(j, name)| {
+        let column = empty(name, schema.field(j).data_type(), options)?;
+        Ok((j, column))
+    })
+    .collect()
+}
+
+fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collected> {
+    let is_text = |kind: &DataType| {
+        matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    };
+    match kind {
+        DataType::Boolean => Ok(Collected::text(name)),
+        DataType::Dictionary(_, values) if is_text(values) => Ok(Collected::text(name)),
+        kind if is_text(kind) => Ok(Collected::text(name)),
+        DataType::Null | DataType::Decimal128(..) => Ok(Collected::numeric(name)),
+        kind if kind.is_integer() || kind.is_floating() => Ok(Collected::numeric(name)),
+        _ => Err(unsupported(&name, kind, options)),
+    }
+}
+
+fn unsupported(name: &str, kind: &DataType, options: &ReadOptions) -> Error {
+    let shown = match kind {
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "lists".into(),
+        DataType::ListView(_) | DataType::LargeListView(_) => "lists".into(),
+        DataType::Struct(_) => "structures".to_string(),
+        DataType::Map(..) => "maps".to_string(),
+        DataType::Union(..) => "unions".to_string(),
+        DataType::Date32 | DataType::Date64 => "dates".to_string(),
+        DataType::Timestamp(..) => "timestamps".to_string(),
+        other => plain(&other.to_string()),
+    };
+    let name = plain(name);
+    let message = format!("column '{name}' holds {shown}, which are not supported");
+    let hint = match options.rule(&name) {
+        Some(TypeRule::Categorical) => format!("convert it to text first, or --type {name}=skip"),
+        _ => format!("--type {name}=skip leaves it out"),
+    };
+    Error::unsupported(message).column(name).hint(hint)
+}
+
+/// Adds an array to a column.
+pub(crate) fn append(array: &dyn Array, to: &mut Collected) -> Result<()> {
+    to.cells.try_reserve(array.len()).map_err(|_| no_room(array.len()))?;
+    match array.data_type() {
+        DataType::Float64 => reals::<ty::Float64Type>(array, to, |value| value),
+        DataType::Float32 => reals::<ty::Float32Type>(array, to, f64::from),
+        DataType::Float16 => reals::<ty::Float16Type>(array, to, f64::from),
+        DataType::Int8 => reals::<ty::Int8Type>(array, to, f64::from),
+        DataType::Int16 => reals::<ty::Int16Type>(array, to, f64::from),
+        DataType::Int32 => reals::<ty::Int32Type>(array, to, f64::from),
+        DataType::UInt8 => reals::<ty::UInt8Type>(array, to, f64::from),
+        DataType::UInt16 => reals::<ty::UInt16Type>(array, to, f64::from),
+        DataType::UInt32 => reals::<ty::UInt32Type>(array, to, f64::from),
+        DataType::Int64 => integers::<ty::Int64Type>(array, to),
+        DataType::UInt64 => integers::<ty::UInt64Type>(array, to),
+        DataType::Decimal128(_, scale) => decimals(array, *scale, to),
+        DataType::Boolean => booleans(array, to),
+        DataType::Utf8 => texts(array.as_string_opt::<i32>().into_iter().flatten(), to),
+        DataType::LargeUtf8 => texts(array.as_string_opt::<i64>().into_iter().flatten(), to),
+        DataType::Utf8View => texts(array.as_string_view_opt().into_iter().flatten(), to),
+        DataType::Dictionary(..) => dictionary(array, to)?,
+        DataType::Null => to.cells.resize(to.cells.len() + array.len(), f64::NAN),
+        other => return Err(damaged("Arrow", format!("a column of type {other}"))),
+    }
+    Ok(())
+}
+
+fn no_room(rows: usize) -> Error {
+    Error::new(Code::Memory, format!("no memory for {rows} rows"))
+}
+
+fn reals<T: arrow_array::ArrowPrimitiveType>(
+    array: &dyn Array,
+    to: &mut Collected,
+    number: impl Fn(T::Native) -> f64,
+) {
+    let Some(values) = array.as_primitive_opt::<T>() else { return };
+    match values.null_count() {
+        0 => to.cells.extend(values.values().iter().map(|&value| number(value))),
+        _ => to.cells.extend(values.iter().map(|value| value.map_or(f64::NAN, &number))),
+    }
+}
+
+fn integers<T: arrow_array::ArrowPrimitiveType>(array: &dyn Array, to: &mut Collected)
+where
+    i128: From<T::Native>,
+{
+    for value in array.as_primitive_opt::<T>().into_iter().flatten() {
+        match value {
+            Some(value) => to.push_integer(value.into()),
+            None => to.cells.push(f64::NAN),
+        }
+    }
+}
+
+fn decimals(array: &dyn Array, scale: i8, to: &mut Collected) {
+    let values = array.as_primitive_opt::<ty::Decimal128Type>().into_iter().flatten();
+    for value in values {
+        let number = value.and_then(|unscaled| {
+            fast_float2::parse::<f64, _>(format!("{unscaled}e{}", -i32::from(scale))).ok()
+        });
+        to.cells.push(number.unwrap_or(f64::NAN));
+    }
+}
+
+fn booleans(array: &dyn Array, to: &mut Collected) {
+    for value in array.as_boolean_opt().into_iter().flatten() {
+        match value {
+            Some(value) => to.push_text(if value { "true" } else { "false" }),
+            None => to.cells.push(f64::NAN),
+        }
+    }
+}
+
+/// Empty texts are missing, as in every other format.
+fn texts<'a>(values: impl Iterator<Item = Option<&'a str>>, to: &mut Collected) {
+    for value in values {
+        match value {
+            Some("") | None => to.cells.push(f64::NAN),
+            Some(text) => to.push_text(text),
+        }
+    }
+}
+
+fn dictionary(array: &dyn Array, to: &mut Collected) -> Result<()> {
+    let dictionary =
+        array.as_any_dictionary_opt().ok_or_else(|| damaged("Arrow", "a dictionary"))?;
+    let mut entries = Collected::text("");
+    let values = dictionary.values();
+    append(values.as_ref(), &mut entries)?;
+    let levels = entries.levels.unwrap_or_default();
+    let keys = if values.is_empty() { Vec::new() } else { dictionary.normalized_keys() };
+    for row in 0..array.len() {
+        let key = (!array.is_null(row)).then(|| keys.get(row)).flatten();
+        let code = key.and_then(|&key| entries.cells.get(key)).filter(|code| !code.is_nan());
+        match code {
+            Some(&code) => to.push_text(levels.text(code as usize)),
+            None => to.cells.push(f64::NAN),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,313 @@
+//! Columns as they are collected by the readers, and how they become a table.
+
+use crate::levels::Levels;
+use crate::memory;
+use crate::options::{MISSING_TOKENS, ReadOptions, TypeRule};
+use crate::report::{ColumnReport, Loaded, ReadReport};
+use learnt_core::context::Context;
+use learnt_core::data::{Column, ColumnKind, Matrix, Schema, Table};
+use learnt_core::error::{Code, Error, Result, plain};
+use std::collections::BTreeMap;
+
+/// Columns whose type and levels are final.
+#[derive(Default)]
+pub(crate) struct Settled {
+    columns: Vec<Column>,
+}
+
+impl Settled {
+    /// Number of columns.
+    pub(crate) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The columns as a schema.
+    pub(crate) fn schema(self) -> Result<Schema> {
+        Schema::new(self.columns)
+    }
+
+    /// Adds a column; `facts` are its missing and rounded values.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        levels: Option<&Levels>,
+        rule: Option<&TypeRule>,
+        (missing, rounded): (u64, u64),
+        options: &ReadOptions,
+    ) -> Result<ColumnReport> {
+        if rounded > 0 && options.strict {
+            let message = format!(
+                "column '{}' has {rounded} integers beyond 2^53 that would lose digits",
+                plain(name)
+            );
+            let error = Error::new(Code::Parse, message).column(name);
+            return Err(error.hint(format!("--type {}=cat keeps them as text", plain(name))));
+        }
+        let mut report =
+            ColumnReport { name: name.to_string(), missing, rounded, ..ColumnReport::default() };
+        match levels {
+            None => {
+                report.kind = "num";
+                self.columns.push(Column::numeric(name));
+            }
+            Some(levels) => {
+                let (texts, _) = settle(name, levels, rule)?;
+                let ordered = matches!(rule, Some(TypeRule::Ordered(_)));
+                report.kind = if ordered { "ord" } else { "cat" };
+                report.distinct = Some(levels.len() as u64);
+                report.kept = kept_tokens(levels);
+                let kind = ColumnKind::Categorical { levels: texts, ordered };
+                self.columns.push(Column { name: name.to_string(), kind });
+            }
+        }
+        Ok(report)
+    }
+}
+
+fn kept_tokens(levels: &Levels) -> Vec<(String, u64)> {
+    let found = |token: &&str| levels.find(token).map(|code| (token.to_string(), levels.count(code as usize)));
+    MISSING_TOKENS.iter().filter_map(found).collect()
+}
+
+/// The final levels, and for each level in order of arrival its code among them.
+pub(crate) fn settle(
+    name: &str,
+    levels: &Levels,
+    rule: Option<&TypeRule>,
+) -> Result<(Vec<String>, Vec<f64>)> {
+    let texts = match rule {
+        Some(TypeRule::Ordered(texts)) => texts.clone(),
+        _ => levels.sorted(),
+    };
+    let places: BTreeMap<&str, f64> =
+        texts.iter().map(String::as_str).zip((0..).map(f64::from)).collect();
+    let code = |(text, count): (&str, u64)| {
+        places.get(text).copied().ok_or_else(|| {
+            let message = format!(
+                "column '{}' holds {count} x '{}', which is not among its levels {}",
+                plain(name),
+                plain(text),
+                plain(&texts.join("<"))
+            );
+            Error::new(Code::Category, message).column(name).hint("add it to ord(...) or say --na")
+        })
+    };
+    let codes = levels.iter().map(code).collect::<Result<Vec<f64>>>()?;
+    Ok((texts, codes))
+}
+
+/// A column that is collected value by value.
+pub(crate) struct Collected {
+    /// The name.
+    pub(crate) name: String,
+    /// Numbers, or numbers of levels; NaN is missing.
+    pub(crate) cells: Vec<f64>,
+    /// The levels met; `None` for a numeric column.
+    pub(crate) levels: Option<Levels>,
+    /// The levels that were declared, in their order.
+    pub(crate) declared: Option<Vec<String>>,
+    /// Integers that lost digits.
+    pub(crate) rounded: u64,
+}
+
+impl Collected {
+    /// An empty numeric column.
+    pub(crate) fn numeric(name: impl Into<String>) -> Self {
+        Collected { name: name.into(), cells: Vec::new(), levels: None, declared: None, rounded: 0 }
+    }
+
+    /// An empty column of categories.
+    pub(crate) fn text(name: impl Into<String>) -> Self {
+        Collected { levels: Some(Levels::default()), ..Collected::numeric(name) }
+    }
+
+    /// An empty column of the same kind.
+    pub(crate) fn empty_like(&self, name: &str) -> Self {
+        match self.levels {
+            Some(_) => Collected::text(name),
+            None => Collected::numeric(name),
+        }
+    }
+
+    /// Adds the rows of another column of the same kind.
+    pub(crate) fn join(mut self, other: Collected) -> Self {
+        self.rounded += other.rounded;
+        match (&mut self.levels, other.levels) {
+            (Some(levels), Some(others)) => {
+                let map = levels.merge(&others);
+                let code = |cell: f64| if cell.is_nan() { cell } else { f64::from(map[cell as usize]) };
+                self.cells.extend(other.cells.into_iter().map(code));
+            }
+            _ if self.cells.is_empty() => self.cells = other.cells,
+            _ => self.cells.extend(other.cells),
+        }
+        self
+    }
+
+    /// Adds a text to a column of categories.
+    pub(crate) fn push_text(&mut self, text: &str) {
+        let code = self.levels.get_or_insert_default().add(text);
+        self.cells.push(f64::from(code));
+    }
+
+    /// Adds an integer of any size.
+    pub(crate) fn push_integer(&mut self, integer: i128) {
+        const EXACT: i64 = 1 << 53;
+        match i64::try_from(integer) {
+            Ok(small) if (-EXACT..=EXACT).contains(&small) => self.cells.push(small as f64),
+            _ => {
+                let value = integer as f64;
+                self.rounded += u64::from(value as i128 != integer);
+                self.cells.push(value);
+            }
+        }
+    }
+
+    /// Makes a numeric column one of categories, each number becoming its shortest text.
+    pub(crate) fn into_text(mut self) -> Self {
+        if self.levels.is_none() {
+            let cells = std::mem::take(&mut self.cells);
+            self.levels = Some(Levels::default());
+            for cell in cells {
+                match cell.is_nan() {
+                    true => self.cells.push(f64::NAN),
+                    false => self.push_text(&cell.to_string()),
+                }
+            }
+            self.rounded = 0;
+        }
+        self
+    }
+
+    /// Applies the type that was asked for, and the tokens that are missing.
+    pub(crate) fn apply(self, options: &ReadOptions) -> Result<Self> {
+        let mut column = match options.rule(&self.name) {
+            Some(TypeRule::Categorical | TypeRule::Ordered(_)) => self.into_text(),
+            Some(TypeRule::Numeric) if self.levels.is_some() => self.into_numbers()?,
+            _ => self,
+        };
+        if column.levels.is_some() && column.declared.is_none() && !options.na.is_empty() {
+            column.drop_tokens(&options.na);
+        }
+        Ok(column)
+    }
+
+    fn into_numbers(self) -> Result<Self> {
+        let Some(levels) = &self.levels else { return Ok(self) };
+        let style = crate::csv::NumberStyle::default();
+        let number = |(text, _): (&str, u64)| match style.parse(text) {
+            Some(number) => Ok(number.value),
+            None if MISSING_TOKENS.contains(&text.trim()) => Ok(f64::NAN),
+            None => {
+                let message =
+                    format!("'{}' in column '{}' is not a number", plain(text), plain(&self.name));
+                Err(Error::new(Code::Parse, message).column(&self.name))
+            }
+        };
+        let numbers = levels.iter().map(number).collect::<Result<Vec<f64>>>()?;
+        let value = |cell: &f64| if cell.is_nan() { f64::NAN } else { numbers[*cell as usize] };
+        let cells = self.cells.iter().map(value).collect();
+        Ok(Collected { cells, levels: None, ..self })
+    }
+
+    fn drop_tokens(&mut self, tokens: &[String]) {
+        let Some(old) = self.levels.take() else { return };
+        let mut levels = Levels::default();
+        let keep = |(text, count): (&str, u64)| match tokens.iter().any(|token| token == text) {
+            true => f64::NAN,
+            false => f64::from(levels.add_times(text, count)),
+        };
+        let codes: Vec<f64> = old.iter().map(keep).collect();
+        for cell in self.cells.iter_mut().filter(|cell| !cell.is_nan()) {
+            *cell = codes[*cell as usize];
+        }
+        self.levels = Some(levels);
+    }
+
+    /// Turns numbers of levels into final codes.
+    fn finish(
+        mut self,
+        settled: &mut Settled,
+        options: &ReadOptions,
+    ) -> Result<(Vec<f64>, ColumnReport)> {
+        self = self.apply(options)?;
+        let declared = self.declared.take().map(TypeRule::Ordered);
+        let asked = options.rule(&self.name);
+        let rule = match asked {
+            Some(TypeRule::Ordered(_)) => asked,
+            _ => declared.as_ref(),
+        };
+        let missing = self.cells.iter().filter(|cell| cell.is_nan()).count() as u64;
+        let facts = (missing, self.rounded);
+        let mut report = settled.add(&self.name, self.levels.as_ref(), rule, facts, options)?;
+        if let Some(levels) = &self.levels {
+            let (_, codes) = settle(&self.name, levels, rule)?;
+            for cell in self.cells.iter_mut().filter(|cell| !cell.is_nan()) {
+                *cell = codes[*cell as usize];
+            }
+        }
+        if declared.is_some() && !matches!(asked, Some(TypeRule::Ordered(_))) {
+            report.kind = "cat";
+            report.kept.clear();
+            settled.unorder_last();
+        }
+        Ok((self.cells, report))
+    }
+}
+
+impl Settled {
+    /// Declared levels keep their order, which means nothing.
+    fn unorder_last(&mut self) {
+        if let Some(ColumnKind::Categorical { ordered, .. }) =
+            self.columns.last_mut().map(|column| &mut column.kind)
+        {
+            *ordered = false;
+        }
+    }
+}
+
+/// A table from its columns; `report` gets the account of them.
+pub(crate) fn assemble(
+    columns: Vec<Collected>,
+    rows: usize,
+    mut report: ReadReport,
+    options: &ReadOptions,
+    run: &Context,
+) -> Result<Loaded> {
+    if rows == 0 && !options.allow_empty {
+        return Err(Error::new(Code::Empty, "no rows: the file holds none"));
+    }
+    if columns.is_empty() {
+        return Err(Error::new(Code::Empty, "no columns: there are none, or all are left out"));
+    }
+    let mut settled = Settled::default();
+    let mut parts = Vec::with_capacity(columns.len());
+    for column in columns {
+        let (cells, account) = column.finish(&mut settled, options)?;
+        parts.push(cells);
+        report.columns.push(account);
+    }
+    report.rows = rows as u64;
+    report.note_columns();
+    let values = interleave(&parts, rows, run)?;
+    Ok(Loaded { table: Table::new(values, settled.schema()?)?, report })
+}
+
+/// Columns into rows.
+fn interleave(parts: &[Vec<f64>], rows: usize, run: &Context) -> Result<Matrix> {
+    let width = parts.len();
+    if parts.iter().any(|part| part.len() != rows) {
+        return Err(Error::internal("columns of different lengths"));
+    }
+    let mut values = memory::table(rows, width, run)?;
+    run.par_fill(&mut values, 4096 * width, |start, piece| {
+        let first = start / width;
+        for (tile, cells) in piece.chunks_mut(64 * width).enumerate() {
+            for (j, part) in parts.iter().enumerate() {
+                let source = &part[first + 64 * tile..];
+                cells.iter_mut().skip(j).step_by(width).zip(source).for_each(|(to, &from)| *to = from);
+            }
+        }
+    });
+    Matrix::from_vec(rows, width, values)
+}

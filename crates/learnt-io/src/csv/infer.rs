@@ -1,0 +1,297 @@
+//! What a CSV file looks like, from its first rows: delimiter, header, names and types.
+//!
+//! A first line is a header if text stands over numbers, data if numbers stand over numbers, and
+//! an error if both happen. Where all columns are text, it is a header unless one of its words
+//! comes again in its own column. A column is numeric if all its values in the sample are numbers
+//! or missing; what comes after the sample is judged by [`super::MIN_NUMBERS`].
+
+use super::number::NumberStyle;
+use super::parse::{sample, valid_text};
+use crate::input::Bytes;
+use crate::names::{check_names, unnamed};
+use crate::options::{Format, Header, MISSING_TOKENS, ReadOptions, TypeRule};
+use crate::report::FoundHeader;
+use learnt_core::error::{Code, Error, Result, plain};
+use std::borrow::Cow;
+
+/// Rows that inference looks at.
+const SAMPLE_ROWS: usize = 1000;
+const CANDIDATES: &[u8] = b",\t;|";
+
+/// What a CSV file looks like.
+#[derive(Clone, Debug)]
+pub(crate) struct Dialect {
+    /// Between fields.
+    pub(crate) delimiter: u8,
+    /// Whether the first line names the columns.
+    pub(crate) header: FoundHeader,
+    /// Names of all columns, those that are left out too.
+    pub(crate) names: Vec<String>,
+    /// Whether each column is numeric.
+    pub(crate) numeric: Vec<bool>,
+    /// Where the rows begin.
+    pub(crate) begin: u64,
+    /// On which line.
+    pub(crate) line: u64,
+    /// Sentences for the user.
+    pub(crate) notes: Vec<String>,
+}
+
+type Rows<'a> = Vec<Vec<Cow<'a, str>>>;
+
+impl Dialect {
+    /// Looks at the start of the file.
+    pub(crate) fn infer(bytes: &Bytes, options: &ReadOptions, format: Format) -> Result<Dialect> {
+        check_options(options)?;
+        let mut buffer = Vec::new();
+        let mut size = 1 << 20;
+        loop {
+            let head = bytes.read(0, size, &mut buffer)?;
+            let whole = head.len() as u64 == bytes.len();
+            if let Some(dialect) = Self::from_head(head, whole, options, format)? {
+                return Ok(dialect);
+            }
+            if size > 1 << 30 {
+                return Err(Error::new(Code::Parse, "line 1 is longer than 1 GB").row(1));
+            }
+            size *= 8;
+        }
+    }
+
+    /// From the first bytes; `None` if they hold too few rows to tell.
+    fn from_head(
+        head: &[u8],
+        whole: bool,
+        options: &ReadOptions,
+        format: Format,
+    ) -> Result<Option<Dialect>> {
+        let marked = head.starts_with(b"\xef\xbb\xbf");
+        let start = if marked { 3 } else { 0 };
+        refuse_utf16(head)?;
+        let end = match whole {
+            true => head.len(),
+            false => memchr::memrchr(b'\n', head).map_or(start, |at| at + 1),
+        };
+        let text = valid_text(&head[start..end.max(start)], start as u64)?;
+        if whole && !text.contains('\n') && text.trim_end().contains('\r') {
+            let message = "lines end with carriage returns alone, as on old Macintoshes";
+            return Err(Error::new(Code::Encoding, message).hint("convert the line ends to LF"));
+        }
+        let delimiter = match (options.delimiter, format) {
+            (Some(delimiter), _) => delimiter,
+            (None, Format::Tsv) => b'\t',
+            _ => find_delimiter(text, whole, options)?,
+        };
+        let rows = sample(text, delimiter, SAMPLE_ROWS + 1, whole)?;
+        if rows.len() < 2 && !whole {
+            return Ok(None);
+        }
+        if rows.is_empty() {
+            return Err(Error::new(Code::Empty, "no rows: the file is empty"));
+        }
+        Self::from_rows(&rows, text, start as u64, delimiter, options).map(Some)
+    }
+
+    fn from_rows(
+        rows: &Rows,
+        text: &str,
+        start: u64,
+        delimiter: u8,
+        options: &ReadOptions,
+    ) -> Result<Dialect> {
+        let style = style_of(options);
+        let width = rows[0].len();
+        let below = |j: usize| rows[1..].iter().filter_map(move |row| row.get(j));
+        let numeric_below: Vec<bool> =
+            (0..width).map(|j| all_numbers(below(j), style, options)).collect();
+        let header = match options.header {
+            Header::Yes => FoundHeader::Stated,
+            Header::No => FoundHeader::StatedNone,
+            Header::Auto => find_header(rows, &numeric_below, style)?,
+        };
+        let mut notes = Vec::new();
+        let (names, numeric, begin, line) = if header.present() {
+            let given = rows[0].iter().map(|name| name.trim().to_string()).collect();
+            let (end, lines) = super::parse::first_row_end(text, delimiter)?;
+            let names = check_names(given, options, &mut notes)?;
+            (names, numeric_below, start + end as u64, 1 + lines)
+        } else {
+            let is_number = |j: usize| is_number_or_missing(&rows[0][j], style, options);
+            let numeric = (0..width).map(|j| numeric_below[j] && is_number(j)).collect();
+            (unnamed(width), numeric, start, 1)
+        };
+        options.check_names(&names)?;
+        note_header(header, &names, &mut notes);
+        let data = if header.present() { &rows[1..] } else { &rows[..] };
+        note_spoilt(data, &names, &numeric, style, options, &mut notes);
+        Ok(Dialect { delimiter, header, names, numeric, begin, line, notes })
+    }
+}
+
+fn check_options(options: &ReadOptions) -> Result<()> {
+    let good = |byte: u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n.-+".contains(&byte);
+    match options.delimiter {
+        Some(delimiter) if !good(delimiter) => {
+            let shown = plain(&char::from(delimiter).to_string());
+            let message = format!("`delimiter` must be one mark such as , ; | or a tab, got '{shown}'");
+            return Err(Error::new(Code::Usage, message));
+        }
+        _ => {}
+    }
+    let point = if options.decimal_comma { b',' } else { b'.' };
+    match options.thousands {
+        Some(mark) if mark == point || !b",.'_ ".contains(&mark) => {
+            let message = "the thousands mark must be one of , . ' _ or a space, and not the decimal mark";
+            Err(Error::new(Code::Usage, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How numbers are written.
+pub(crate) fn style_of(options: &ReadOptions) -> NumberStyle {
+    NumberStyle { decimal_comma: options.decimal_comma, thousands: options.thousands }
+}
+
+/// UTF-16 is named, because its NUL bytes would be all that is reported otherwise.
+fn refuse_utf16(head: &[u8]) -> Result<()> {
+    let marked = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
+    let alternating = |from: usize| {
+        head.len() >= 8 && head[..8].iter().skip(from).step_by(2).all(|&byte| byte == 0)
+    };
+    if marked || alternating(0) != alternating(1) {
+        let message = "the file is UTF-16, not UTF-8 (byte 0)";
+        return Err(Error::new(Code::Encoding, message).hint("say --encoding utf-16"));
+    }
+    Ok(())
+}
+
+/// The one mark that cuts all rows of the sample into the same number of fields, two or more.
+fn find_delimiter(text: &str, whole: bool, options: &ReadOptions) -> Result<u8> {
+    const ROWS: usize = 200;
+    let decimal = |mark: u8| options.decimal_comma && mark == b',';
+    let mut consistent = Vec::new();
+    let mut most = (1, b',');
+    for &mark in CANDIDATES.iter().filter(|&&mark| !decimal(mark)) {
+        let Ok(rows) = sample(text, mark, ROWS, whole) else { continue };
+        let first = rows.first().map_or(0, Vec::len);
+        if first > most.0 {
+            most = (first, mark);
+        }
+        if first > 1 && rows.iter().all(|row| row.len() == first) {
+            consistent.push(mark);
+        }
+    }
+    match consistent[..] {
+        [only] => Ok(only),
+        [] => Ok(most.1),
+        _ => {
+            let shown: Vec<String> = consistent
+                .iter()
+                .map(|&mark| if mark == b'\t' { "tab".into() } else { format!("'{}'", char::from(mark)) })
+                .collect();
+            let message = format!("the delimiter may be {}", shown.join(" or "));
+            Err(Error::new(Code::Parse, message).hint("say which with --delimiter"))
+        }
+    }
+}
+
+fn find_header(rows: &Rows, numeric_below: &[bool], style: NumberStyle) -> Result<FoundHeader> {
+    let first = &rows[0];
+    let is_number = |field: &str| style.parse(field).is_some();
+    let is_text = |field: &str| !field.trim().is_empty() && !is_number(field);
+    if rows.len() == 1 {
+        let data = first.iter().any(|field| is_number(field));
+        return Ok(if data { FoundHeader::FoundNone } else { FoundHeader::Found });
+    }
+    let some_number_below =
+        |j: usize| rows[1..].iter().any(|row| row.get(j).is_some_and(|field| is_number(field)));
+    let over_numbers = (0..first.len()).filter(|&j| numeric_below[j] && some_number_below(j));
+    let (mut text_over, mut number_over) = (None, None);
+    for j in over_numbers {
+        if is_text(&first[j]) && !MISSING_TOKENS.contains(&first[j].trim()) {
+            text_over.get_or_insert(j);
+        } else if is_number(&first[j]) {
+            number_over.get_or_insert(j);
+        }
+    }
+    match (text_over, number_over) {
+        (Some(_), None) => Ok(FoundHeader::Found),
+        (None, Some(_)) => Ok(FoundHeader::FoundNone),
+        (Some(text), Some(number)) => Err(doubtful(&format!(
+            "the first line has the text '{}' and the number '{}' over columns of numbers",
+            plain(&first[text]),
+            plain(&first[number])
+        ))),
+        (None, None) => match (0..first.len()).find(|&j| comes_again(rows, j)) {
+            Some(j) => Err(doubtful(&format!(
+                "the first line may be names or data: '{}' comes again in its column",
+                plain(&first[j])
+            ))),
+            None => Ok(FoundHeader::Found),
+        },
+    }
+}
+
+fn comes_again(rows: &Rows, j: usize) -> bool {
+    let first = &rows[0][j];
+    !first.is_empty() && rows[1..].iter().any(|row| row.get(j) == Some(first))
+}
+
+fn doubtful(why: &str) -> Error {
+    Error::new(Code::Names, why).row(1).hint("say --header yes or --header no")
+}
+
+fn is_number_or_missing(field: &str, style: NumberStyle, options: &ReadOptions) -> bool {
+    let word = field.trim_ascii();
+    word.is_empty()
+        || MISSING_TOKENS.contains(&word)
+        || options.na.iter().any(|token| token == field)
+        || style.parse(field).is_some()
+}
+
+fn all_numbers<'a>(
+    mut fields: impl Iterator<Item = &'a Cow<'a, str>>,
+    style: NumberStyle,
+    options: &ReadOptions,
+) -> bool {
+    fields.all(|field| is_number_or_missing(field, style, options))
+}
+
+fn note_header(header: FoundHeader, names: &[String], notes: &mut Vec<String>) {
+    match header {
+        FoundHeader::FoundNone => notes.push(format!(
+            "no header: the first line is data, and the columns are named x0 to x{}; --header yes to change",
+            names.len().saturating_sub(1)
+        )),
+        FoundHeader::Stated | FoundHeader::Found | FoundHeader::StatedNone => {}
+    }
+}
+
+/// Says which word made a column text where most values are numbers.
+fn note_spoilt(
+    rows: &[Vec<Cow<'_, str>>],
+    names: &[String],
+    numeric: &[bool],
+    style: NumberStyle,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) {
+    for (j, name) in names.iter().enumerate().filter(|&(j, _)| !numeric[j]) {
+        if options.skips(name) || matches!(options.rule(name), Some(rule) if *rule != TypeRule::Numeric) {
+            continue;
+        }
+        let fields = || rows.iter().filter_map(|row| row.get(j));
+        let is_number = |field: &&Cow<'_, str>| is_number_or_missing(field, style, options);
+        let numbers = fields().filter(is_number).count();
+        if 10 * numbers < 9 * rows.len() {
+            continue;
+        }
+        if let Some(word) = fields().find(|field| !is_number(field)) {
+            let (name, word) = (plain(name), plain(word));
+            notes.push(format!(
+                "{name}: read as text because of '{word}'; --na '{word}' or --type {name}=num to change"
+            ));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Numbers in text. Leading zeros (`007`), words and anything else that a number would not give
+//! back are not numbers.
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NumberStyle {
+    /// `1,5` is one and a half.
+    pub(crate) decimal_comma: bool,
+    /// What stands between groups of three digits.
+    pub(crate) thousands: Option<u8>,
+}
+
+/// A number, and whether it is an integer that `f64` had to round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Number {
+    pub(crate) value: f64,
+    pub(crate) rounded: bool,
+}
+
+impl NumberStyle {
+    /// Whether numbers are written as in programs.
+    pub(crate) fn is_plain(self) -> bool {
+        self == NumberStyle::default()
+    }
+
+    /// The number that a text is, surrounding spaces aside.
+    pub(crate) fn parse(self, text: &str) -> Option<Number> {
+        let text = text.trim_ascii();
+        if self.is_plain() {
+            return parse_plain(text.as_bytes());
+        }
+        let point = if self.decimal_comma { b',' } else { b'.' };
+        let (whole, rest) = match text.bytes().position(|byte| byte == point) {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
+        };
+        if rest.is_some_and(|rest| self.decimal_comma && rest.contains(['.', ','])) {
+            return None;
+        }
+        let mut plain = match self.thousands {
+            Some(mark) if whole.as_bytes().contains(&mark) => ungroup(whole, mark)?,
+            _ if self.decimal_comma && whole.contains('.') => return None,
+            _ => whole.as_bytes().to_vec(),
+        };
+        if let Some(rest) = rest {
+            plain.push(b'.');
+            plain.extend_from_slice(rest.as_bytes());
+        }
+        parse_plain(&plain)
+    }
+}
+
+/// Digits without their group marks, if every group but the first has three.
+fn ungroup(whole: &str, mark: u8) -> Option<Vec<u8>> {
+    let digits = whole.trim_start_matches(['-', '+']);
+    let groups: Vec<&[u8]> = digits.as_bytes().split(|&byte| byte == mark).collect();
+    let good = groups.iter().enumerate().all(|(i, group)| {
+        let length = if i == 0 { (1..=3).contains(&group.len()) } else { group.len() == 3 };
+        length && group.iter().all(u8::is_ascii_digit)
+    });
+    let sign = &whole.as_bytes()[..whole.len() - digits.len()];
+    good.then(|| sign.iter().chain(groups.concat().iter()).copied().collect())
+}
+
+fn parse_plain(bytes: &[u8]) -> Option<Number> {
+    let (number, used) = prefix(bytes)?;
+    (used == bytes.len()).then_some(number)
+}
+
+/// The longest number at the start of `bytes`, and its length.
+#[inline]
+pub(crate) fn prefix(bytes: &[u8]) -> Option<(Number, usize)> {
+    let (value, used) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
+    let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
+    let leading_zero = bytes.get(sign) == Some(&b'0')
+        && bytes.get(sign + 1).is_some_and(u8::is_ascii_digit);
+    if leading_zero || value.is_nan() {
+        return None;
+    }
+    let rounded = used > 15 && is_rounded(&bytes[sign..used]);
+    Some((Number { value, rounded }, used))
+}
+
+/// Whether digits are an integer that `f64` cannot hold.
+fn is_rounded(digits: &[u8]) -> bool {
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let Ok(text) = std::str::from_utf8(digits) else { return false };
+    match text.parse::<u64>() {
+        Ok(integer) => integer > 1 << 53 && (integer as f64) as u128 != u128::from(integer),
+        Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> Option<f64> {
+        NumberStyle::default().parse(text).map(|number| number.value)
+    }
+
+    #[test]
+    fn numbers_are_read_to_the_last_bit() {
+        for text in ["0", "-0.0", "1e5", "+3", ".5", "5.", "0.1", "1.7976931348623157e308", "5e-324"] {
+            let expected: f64 = text.parse().unwrap();
+            assert_eq!(plain(text).unwrap().to_bits(), expected.to_bits(), "{text}");
+        }
+        assert_eq!(plain("-inf"), Some(f64::NEG_INFINITY));
+    }
+
+    #[test]
+    fn codes_and_words_are_not_numbers() {
+        for text in ["01234", "-007", "1e", "1.2.3", "", "-", "nan", "0x1f", "1_000", "12a", "1 2"] {
+            assert_eq!(plain(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_that_lose_digits_are_known() {
+        let rounded = |text: &str| NumberStyle::default().parse(text).unwrap().rounded;
+        assert!(rounded("9007199254740993") && rounded("-12345678901234567890123"));
+        assert!(!rounded("9007199254740992") && !rounded("0.12345678901234567890"));
+        assert!(!rounded("18014398509481984"));
+    }
+
+    #[test]
+    fn commas_mean_something_only_when_asked() {
+        let european = NumberStyle { decimal_comma: true, thousands: Some(b'.') };
+        let value = |style: NumberStyle, text: &str| style.parse(text).map(|number| number.value);
+        assert_eq!(value(european, "1.234,5"), Some(1234.5));
+        assert_eq!(value(european, "-1.234.567"), Some(-1_234_567.0));
+        assert_eq!(value(european, "1.23"), None);
+        let english = NumberStyle { decimal_comma: false, thousands: Some(b',') };
+        assert_eq!(value(english, "1,234.5"), Some(1234.5));
+        assert_eq!(value(english, "12,34"), None);
+        assert_eq!(plain("1,234"), None);
+    }
+}

@@ -1,0 +1,477 @@
+//! Bytes to read from: a regular file read in place, or anything else taken in once (standard
+//! input, compressed files, other encodings) so that every reader sees the same bytes.
+
+use crate::options::{Encoding, Format, ReadOptions};
+use crate::report::Packing;
+use learnt_core::error::{Code, Error, Result, plain};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+const BUFFER: usize = 1 << 20;
+
+/// Bytes that can be read at any place by several threads.
+pub(crate) enum Bytes {
+    /// A file that is read in pieces.
+    File {
+        /// The open file.
+        file: File,
+        /// Its length when opened.
+        len: u64,
+        /// When it was last changed before it was opened.
+        modified: Option<SystemTime>,
+    },
+    /// All of it.
+    Memory(Vec<u8>),
+}
+
+/// A file or stream, unpacked.
+pub(crate) struct Input {
+    /// The bytes.
+    pub(crate) bytes: Arc<Bytes>,
+    /// How they were packed.
+    pub(crate) packing: Packing,
+    /// SHA-256 of the packed bytes, if they were taken in and it was asked for.
+    pub(crate) digest: Option<String>,
+    /// The name to put in messages.
+    pub(crate) name: String,
+}
+
+impl Bytes {
+    /// How many there are.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Bytes::File { len, .. } => *len,
+            Bytes::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Bytes `start..end`, from memory or by way of `buffer`.
+    pub(crate) fn read<'a>(
+        &'a self,
+        start: u64,
+        end: u64,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        let end = end.min(self.len()).max(start.min(self.len()));
+        let start = start.min(end);
+        match self {
+            Bytes::Memory(bytes) => Ok(&bytes[start as usize..end as usize]),
+            Bytes::File { file, .. } => {
+                let count = (end - start) as usize;
+                if buffer.len() < count {
+                    buffer.try_reserve(count - buffer.len()).map_err(|_| no_memory(count))?;
+                    buffer.resize(count, 0);
+                }
+                read_at(file, &mut buffer[..count], start)?;
+                Ok(&buffer[..count])
+            }
+        }
+    }
+
+    /// An error if the file is no longer the one that was opened.
+    pub(crate) fn unchanged(&self) -> Result<()> {
+        let Bytes::File { file, len, modified } = self else { return Ok(()) };
+        let now = file.metadata()?;
+        match now.len() == *len && now.modified().ok() == *modified {
+            true => Ok(()),
+            false => Err(changed()),
+        }
+    }
+
+    fn of_file(file: File) -> Result<Bytes> {
+        let metadata = file.metadata()?;
+        Ok(Bytes::File { len: metadata.len(), modified: metadata.modified().ok(), file })
+    }
+}
+
+/// The error for a file that changed between two looks at it.
+pub(crate) fn changed() -> Error {
+    Error::new(Code::Io, "the file changed while it was being read").hint("read it again")
+}
+
+fn no_memory(bytes: usize) -> Error {
+    Error::new(Code::Memory, format!("no memory for {} MB of input", bytes >> 20))
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], start: u64) -> Result<()> {
+    use std::os::unix::fs::FileExt;
+    file.read_exact_at(buffer, start).map_err(short_read)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], start: u64) -> Result<()> {
+    use std::os::windows::fs::FileExt;
+    let mut done = 0;
+    while done < buffer.len() {
+        match file.seek_read(&mut buffer[done..], start + done as u64)? {
+            0 => return Err(changed()),
+            count => done += count,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> Result<()> {
+    Err(Error::unsupported("files cannot be read on this platform"))
+}
+
+#[cfg(unix)]
+fn short_read(error: std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => changed(),
+        _ => error.into(),
+    }
+}
+
+/// Opens a path, or standard input for `-`. With `spool`, what cannot be read in place goes to a
+/// temporary file instead of memory.
+pub(crate) fn open(path: &Path, options: &ReadOptions, spool: bool) -> Result<Input> {
+    let name = plain(&path.display().to_string());
+    let result = match path.as_os_str() == "-" {
+        true => take_in(&mut std::io::stdin().lock(), options, spool),
+        false => open_path(path, options, spool),
+    };
+    result.map(|input| Input { name: name.clone(), ..input }).map_err(|error| error.within(&name))
+}
+
+/// Bytes that are already in memory, unpacked.
+pub(crate) fn from_memory(name: &str, bytes: &[u8]) -> Input {
+    Input {
+        bytes: Arc::new(Bytes::Memory(bytes.to_vec())),
+        packing: Packing::Plain,
+        digest: None,
+        name: plain(name),
+    }
+}
+
+fn open_path(path: &Path, options: &ReadOptions, spool: bool) -> Result<Input> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(Error::new(Code::Io, "is a directory, not a file"));
+    }
+    if !metadata.is_file() {
+        return take_in(&mut file, options, spool);
+    }
+    let mut head = [0; 16];
+    let got = fill(&mut file, &mut head)?;
+    file.seek(SeekFrom::Start(0))?;
+    let plain_text = options.encoding == Encoding::Utf8 || is_binary(&head[..got]);
+    if packing_of(&head[..got]) != Packing::Plain || !plain_text {
+        return take_in(&mut file, options, spool);
+    }
+    options.check_size(metadata.len(), metadata.len())?;
+    Ok(Input {
+        bytes: Arc::new(Bytes::of_file(file)?),
+        packing: Packing::Plain,
+        digest: None,
+        name: String::new(),
+    })
+}
+
+/// Reads a stream to its end: hashes, unpacks, makes it UTF-8.
+fn take_in(source: &mut dyn Read, options: &ReadOptions, spool: bool) -> Result<Input> {
+    let mut head = vec![0; 16];
+    let got = fill(source, &mut head)?;
+    head.truncate(got);
+    let packing = packing_of(&head);
+    let mut raw = Counted { source, head, given: 0, count: 0, hash: None };
+    raw.hash = options.digest.then(Sha256::new);
+    let mut sink = match spool {
+        true => Sink::File(tempfile::tempfile()?),
+        false => Sink::Memory(Vec::new()),
+    };
+    match packing {
+        Packing::Plain => pump(&mut raw, |raw| raw, &mut sink, options)?,
+        Packing::Gzip => {
+            let mut unpacked = flate2::read::MultiGzDecoder::new(&mut raw);
+            pump(&mut unpacked, |unpacked| unpacked.get_mut(), &mut sink, options)?;
+        }
+        Packing::Zstd => {
+            let buffered = std::io::BufReader::with_capacity(BUFFER, &mut raw);
+            let mut unpacked = zstd::stream::read::Decoder::with_buffer(buffered)?;
+            pump(&mut unpacked, |unpacked| unpacked.get_mut().get_mut(), &mut sink, options)?;
+        }
+    }
+    std::io::copy(&mut raw, &mut std::io::sink())?;
+    let digest = raw.hash.map(|hash| hex(&hash.finalize()));
+    let bytes = match sink {
+        Sink::Memory(bytes) => Bytes::Memory(bytes),
+        Sink::File(file) => Bytes::of_file(file)?,
+    };
+    Ok(Input { bytes: Arc::new(bytes), packing, digest, name: String::new() })
+}
+
+/// Moves everything from `source` to `sink` as UTF-8, within the limits. `raw` finds the reader of
+/// packed bytes inside `source`.
+fn pump<R: Read, H: Consumed>(
+    source: &mut R,
+    raw: impl Fn(&mut R) -> &mut H,
+    sink: &mut Sink,
+    options: &ReadOptions,
+) -> Result<()> {
+    let mut buffer = vec![0; BUFFER];
+    let mut recoder = Recoder::new(options.encoding);
+    let mut total = 0;
+    loop {
+        let got = fill(source, &mut buffer).map_err(|error| match error.code() {
+            Code::Io => Error::new(Code::Parse, format!("cannot be unpacked: {}", error.message())),
+            _ => error,
+        })?;
+        if got == 0 {
+            break;
+        }
+        total += got as u64;
+        options.check_size(raw(source).consumed(), total)?;
+        sink.write(recoder.recode(&buffer[..got])?)?;
+    }
+    recoder.end()
+}
+
+trait Consumed {
+    fn consumed(&self) -> u64;
+}
+
+/// A reader that counts and hashes what passes.
+struct Counted<'a> {
+    source: &'a mut dyn Read,
+    head: Vec<u8>,
+    given: usize,
+    count: u64,
+    hash: Option<Sha256>,
+}
+
+impl Consumed for Counted<'_> {
+    fn consumed(&self) -> u64 {
+        self.count
+    }
+}
+
+impl<T: Consumed + ?Sized> Consumed for &mut T {
+    fn consumed(&self) -> u64 {
+        (**self).consumed()
+    }
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let left = &self.head[self.given..];
+        let got = if left.is_empty() {
+            self.source.read(buffer)?
+        } else {
+            let count = left.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&left[..count]);
+            self.given += count;
+            count
+        };
+        self.count += got as u64;
+        if let Some(hash) = &mut self.hash {
+            hash.update(&buffer[..got]);
+        }
+        Ok(got)
+    }
+}
+
+enum Sink {
+    Memory(Vec<u8>),
+    File(File),
+}
+
+impl Sink {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Sink::File(file) => Ok(file.write_all(bytes)?),
+            Sink::Memory(all) => {
+                all.try_reserve(bytes.len()).map_err(|_| no_memory(all.len() + bytes.len()))?;
+                all.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Text in another encoding into UTF-8, piece by piece.
+struct Recoder {
+    encoding: Encoding,
+    big_endian: bool,
+    started: bool,
+    waiting: Vec<u8>,
+    text: String,
+}
+
+impl Recoder {
+    fn new(encoding: Encoding) -> Self {
+        Recoder {
+            encoding,
+            big_endian: false,
+            started: false,
+            waiting: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    fn recode<'a>(&'a mut self, bytes: &'a [u8]) -> Result<&'a [u8]> {
+        self.text.clear();
+        match self.encoding {
+            Encoding::Utf8 => return Ok(bytes),
+            Encoding::Latin1 => self.text.extend(bytes.iter().map(|&byte| char::from(byte))),
+            Encoding::Utf16 => self.recode_utf16(bytes)?,
+        }
+        Ok(self.text.as_bytes())
+    }
+
+    fn recode_utf16(&mut self, bytes: &[u8]) -> Result<()> {
+        self.waiting.extend_from_slice(bytes);
+        if !self.started && self.waiting.len() >= 2 {
+            self.started = true;
+            self.big_endian = self.waiting[..2] == [0xfe, 0xff];
+        }
+        let big_endian = self.big_endian;
+        let unit = |pair: &[u8]| match big_endian {
+            true => u16::from_be_bytes([pair[0], pair[1]]),
+            false => u16::from_le_bytes([pair[0], pair[1]]),
+        };
+        let mut count = self.waiting.len() / 2 * 2;
+        let is_high = |pair: &[u8]| (0xd800..0xdc00).contains(&unit(pair));
+        if count >= 2 && is_high(&self.waiting[count - 2..count]) {
+            count -= 2;
+        }
+        let units = self.waiting[..count].chunks_exact(2).map(unit);
+        for decoded in char::decode_utf16(units) {
+            self.text.push(decoded.map_err(|_| not_utf16())?);
+        }
+        self.waiting.drain(..count);
+        Ok(())
+    }
+
+    fn end(&self) -> Result<()> {
+        if self.waiting.is_empty() { Ok(()) } else { Err(not_utf16()) }
+    }
+}
+
+fn not_utf16() -> Error {
+    Error::new(Code::Encoding, "the text is not valid UTF-16").hint("leave out --encoding utf-16")
+}
+
+/// Reads until the buffer is full or the source ends.
+fn fill<R: Read + ?Sized>(source: &mut R, buffer: &mut [u8]) -> Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match source.read(&mut buffer[done..]) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(done)
+}
+
+fn packing_of(head: &[u8]) -> Packing {
+    match head {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+        _ => Packing::Plain,
+    }
+}
+
+fn is_binary(head: &[u8]) -> bool {
+    head.starts_with(b"PAR1") || head.starts_with(b"ARROW1") || head.starts_with(&[0xff; 4])
+}
+
+/// SHA-256 of a file.
+pub(crate) fn digest_of(bytes: &Bytes) -> Result<String> {
+    let mut hash = Sha256::new();
+    let mut buffer = Vec::new();
+    let mut start = 0;
+    while start < bytes.len() {
+        let end = (start + BUFFER as u64).min(bytes.len());
+        hash.update(bytes.read(start, end, &mut buffer)?);
+        start = end;
+    }
+    Ok(hex(&hash.finalize()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The format of an input: as asked, by its first bytes, by its name, by its first line.
+pub(crate) fn format_of(path: &Path, bytes: &Bytes, options: &ReadOptions) -> Result<Format> {
+    let mut buffer = Vec::new();
+    let head = bytes.read(0, 4096, &mut buffer)?;
+    let magic = match head {
+        [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => {
+            Some(Format::Arrow)
+        }
+        _ => None,
+    };
+    if let Some(format) = options.format.or(magic) {
+        return Ok(format);
+    }
+    if let Some(kind) = named_unsupported(head) {
+        let error = Error::unsupported(format!("this is {kind}, which cannot be read"));
+        return Err(error.hint("export it as CSV or Parquet"));
+    }
+    Ok(Format::of_path(path).unwrap_or_else(|| format_of_text(head)))
+}
+
+fn named_unsupported(head: &[u8]) -> Option<&'static str> {
+    match head {
+        [b'P', b'K', 3, 4, ..] => Some("a zip archive or an Excel workbook"),
+        [0xd0, 0xcf, 0x11, 0xe0, ..] => Some("an old Excel workbook"),
+        [b'%', b'P', b'D', b'F', ..] => Some("a PDF document"),
+        [0x89, b'H', b'D', b'F', ..] => Some("an HDF5 file"),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("a NumPy array"),
+        [b'B', b'Z', b'h', ..] => Some("a bzip2 archive"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => Some("an xz archive"),
+        _ if head.starts_with(b"SQLite format 3") => Some("an SQLite database"),
+        _ => None,
+    }
+}
+
+fn format_of_text(head: &[u8]) -> Format {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_text = |line: &&[u8]| !line.is_empty() && line[0] != b'%';
+    let Some(line) = lines.find(is_text) else { return Format::Csv };
+    let lower = line.to_ascii_lowercase();
+    if lower.starts_with(b"@relation") || lower.starts_with(b"@attribute") {
+        return Format::Arff;
+    }
+    if line.starts_with(b"{\"") || line == b"{}" {
+        return Format::Ndjson;
+    }
+    if looks_like_libsvm(line) { Format::Libsvm } else { Format::Csv }
+}
+
+fn looks_like_libsvm(line: &[u8]) -> bool {
+    let number = |bytes: &[u8]| fast_float2::parse::<f64, _>(bytes).is_ok();
+    let pair = |token: &[u8]| match token.iter().position(|&byte| byte == b':') {
+        Some(at) => token[..at].iter().all(u8::is_ascii_digit) && at > 0 && number(&token[at + 1..]),
+        None => false,
+    };
+    let mut tokens = line.split(|&byte| byte == b' ').filter(|token| !token.is_empty());
+    tokens.next().is_some_and(number) && tokens.next().is_some_and(pair)
+}
+
+impl Bytes {
+    /// All bytes at once, for formats that are read as one text.
+    pub(crate) fn all(&self) -> Result<std::borrow::Cow<'_, [u8]>> {
+        match self {
+            Bytes::Memory(bytes) => Ok(std::borrow::Cow::Borrowed(bytes)),
+            Bytes::File { len, .. } => {
+                let mut buffer = Vec::new();
+                self.read(0, *len, &mut buffer)?;
+                Ok(std::borrow::Cow::Owned(buffer))
+            }
+        }
+    }
+}

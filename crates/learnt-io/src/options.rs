@@ -1,0 +1,294 @@
+//! What may be said about a file before it is read.
+
+use learnt_core::error::{Code, Error, Result, plain};
+use std::path::Path;
+
+/// Formats that can be read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text with a delimiter between fields.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, as a file or a stream.
+    Arrow,
+    /// Weka's attribute-relation format.
+    Arff,
+    /// `label index:value ...`.
+    Libsvm,
+    /// One JSON object a line.
+    Ndjson,
+}
+
+impl Format {
+    /// Every format, in the order of its names.
+    pub const ALL: &[Format] = &[
+        Format::Csv,
+        Format::Tsv,
+        Format::Parquet,
+        Format::Arrow,
+        Format::Arff,
+        Format::Libsvm,
+        Format::Ndjson,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
+            Format::Arff => "arff",
+            Format::Libsvm => "libsvm",
+            Format::Ndjson => "ndjson",
+        }
+    }
+
+    /// The format with this name.
+    pub fn parse(name: &str) -> Result<Format> {
+        let known = Format::ALL.iter().copied();
+        known
+            .clone()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| Error::unknown("file format", name, known.map(Format::name)))
+    }
+
+    /// The format that the end of a file name says, compression left aside.
+    pub fn of_path(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        match name.rsplit_once('.')?.1 {
+            "csv" | "txt" => Some(Format::Csv),
+            "tsv" | "tab" => Some(Format::Tsv),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "arrow" | "feather" | "ipc" | "arrows" => Some(Format::Arrow),
+            "arff" => Some(Format::Arff),
+            "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
+            "ndjson" | "jsonl" => Some(Format::Ndjson),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the first line of a CSV file names the columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// Found out from the types of the columns; an error where that leaves doubt.
+    #[default]
+    Auto,
+    /// It does.
+    Yes,
+    /// It does not: the columns are x0, x1, ...
+    No,
+}
+
+/// What happens to a row with more or fewer fields than the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ragged {
+    /// An error with its line.
+    #[default]
+    Error,
+    /// It is left out and counted.
+    Skip,
+}
+
+/// How text is written in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, with or without a byte-order mark.
+    #[default]
+    Utf8,
+    /// ISO 8859-1: every byte is the character of that number.
+    Latin1,
+    /// UTF-16; little-endian unless its byte-order mark says otherwise.
+    Utf16,
+}
+
+impl Encoding {
+    /// The encoding with this name.
+    pub fn parse(name: &str) -> Result<Encoding> {
+        match name.to_ascii_lowercase().replace('_', "-").as_str() {
+            "utf-8" | "utf8" => Ok(Encoding::Utf8),
+            "latin-1" | "latin1" | "iso-8859-1" => Ok(Encoding::Latin1),
+            "utf-16" | "utf16" => Ok(Encoding::Utf16),
+            _ => Err(Error::unknown("encoding", name, ["utf-8", "latin-1", "utf-16"])),
+        }
+    }
+}
+
+/// What a column is to be, whatever its values look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeRule {
+    /// A quantity; anything else in it is an error.
+    Numeric,
+    /// Categories, in sorted order.
+    Categorical,
+    /// Categories in this order; another value is an error.
+    Ordered(Vec<String>),
+    /// Left out.
+    Skip,
+}
+
+impl TypeRule {
+    /// From `num`, `cat`, `skip` or `ord(S<M<L)`.
+    pub fn parse(text: &str) -> Result<TypeRule> {
+        let ordered = text.strip_prefix("ord(").and_then(|rest| rest.strip_suffix(')'));
+        match (text, ordered) {
+            ("num", _) => Ok(TypeRule::Numeric),
+            ("cat", _) => Ok(TypeRule::Categorical),
+            ("skip", _) => Ok(TypeRule::Skip),
+            (_, Some(inner)) => ordered_levels(text, inner).map(TypeRule::Ordered),
+            _ => {
+                let message = format!("no column type '{}'", plain(text));
+                Err(Error::new(Code::Unknown, message).hint("types: num, cat, skip, ord(S<M<L)"))
+            }
+        }
+    }
+}
+
+fn ordered_levels(text: &str, inner: &str) -> Result<Vec<String>> {
+    let levels: Vec<String> = inner.split('<').map(|level| level.trim().to_string()).collect();
+    let mut sorted = levels.clone();
+    sorted.sort();
+    let twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    if levels.len() < 2 || twice || levels.iter().any(String::is_empty) {
+        let message = format!("'{}' needs two or more different levels", plain(text));
+        return Err(Error::new(Code::Usage, message).hint("write for example ord(S<M<L)"));
+    }
+    Ok(levels)
+}
+
+/// Tokens that are missing values in numeric columns; in text columns they stay text.
+pub const MISSING_TOKENS: &[&str] =
+    &["NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"];
+
+/// What may be said about a file before it is read. The default finds everything out.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The format; found from the name and the first bytes otherwise.
+    pub format: Option<Format>,
+    /// The delimiter of CSV; found from the first rows otherwise.
+    pub delimiter: Option<u8>,
+    /// Whether the first line names the columns.
+    pub header: Header,
+    /// Tokens that are missing values in every column, beside [`MISSING_TOKENS`] in numeric ones.
+    pub na: Vec<String>,
+    /// Types of columns by name.
+    pub types: Vec<(String, TypeRule)>,
+    /// How text is written in bytes.
+    pub encoding: Encoding,
+    /// What happens to rows with too many or too few fields.
+    pub ragged: Ragged,
+    /// Whether empty and repeated column names are numbered instead of refused.
+    pub dedupe_names: bool,
+    /// Whether `1,5` is one and a half.
+    pub decimal_comma: bool,
+    /// The character between groups of three digits, if there is one: `,`, `.`, `'`, `_` or a space.
+    pub thousands: Option<u8>,
+    /// The most bytes that are read, after decompression.
+    pub max_input: u64,
+    /// The most bytes that one byte of the file may become.
+    pub max_ratio: u64,
+    /// The most columns.
+    pub max_features: usize,
+    /// The columns to keep, in the order of the file; all otherwise.
+    pub columns: Option<Vec<String>>,
+    /// Whether warnings about lost digits are errors.
+    pub strict: bool,
+    /// Whether the SHA-256 of the file is computed.
+    pub digest: bool,
+    /// Whether a table without rows is accepted.
+    pub allow_empty: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: None,
+            delimiter: None,
+            header: Header::Auto,
+            na: Vec::new(),
+            types: Vec::new(),
+            encoding: Encoding::Utf8,
+            ragged: Ragged::Error,
+            dedupe_names: false,
+            decimal_comma: false,
+            thousands: None,
+            max_input: 64 << 30,
+            max_ratio: 1000,
+            max_features: 10_000_000,
+            columns: None,
+            strict: false,
+            digest: false,
+            allow_empty: false,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The type asked for a column.
+    pub fn rule(&self, name: &str) -> Option<&TypeRule> {
+        self.types.iter().rev().find(|(column, _)| column == name).map(|(_, rule)| rule)
+    }
+
+    /// Whether a column is left out.
+    pub fn skips(&self, name: &str) -> bool {
+        let unlisted = |columns: &Vec<String>| !columns.iter().any(|column| column == name);
+        self.columns.as_ref().is_some_and(unlisted) || self.rule(name) == Some(&TypeRule::Skip)
+    }
+
+    /// Refuses options that name columns which are not there, and too many columns.
+    pub(crate) fn check_names<'a>(&self, names: &'a [String]) -> Result<()> {
+        if names.len() > self.max_features {
+            let message = format!("{} columns, and the limit is {}", names.len(), self.max_features);
+            return Err(Error::new(Code::Memory, message).hint("raise --max-features"));
+        }
+        let asked = self.types.iter().map(|(name, _)| name);
+        for name in asked.chain(self.columns.iter().flatten()) {
+            if !names.contains(name) {
+                return Err(Error::unknown("column", name, names.iter().map(String::as_str)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses bytes that have become more than the limits allow.
+    pub(crate) fn check_size(&self, packed: u64, unpacked: u64) -> Result<()> {
+        const SMALL: u64 = 16 << 20;
+        let message = if unpacked > self.max_input {
+            format!("more than {} MB of input", self.max_input >> 20)
+        } else if unpacked > SMALL && unpacked / self.max_ratio.max(1) > packed {
+            format!("{packed} bytes became more than {} times as many", self.max_ratio)
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(Code::Memory, message).hint("raise --max-input if the file is to be trusted"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn column_types_are_read_from_text() {
+        assert_eq!(TypeRule::parse("num").unwrap(), TypeRule::Numeric);
+        let levels = ["S", "M", "L"].map(String::from).to_vec();
+        assert_eq!(TypeRule::parse("ord(S<M<L)").unwrap(), TypeRule::Ordered(levels));
+        for bad in ["ord(S)", "ord(S<S)", "number", "ord(S<"] {
+            assert!(TypeRule::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn formats_are_known_by_the_end_of_the_name() {
+        let of = |name: &str| Format::of_path(Path::new(name));
+        assert_eq!(of("a/b.CSV.gz"), Some(Format::Csv));
+        assert_eq!(of("x.tsv.zst"), Some(Format::Tsv));
+        assert_eq!(of("x.feather"), Some(Format::Arrow));
+        assert_eq!(of("x.data"), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! Parquet: every column of every row group is read on its own, on all threads.
+
+use crate::arrow::{append, damaged, guarded, plan};
+use crate::columns::{Collected, assemble};
+use crate::input::Bytes;
+use crate::options::{Format, ReadOptions};
+use crate::report::{Loaded, ReadReport};
+use learnt_core::context::Context;
+use learnt_core::error::Result;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+
+const WHAT: &str = "Parquet";
+const BATCH: usize = 16_384;
+
+/// A file whose footer is known.
+pub(crate) struct ParquetFile {
+    bytes: Shared,
+    metadata: ArrowReaderMetadata,
+    /// The first row of each row group, and the number of rows.
+    pub(crate) starts: Vec<u64>,
+}
+
+/// Reads the whole file.
+pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> Result<Loaded> {
+    let file = ParquetFile::open(bytes, options)?;
+    let mut report = ReadReport::new(Format::Parquet);
+    let columns = file.plan(options, &mut report)?;
+    let rows = file.rows() as usize;
+    options.check_size(bytes.len(), 8 * (rows as u64).saturating_mul(columns.len() as u64))?;
+    run.claim(8 * (rows * columns.len()) as u64, "the table")?;
+    let groups = file.starts.len() - 1;
+    let mut whole = Vec::with_capacity(columns.len());
+    let parts = run.try_par_map(groups * columns.len(), |task| {
+        let (j, group) = (task / groups.max(1), task % groups.max(1));
+        let (place, name) = (columns[j].0, &columns[j].1.name);
+        let mut part = columns[j].1.empty_like(name);
+        let count = file.starts[group + 1] - file.starts[group];
+        file.append(&[group], 0, count, &[place], std::slice::from_mut(&mut part))?;
+        Ok(part)
+    })?;
+    let mut parts = parts.into_iter();
+    for (_, column) in columns {
+        let of_column = parts.by_ref().take(groups);
+        whole.push(of_column.fold(column, Collected::join));
+    }
+    bytes.unchanged()?;
+    assemble(whole, rows, report, options, run)
+}
+
+impl ParquetFile {
+    /// Reads the footer.
+    pub(crate) fn open(bytes: &Arc<Bytes>, options: &ReadOptions) -> Result<ParquetFile> {
+        let bytes = Shared(Arc::clone(bytes));
+        let metadata = guarded(WHAT, || {
+            ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())
+                .map_err(|error| damaged(WHAT, error))
+        })?;
+        let mut starts = vec![0_u64];
+        for group in metadata.metadata().row_groups() {
+            let last = starts.last().copied().unwrap_or_default();
+            let rows = u64::try_from(group.num_rows()).ok();
+            let next = rows.and_then(|rows| last.checked_add(rows));
+            starts.push(next.ok_or_else(|| damaged(WHAT, "its number of rows"))?);
+        }
+        let unpacked = metadata.metadata().row_groups().iter().map(|group| {
+            u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX)
+        });
+        options.check_size(bytes.len(), unpacked.fold(0, u64::saturating_add))?;
+        Ok(ParquetFile { bytes, metadata, starts })
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.starts.last().copied().unwrap_or_default()
+    }
+
+    /// The columns to keep, by position, each empty.
+    pub(crate) fn plan(
+        &self,
+        options: &ReadOptions,
+        report: &mut ReadReport,
+    ) -> Result<Vec<(usize, Collected)>> {
+        let schema = self.metadata.schema();
+        let names = schema.fields().iter().map(|field| field.name());
+        report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
+        plan(schema, options, &mut report.notes)
+    }
+
+    /// Adds `count` rows of the row groups, from the `skip`-th on, to columns that are at `places`,
+    /// in rising order.
+    pub(crate) fn append(
+        &self,
+        groups: &[usize],
+        skip: u64,
+        count: u64,
+        places: &[usize],
+        columns: &mut [Collected],
+    ) -> Result<()> {
+        let roots = ProjectionMask::roots(self.metadata.parquet_schema(), places.iter().copied());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.bytes.clone(),
+            self.metadata.clone(),
+        );
+        let got = guarded(WHAT, || {
+            let reader = builder
+                .with_row_groups(groups.to_vec())
+                .with_projection(roots)
+                .with_batch_size(BATCH)
+                .with_offset(skip as usize)
+                .with_limit(count as usize)
+                .build()
+                .map_err(|error| damaged(WHAT, error))?;
+            let mut got = 0;
+            for batch in reader {
+                let batch = batch.map_err(|error| damaged(WHAT, error))?;
+                got += batch.num_rows() as u64;
+                for (array, column) in batch.columns().iter().zip(columns.iter_mut()) {
+                    append(array, column)?;
+                }
+            }
+            Ok(got)
+        })?;
+        match got == count {
+            true => Ok(()),
+            false => Err(damaged(WHAT, format!("{got} rows where its footer says {count}"))),
+        }
+    }
+}
+
+/// Bytes as the Parquet library wants them.
+#[derive(Clone)]
+struct Shared(Arc<Bytes>);
+
+/// A reader of the bytes from some place on.
+struct From {
+    bytes: Arc<Bytes>,
+    at: u64,
+    buffer: Vec<u8>,
+}
+
+impl Length for Shared {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl Read for From {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let end = self.at.saturating_add(out.len() as u64);
+        let got = self.bytes.read(self.at, end, &mut self.buffer).map_err(std::io::Error::other)?;
+        out[..got.len()].copy_from_slice(got);
+        self.at += got.len() as u64;
+        Ok(got.len())
+    }
+}
+
+impl ChunkReader for Shared {
+    type T = BufReader<From>;
+
+    fn get_read(&self, start: u64) -> std::result::Result<Self::T, ParquetError> {
+        let reader = From { bytes: Arc::clone(&self.0), at: start, buffer: Vec::new() };
+        Ok(BufReader::with_capacity(1024, reader))
+    }
+
+    fn get_bytes(
+        &self,
+        start: u64,
+        length: usize,
+    ) -> std::result::Result<bytes::Bytes, ParquetError> {
+        let end = start.checked_add(length as u64).filter(|&end| end <= self.len());
+        let end = end.ok_or_else(|| ParquetError::EOF("a part outside the file".to_string()))?;
+        let mut buffer = Vec::new();
+        let got = self.0.read(start, end, &mut buffer);
+        let got = got.map_err(|error| ParquetError::External(Box::new(error)))?;
+        Ok(bytes::Bytes::copy_from_slice(got))
+    }
+}

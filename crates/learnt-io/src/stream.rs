@@ -1,0 +1,230 @@
+//! Files larger than memory, as blocks of rows: the same blocks, to the bit, as those of the table
+//! that [`read`](crate::read) would give.
+//!
+//! One pass finds types, levels, classes and where rows are; after that any block can be read on
+//! its own. Compressed files and standard input are first copied to a temporary file.
+
+use crate::dataset::{
+    Classes, Distinct, Places, Roles, Task, classes_of, decide, missing_target, text_weights,
+};
+use crate::input::{self, digest_of, format_of};
+use crate::options::{Format, ReadOptions};
+use crate::report::ReadReport;
+use crate::stream_columns::Columnar;
+use crate::stream_csv::Csv;
+use learnt_core::context::Context;
+use learnt_core::data::{ColumnKind, Dataset, Frame, Label, MatRef, Schema, Target};
+use learnt_core::error::{Code, Error, Result};
+use learnt_core::rounds::{Block, Outline, Source, block_rows};
+use std::path::Path;
+
+/// The most classes that numbers of a streamed target may be.
+const MOST_CLASSES: usize = 65_536;
+
+/// Rows of a file, by number, in final coding.
+pub(crate) trait RowReader: Send + Sync {
+    /// Rows `start..end` of all kept columns, row by row.
+    fn rows(&self, start: u64, end: u64) -> Result<Vec<f64>>;
+}
+
+/// What the first pass found.
+pub(crate) struct Scanned {
+    pub(crate) schema: Schema,
+    pub(crate) report: ReadReport,
+    pub(crate) reader: Box<dyn RowReader>,
+    pub(crate) target: TargetFacts,
+}
+
+/// What the first pass found in the target.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TargetFacts {
+    /// Its different values, or codes.
+    pub(crate) distinct: Distinct,
+    pub(crate) missing: u64,
+    pub(crate) first_missing: u64,
+}
+
+impl TargetFacts {
+    /// Of the values of some rows, the first of which is row `start`.
+    pub(crate) fn of(values: Vec<f64>, start: u64) -> TargetFacts {
+        let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
+        let first = values.iter().position(|value| value.is_nan()).unwrap_or_default() as u64;
+        let mut distinct = Distinct::of_values(values);
+        distinct.values.truncate(MOST_CLASSES + 1);
+        TargetFacts { distinct, missing, first_missing: start + first }
+    }
+
+    /// Of both; `self` is of earlier rows.
+    pub(crate) fn merge(self, later: TargetFacts) -> TargetFacts {
+        let whole = self.distinct.whole && later.distinct.whole;
+        let first_missing =
+            if self.missing > 0 { self.first_missing } else { later.first_missing };
+        let missing = self.missing + later.missing;
+        let mut distinct = self.distinct.merge(later.distinct);
+        distinct.values.truncate(MOST_CLASSES + 1);
+        distinct.whole = whole;
+        TargetFacts { distinct, missing, first_missing }
+    }
+}
+
+/// A file as blocks.
+pub struct FileSource {
+    reader: Box<dyn RowReader>,
+    report: ReadReport,
+    notes: Vec<String>,
+    task: Option<Task>,
+    schema: Schema,
+    width: usize,
+    inputs: Vec<usize>,
+    target: Option<usize>,
+    weight: Option<usize>,
+    classes: Option<Classes>,
+}
+
+/// Opens a CSV, Parquet or Arrow file for fitting block by block.
+pub fn open_stream(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    roles: &Roles,
+    run: &Context,
+) -> Result<FileSource> {
+    let path = path.as_ref();
+    let input = input::open(path, options, true)?;
+    open_input(path, &input, options, roles, run).map_err(|error| error.within(&input.name))
+}
+
+fn open_input(
+    path: &Path,
+    input: &input::Input,
+    options: &ReadOptions,
+    roles: &Roles,
+    run: &Context,
+) -> Result<FileSource> {
+    if roles.group.is_some() || roles.targets.len() > 1 {
+        return Err(Error::unsupported("a stream takes one target and no groups")
+            .hint("leave out --stream"));
+    }
+    let format = format_of(path, &input.bytes, options)?;
+    let target = roles.targets.first().map(String::as_str);
+    let mut scanned = match format {
+        Format::Csv | Format::Tsv => Csv::scan(&input.bytes, options, format, target, run)?,
+        Format::Parquet => Columnar::scan_parquet(&input.bytes, options, target, run)?,
+        Format::Arrow => Columnar::scan_arrow(&input.bytes, options, target, run)?,
+        Format::Arff | Format::Libsvm | Format::Ndjson => {
+            let message = format!("{} files cannot be streamed", format.name());
+            return Err(Error::unsupported(message).hint("`learnt convert` makes a Parquet file of it"));
+        }
+    };
+    if scanned.report.rows == 0 {
+        return Err(Error::new(Code::Empty, "no rows: the file holds none"));
+    }
+    scanned.report.packing = input.packing;
+    scanned.report.digest = match (&input.digest, options.digest) {
+        (None, true) => Some(digest_of(&input.bytes)?),
+        (digest, _) => digest.clone(),
+    };
+    FileSource::new(scanned, roles)
+}
+
+impl FileSource {
+    fn new(scanned: Scanned, roles: &Roles) -> Result<FileSource> {
+        let Scanned { schema: all, report, reader, target: facts } = scanned;
+        let places = Places::find(&all, roles)?;
+        let inputs = places.inputs(all.len());
+        if inputs.is_empty() {
+            return Err(Error::new(Code::Empty, "no input columns are left beside the target"));
+        }
+        if let Some(j) = places.weight {
+            if all.column(j).kind != ColumnKind::Numeric {
+                return Err(text_weights(&all.column(j).name));
+            }
+        }
+        let target = places.targets.first().copied();
+        let mut notes = Vec::new();
+        let (mut task, mut classes) = (None, None);
+        if let Some(j) = target {
+            let column = all.column(j);
+            if facts.missing > 0 {
+                return Err(missing_target(&column.name, facts.missing, facts.first_missing));
+            }
+            let (found, note) = decide(column, &facts.distinct, report.rows, roles.task)?;
+            if found == Task::Classify {
+                if facts.distinct.values.len() > MOST_CLASSES {
+                    let message = format!("more than {MOST_CLASSES} classes");
+                    return Err(Error::new(Code::Target, message).column(&column.name));
+                }
+                classes = Some(classes_of(column, &facts.distinct));
+            }
+            notes.push(note);
+            task = Some(found);
+        }
+        let schema = all.select(&inputs);
+        let (width, weight) = (all.len(), places.weight);
+        Ok(FileSource { reader, report, notes, task, schema, width, inputs, target, weight, classes })
+    }
+
+    /// How the file was read.
+    pub fn report(&self) -> &ReadReport {
+        &self.report
+    }
+
+    /// Sentences about the target that the user should read.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What is to be learnt; `None` without a target.
+    pub fn task(&self) -> Option<Task> {
+        self.task
+    }
+
+    fn column(&self, cells: &[f64], j: usize) -> Vec<f64> {
+        cells.iter().skip(j).step_by(self.width).copied().collect()
+    }
+
+    fn input_cells(&self, cells: &[f64]) -> Vec<f64> {
+        let rows = cells.chunks_exact(self.width);
+        rows.flat_map(|row| self.inputs.iter().map(move |&j| row[j])).collect()
+    }
+}
+
+impl Source for FileSource {
+    fn outline(&self) -> Outline<'_> {
+        let labels: &[Label] = self.classes.as_ref().map_or(&[], |classes| &classes.labels);
+        Outline {
+            schema: &self.schema,
+            rows: self.report.rows,
+            outputs: usize::from(self.task == Some(Task::Regress)),
+            classes: labels,
+            weighted: self.weight.is_some(),
+        }
+    }
+
+    fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
+        let size = block_rows(self.inputs.len()) as u64;
+        let start = index.saturating_mul(size).min(self.report.rows);
+        let end = (start + size).min(self.report.rows);
+        let cells = self.reader.rows(start, end)?;
+        let rows = (end - start) as usize;
+        let inputs = self.input_cells(&cells);
+        let x = MatRef::row_major(&inputs, rows, self.inputs.len())?;
+        let mut data = Dataset::new(Frame::new(x, &self.schema)?);
+        let target = self.target.map(|j| self.column(&cells, j)).unwrap_or_default();
+        let codes: Vec<u32> = match &self.classes {
+            Some(classes) => target.iter().map(|&value| classes.code(value)).collect(),
+            None => Vec::new(),
+        };
+        match (&self.classes, self.target) {
+            (Some(classes), _) => {
+                data = data.with_target(Target::Class { codes: &codes, classes: &classes.labels });
+            }
+            (None, Some(_)) => data = data.with_target(Target::Real(MatRef::from_column(&target))),
+            (None, None) => {}
+        }
+        let weights = self.weight.map(|j| self.column(&cells, j));
+        if let Some(weights) = &weights {
+            data = data.with_weights(weights);
+        }
+        f(&Block { index, first_row: start, data })
+    }
+}

@@ -1,0 +1,229 @@
+//! Parquet and Arrow files as blocks: row groups and batches that cover a block are decoded
+//! whenever it is asked for.
+
+use crate::arrow::{append, plan};
+use crate::columns::{Collected, Settled, settle};
+use crate::input::{Bytes, changed};
+use crate::ipc::IpcFile;
+use crate::levels::Levels;
+use crate::options::{Format, ReadOptions};
+use crate::parquet::ParquetFile;
+use crate::report::ReadReport;
+use crate::stream::{RowReader, Scanned, TargetFacts};
+use learnt_core::context::Context;
+use learnt_core::error::{Error, Result};
+use learnt_core::rounds::block_rows;
+use std::sync::Arc;
+
+enum Container {
+    Parquet(ParquetFile),
+    Arrow { file: IpcFile, starts: Vec<u64> },
+}
+
+/// A file of columns whose levels are known.
+pub(crate) struct Columnar {
+    bytes: Arc<Bytes>,
+    container: Container,
+    options: ReadOptions,
+    /// The kept columns by position, each empty.
+    columns: Vec<(usize, String, bool)>,
+    finals: Vec<Option<(Levels, Vec<f64>)>>,
+}
+
+/// What is known of a column.
+#[derive(Default)]
+struct Facts {
+    missing: u64,
+    rounded: u64,
+    levels: Option<Levels>,
+}
+
+impl Columnar {
+    /// Goes over a Parquet file once.
+    pub(crate) fn scan_parquet(
+        bytes: &Arc<Bytes>,
+        options: &ReadOptions,
+        target: Option<&str>,
+        run: &Context,
+    ) -> Result<Scanned> {
+        let file = ParquetFile::open(bytes, options)?;
+        let mut report = ReadReport::new(Format::Parquet);
+        let columns = file.plan(options, &mut report)?;
+        report.rows = file.rows();
+        Self::scan(bytes, Container::Parquet(file), columns, report, options, target, run)
+    }
+
+    /// Goes over an Arrow file once.
+    pub(crate) fn scan_arrow(
+        bytes: &Arc<Bytes>,
+        options: &ReadOptions,
+        target: Option<&str>,
+        run: &Context,
+    ) -> Result<Scanned> {
+        let file = IpcFile::open(bytes, options)?;
+        let mut report = ReadReport::new(Format::Arrow);
+        let columns = plan(&file.schema, options, &mut report.notes)?;
+        let names = file.schema.fields().iter().map(|field| field.name());
+        report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
+        let starts = file.starts(bytes)?;
+        report.rows = starts.last().copied().unwrap_or_default();
+        let container = Container::Arrow { file, starts };
+        Self::scan(bytes, container, columns, report, options, target, run)
+    }
+
+    fn scan(
+        bytes: &Arc<Bytes>,
+        container: Container,
+        columns: Vec<(usize, Collected)>,
+        mut report: ReadReport,
+        options: &ReadOptions,
+        target: Option<&str>,
+        run: &Context,
+    ) -> Result<Scanned> {
+        let width = columns.len();
+        let names: Vec<String> = columns.iter().map(|(_, column)| column.name.clone()).collect();
+        let place = match target {
+            None => None,
+            Some(name) => {
+                let found = names.iter().position(|known| known == name);
+                let known = names.iter().map(String::as_str);
+                Some(found.ok_or_else(|| Error::unknown("column", name, known))?)
+            }
+        };
+        let empty = columns.into_iter().map(|(j, column)| {
+            let is_text = column.levels.is_some();
+            (j, column.name, is_text)
+        });
+        let mut file = Columnar {
+            bytes: Arc::clone(bytes),
+            container,
+            options: options.clone(),
+            columns: empty.collect(),
+            finals: Vec::new(),
+        };
+        let (facts, target) = file.go_over(report.rows, place, run)?;
+        let mut settled = Settled::default();
+        for (facts, name) in facts.into_iter().zip(&names) {
+            let counts = (facts.missing, facts.rounded);
+            let rule = options.rule(name);
+            report.columns.push(settled.add(name, facts.levels.as_ref(), rule, counts, options)?);
+            file.finals.push(match facts.levels {
+                None => None,
+                Some(levels) => {
+                    let (_, codes) = settle(name, &levels, rule)?;
+                    Some((levels, codes))
+                }
+            });
+        }
+        let mut target = target;
+        if let Some((_, codes)) = place.and_then(|j| file.finals[j].as_ref()) {
+            target.distinct = crate::dataset::Distinct::of_values(codes.clone());
+        }
+        report.note_columns();
+        debug_assert_eq!(settled.len(), width);
+        Ok(Scanned { schema: settled.schema()?, report, reader: Box::new(file), target })
+    }
+
+    fn go_over(
+        &self,
+        rows: u64,
+        place: Option<usize>,
+        run: &Context,
+    ) -> Result<(Vec<Facts>, TargetFacts)> {
+        let size = block_rows(self.columns.len()) as u64;
+        let blocks = rows.div_ceil(size);
+        let mut all: Vec<Facts> = self.columns.iter().map(|_| Facts::default()).collect();
+        let mut target: Option<TargetFacts> = None;
+        let window = 2 * run.threads() as u64;
+        let mut first = 0;
+        while first < blocks {
+            let count = window.min(blocks - first);
+            let parts = run.try_par_map(count as usize, |i| {
+                let start = (first + i as u64) * size;
+                let columns = self.collect(start, (start + size).min(rows))?;
+                let facts = place.map(|j| TargetFacts::of(columns[j].cells.clone(), start));
+                Ok((columns, facts))
+            })?;
+            for (columns, facts) in parts {
+                for (known, column) in all.iter_mut().zip(columns) {
+                    known.missing += column.cells.iter().filter(|cell| cell.is_nan()).count() as u64;
+                    known.rounded += column.rounded;
+                    if let Some(levels) = &column.levels {
+                        known.levels.get_or_insert_default().merge(levels);
+                    }
+                }
+                target = match (target, facts) {
+                    (Some(earlier), Some(later)) => Some(earlier.merge(later)),
+                    (earlier, later) => earlier.or(later),
+                };
+            }
+            first += count;
+        }
+        Ok((all, target.unwrap_or_default()))
+    }
+
+    /// Rows `start..end` of all kept columns, categories numbered in order of arrival.
+    fn collect(&self, start: u64, end: u64) -> Result<Vec<Collected>> {
+        self.bytes.unchanged()?;
+        let empty = |(_, name, is_text): &(usize, String, bool)| match is_text {
+            true => Collected::text(name),
+            false => Collected::numeric(name),
+        };
+        let mut columns: Vec<Collected> = self.columns.iter().map(empty).collect();
+        let places: Vec<usize> = self.columns.iter().map(|(j, ..)| *j).collect();
+        match &self.container {
+            Container::Parquet(file) => {
+                let first = file.starts.partition_point(|&row| row <= start).saturating_sub(1);
+                let last = file.starts.partition_point(|&row| row < end);
+                let groups: Vec<usize> = (first..last.min(file.starts.len() - 1)).collect();
+                let skip = start - file.starts[first];
+                file.append(&groups, skip, end - start, &places, &mut columns)?;
+            }
+            Container::Arrow { file, starts } => {
+                let mut k = starts.partition_point(|&row| row <= start).saturating_sub(1);
+                while k + 1 < starts.len() && starts[k] < end {
+                    let batch = file.batch(&self.bytes, k, &places, &self.options)?;
+                    let from = start.saturating_sub(starts[k]) as usize;
+                    let to = (end.min(starts[k + 1]) - starts[k]) as usize;
+                    if batch.num_rows() < to || from > to {
+                        return Err(changed());
+                    }
+                    for (array, column) in batch.columns().iter().zip(&mut columns) {
+                        append(&array.slice(from, to - from), column)?;
+                    }
+                    k += 1;
+                }
+            }
+        }
+        columns.into_iter().map(|column| column.apply(&self.options)).collect()
+    }
+}
+
+impl RowReader for Columnar {
+    fn rows(&self, start: u64, end: u64) -> Result<Vec<f64>> {
+        let columns = self.collect(start, end)?;
+        let (rows, width) = ((end - start) as usize, columns.len());
+        let mut out = vec![0.0; rows * width];
+        for (j, (column, known)) in columns.iter().zip(&self.finals).enumerate() {
+            if column.cells.len() != rows {
+                return Err(changed());
+            }
+            let codes = match (known, &column.levels) {
+                (Some((levels, codes)), Some(local)) => {
+                    let code = |(text, _): (&str, u64)| {
+                        levels.find(text).map(|code| codes[code as usize]).ok_or_else(changed)
+                    };
+                    Some(local.iter().map(code).collect::<Result<Vec<f64>>>()?)
+                }
+                _ => None,
+            };
+            for (to, &cell) in out.iter_mut().skip(j).step_by(width).zip(&column.cells) {
+                *to = match &codes {
+                    Some(codes) if !cell.is_nan() => codes[cell as usize],
+                    _ => cell,
+                };
+            }
+        }
+        Ok(out)
+    }
+}

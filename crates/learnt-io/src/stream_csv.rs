@@ -1,0 +1,128 @@
+//! A CSV file as blocks: pieces that cover a block are parsed again whenever it is asked for.
+
+use crate::csv::CsvFile;
+use crate::input::{Bytes, changed};
+use crate::levels::Levels;
+use crate::options::{Format, ReadOptions};
+use crate::stream::{RowReader, Scanned, TargetFacts};
+use learnt_core::context::Context;
+use learnt_core::error::{Error, Result};
+use std::sync::Arc;
+
+/// A CSV file whose types, levels and rows are known.
+pub(crate) struct Csv {
+    bytes: Arc<Bytes>,
+    file: CsvFile,
+    /// The first row of each piece, and the number of rows.
+    starts: Vec<u64>,
+    /// For each column of categories, levels in order of arrival and their codes.
+    finals: Vec<Option<(Levels, Vec<f64>)>>,
+}
+
+impl Csv {
+    /// Goes over the file once.
+    pub(crate) fn scan(
+        bytes: &Arc<Bytes>,
+        options: &ReadOptions,
+        format: Format,
+        target: Option<&str>,
+        run: &Context,
+    ) -> Result<Scanned> {
+        let mut file = CsvFile::open(bytes, options, format, run)?;
+        let names = file.names();
+        let width = file.width();
+        let place = match target {
+            None => None,
+            Some(name) => {
+                let found = names.iter().position(|known| known == name);
+                let known = names.iter().map(String::as_str);
+                Some(found.ok_or_else(|| Error::unknown("column", name, known))?)
+            }
+        };
+        let (tally, seen) = file.go_over(bytes, run, |_, cells, _| {
+            let column = |j: usize| cells.iter().skip(j).step_by(width).copied().collect();
+            place.map(|j| TargetFacts::of(column(j), 0))
+        })?;
+        bytes.unchanged()?;
+        let mut facts: Option<TargetFacts> = None;
+        let mut starts = Vec::with_capacity(seen.len() + 1);
+        for (start, found) in seen {
+            starts.push(start);
+            let found = found.map(|found| TargetFacts {
+                first_missing: found.first_missing + start,
+                ..found
+            });
+            facts = match (facts, found) {
+                (Some(earlier), Some(later)) => Some(earlier.merge(later)),
+                (earlier, later) => earlier.or(later),
+            };
+        }
+        starts.push(tally.rows);
+        let orders = tally.orders(&names, file.rules())?;
+        let numeric = file.numeric().to_vec();
+        let (columns, reports) = tally.finish(&names, file.rules(), &numeric, options)?;
+        let finals: Vec<Option<(Levels, Vec<f64>)>> = orders
+            .into_iter()
+            .enumerate()
+            .map(|(j, order)| (!numeric[j]).then(|| (tally.levels(j).clone(), order)))
+            .collect();
+        let mut target = facts.unwrap_or_default();
+        if let Some((_, order)) = place.and_then(|j| finals[j].as_ref()) {
+            target.distinct = crate::dataset::Distinct::of_values(order.clone());
+        }
+        let mut report = file.report(format, options, &tally);
+        report.columns = reports;
+        report.note_columns();
+        let schema = columns.schema()?;
+        let reader = Box::new(Csv { bytes: Arc::clone(bytes), file, starts, finals });
+        Ok(Scanned { schema, report, reader, target })
+    }
+
+    /// The rows of a piece in final coding.
+    fn piece(&self, k: usize, buffer: &mut Vec<u8>) -> Result<Vec<f64>> {
+        let run = Context::default().with_threads(1);
+        let (mut cells, parsed) = self.file.piece(&self.bytes, k, buffer, &run)?;
+        if parsed.rows as u64 != self.starts[k + 1] - self.starts[k] {
+            return Err(changed());
+        }
+        let width = self.file.width();
+        for (j, known) in self.finals.iter().enumerate() {
+            let Some((levels, order)) = known else {
+                match parsed.columns[j].misfit {
+                    None => continue,
+                    Some(_) => return Err(changed()),
+                }
+            };
+            let local = &parsed.columns[j].levels;
+            let code = |(text, _): (&str, u64)| {
+                levels.find(text).map(|code| order[code as usize]).ok_or_else(changed)
+            };
+            let codes = local.iter().map(code).collect::<Result<Vec<f64>>>()?;
+            for cell in cells.iter_mut().skip(j).step_by(width).filter(|cell| !cell.is_nan()) {
+                *cell = codes[*cell as usize];
+            }
+        }
+        Ok(cells)
+    }
+}
+
+impl RowReader for Csv {
+    fn rows(&self, start: u64, end: u64) -> Result<Vec<f64>> {
+        self.bytes.unchanged()?;
+        let width = self.file.width();
+        let mut out = Vec::with_capacity((end - start) as usize * width);
+        let mut buffer = Vec::new();
+        let mut k = self.starts.partition_point(|&first| first <= start).saturating_sub(1);
+        while k + 1 < self.starts.len() && self.starts[k] < end {
+            let cells = self.piece(k, &mut buffer)?;
+            let from = start.saturating_sub(self.starts[k]) as usize;
+            let to = (end.min(self.starts[k + 1]) - self.starts[k]) as usize;
+            out.extend_from_slice(cells.get(from * width..to * width).unwrap_or_default());
+            k += 1;
+        }
+        match out.len() == (end - start) as usize * width {
+            true => Ok(out),
+            false => Err(changed()),
+        }
+    }
+}

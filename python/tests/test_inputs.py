@@ -1,0 +1,278 @@
+"""The same numbers give the same model, whatever holds them."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from learnt import _native, errors
+from learnt.compose import ColumnTransformer
+from learnt.impute import SimpleImputer
+from learnt.pipeline import Pipeline
+from learnt.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+RNG = np.random.default_rng(0)
+VALUES = RNG.normal(size=(60, 4))
+NAMES = ["height", "width", "depth", "weight"]
+TARGET = VALUES[:, 0] - 2 * VALUES[:, 2]
+
+
+def frames():
+    """The same table in every kind of frame."""
+    parts = {name: VALUES[:, j] for j, name in enumerate(NAMES)}
+    return {
+        "pandas": pd.DataFrame(VALUES, columns=NAMES),
+        "polars": pl.DataFrame(parts),
+        "pyarrow": pa.table(parts),
+    }
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_frames_agree_with_arrays(kind):
+    expected = DecisionTreeRegressor(random_state=0).fit(VALUES, TARGET).predict(VALUES)
+    learner = DecisionTreeRegressor(random_state=0).fit(frames()[kind], TARGET)
+    assert list(learner.feature_names_in_) == NAMES
+    for other in frames().values():
+        np.testing.assert_array_equal(learner.predict(other), expected)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asfortranarray,
+        lambda x: x[::-1][::-1],
+        lambda x: np.repeat(x, 2, axis=0)[::2],
+        lambda x: np.hstack([x, x])[:, :4],
+        lambda x: x.tolist(),
+        lambda x: x.astype(object),
+        lambda x: x.astype(">f8"),
+        lambda x: x.astype(str),
+        memoryview,
+    ],
+)
+def test_layouts_and_types_agree(convert):
+    learner = StandardScaler().fit(convert(VALUES))
+    np.testing.assert_array_equal(learner.mean_, StandardScaler().fit(VALUES).mean_)
+    np.testing.assert_array_equal(
+        learner.transform(convert(VALUES)), StandardScaler().fit_transform(VALUES)
+    )
+
+
+def test_single_precision_is_widened():
+    learner = StandardScaler().fit(VALUES.astype(np.float32))
+    np.testing.assert_allclose(learner.mean_, VALUES.mean(axis=0), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x,
+        np.asfortranarray,
+        lambda x: x[10:50],
+        lambda x: x[::3],
+        lambda x: x[:, 1:3],
+        lambda x: np.asfortranarray(x)[::2, ::2],
+        lambda x: x.T,
+    ],
+)
+def test_float64_is_read_in_place(view):
+    x = view(VALUES)
+    before = _native.copied_bytes()
+    StandardScaler().fit(x).transform(x)
+    assert _native.copied_bytes() == before
+
+
+def test_frames_of_pandas_are_read_in_place():
+    x = pd.DataFrame(VALUES, columns=NAMES)
+    before = _native.copied_bytes()
+    StandardScaler().fit(x).transform(x)
+    assert _native.copied_bytes() == before
+
+
+def test_other_types_are_copied_once():
+    before = _native.copied_bytes()
+    StandardScaler().fit(VALUES.astype(np.float32))
+    assert _native.copied_bytes() - before == VALUES.nbytes
+
+
+def test_a_read_only_memory_map_is_read_in_place(tmp_path):
+    np.save(tmp_path / "x.npy", VALUES)
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    before = _native.copied_bytes()
+    StandardScaler().fit(x)
+    assert _native.copied_bytes() == before
+
+
+def test_columns_are_matched_by_name():
+    x = frames()["pandas"]
+    learner = DecisionTreeRegressor(random_state=0).fit(x, TARGET)
+    np.testing.assert_array_equal(learner.predict(x[NAMES[::-1]]), learner.predict(x))
+
+
+def test_extra_columns_are_ignored_with_a_warning():
+    x = frames()["pandas"]
+    learner = DecisionTreeRegressor(random_state=0).fit(x, TARGET)
+    with pytest.warns(errors.LearntWarning, match="colour"):
+        found = learner.predict(x.assign(colour=1.0))
+    np.testing.assert_array_equal(found, learner.predict(x))
+
+
+def test_a_missing_column_is_named():
+    learner = DecisionTreeRegressor().fit(frames()["pandas"], TARGET)
+    with pytest.raises(errors.SchemaError, match="'depth'") as caught:
+        learner.predict(frames()["pandas"].drop(columns="depth"))
+    assert caught.value.code == "E014"
+
+
+def test_columns_without_names_are_matched_by_place_with_a_warning():
+    learner = DecisionTreeRegressor(random_state=0).fit(frames()["pandas"], TARGET)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        found = learner.predict(VALUES)
+    np.testing.assert_array_equal(found, learner.predict(frames()["pandas"]))
+
+
+def categories():
+    """One column of numbers and one of words, with gaps, in every kind of frame."""
+    size = [1.0, None, 3.0, 4.0, 5.0, 6.0]
+    kind = ["a", "b", None, "b", "a", "c"]
+    nullable = pd.DataFrame({"size": pd.array(size, dtype="Float64"), "kind": kind})
+    return {
+        "pandas": pd.DataFrame({"size": size, "kind": kind}),
+        "pandas objects": pd.DataFrame({"size": size, "kind": np.array(kind, dtype=object)}),
+        "pandas categories": pd.DataFrame({"size": size, "kind": pd.Categorical(kind)}),
+        "pandas nullable": nullable.astype({"kind": "string"}),
+        "polars": pl.DataFrame({"size": size, "kind": kind}),
+        "polars categories": pl.DataFrame({"size": size, "kind": kind}).cast(
+            {"kind": pl.Categorical}
+        ),
+        "pyarrow": pa.table({"size": size, "kind": kind}),
+        "pyarrow dictionary": pa.table({"size": size, "kind": pa.array(kind).dictionary_encode()}),
+    }
+
+
+def test_categories_and_gaps_mean_the_same_in_every_frame():
+    y = ["n", "y", "n", "y", "n", "y"]
+    fitted = {
+        name: DecisionTreeClassifier(random_state=0).fit(x, y) for name, x in categories().items()
+    }
+    expected = fitted["pandas"].predict_proba(categories()["pandas"])
+    for learner in fitted.values():
+        for x in categories().values():
+            np.testing.assert_array_equal(learner.predict_proba(x), expected)
+
+
+def test_codes_of_categories_may_differ_between_fit_and_predict():
+    y = [0, 1, 0, 1, 0, 1]
+    x = categories()["pandas"]
+    learner = DecisionTreeClassifier(random_state=0).fit(x, y)
+    turned = x.assign(kind=pd.Categorical(x["kind"], categories=["c", "b", "a"]))
+    np.testing.assert_array_equal(learner.predict(turned), learner.predict(x))
+
+
+def test_an_unseen_category_is_named():
+    x = categories()["pandas"]
+    learner = DecisionTreeClassifier().fit(x, [0, 1, 0, 1, 0, 1])
+    with pytest.raises(errors.SchemaError, match="'z'") as caught:
+        learner.predict(x.assign(kind="z"))
+    assert caught.value.code == "E022"
+    assert caught.value.column == "kind"
+
+
+def test_words_are_refused_by_learners_of_numbers():
+    with pytest.raises(errors.DataError, match="'kind' is categorical") as caught:
+        StandardScaler().fit(categories()["pandas"])
+    assert caught.value.code == "E024"
+
+
+def test_gaps_are_refused_by_learners_that_cannot_take_them():
+    learner = Pipeline([("encode", OneHotEncoder())]).fit(categories()["pandas"])
+    assert learner.transform(categories()["polars"]).shape[0] == 6
+    with pytest.raises(errors.DataError, match="missing"):
+        from learnt.preprocessing import PolynomialFeatures
+
+        PolynomialFeatures().fit(categories()["pandas"][["size"]])
+
+
+def test_a_pipeline_prepares_mixed_columns():
+    prepare = ColumnTransformer(
+        [
+            ("numbers", SimpleImputer(), ["size"]),
+            ("words", OneHotEncoder(), lambda x: ["kind"]),
+        ]
+    )
+    y = [0, 1, 0, 1, 0, 1]
+    learner = Pipeline([("prepare", prepare), ("tree", DecisionTreeClassifier(random_state=0))])
+    expected = learner.fit(categories()["pandas"], y).predict(categories()["pandas"])
+    for x in categories().values():
+        np.testing.assert_array_equal(learner.predict(x), expected)
+
+
+def test_categories_come_back_from_an_encoder():
+    x = np.array([["u", "1"], ["v", "2"], ["u", "2"]], dtype=object)
+    encoder = OrdinalEncoder().fit(x[:, :1])
+    back = encoder.inverse_transform(encoder.transform(x[:, :1]))
+    assert back.tolist() == x[:, :1].tolist()
+
+
+def test_sparse_matrices_are_refused():
+    with pytest.raises(TypeError, match="Sparse"):
+        StandardScaler().fit(sparse.csr_array(VALUES))
+
+
+@pytest.mark.parametrize(
+    "bad, error",
+    [
+        (None, TypeError),
+        ("text", TypeError),
+        (3.0, ValueError),
+        ([1.0, 2.0], ValueError),
+        ([[1.0], [2.0, 3.0]], ValueError),
+        (np.zeros((2, 2, 2)), ValueError),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), TypeError),
+        ([[{}]], TypeError),
+        (np.array([[1 + 2j]]), ValueError),
+        (io.StringIO("x"), ValueError),
+    ],
+)
+def test_what_is_no_table_is_refused(bad, error):
+    with pytest.raises(error):
+        StandardScaler().fit(bad)
+
+
+def test_names_must_differ():
+    with pytest.raises(errors.DataError, match="both named 'a'") as caught:
+        StandardScaler().fit(pd.DataFrame(VALUES[:, :2], columns=["a", "a"]))
+    assert caught.value.code == "E015"
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["b", "a", "b", "a", "c", "a"],
+        [2, 1, 2, 1, 3, 1],
+        [2.0, 1.0, 2.0, 1.0, 3.0, 1.0],
+        [True, False, True, False, True, False],
+        np.array(["b", "a", "b", "a", "c", "a"], dtype=object),
+        pd.Series(["b", "a", "b", "a", "c", "a"], dtype="category"),
+        pl.Series(["b", "a", "b", "a", "c", "a"]),
+        pa.array(["b", "a", "b", "a", "c", "a"]),
+    ],
+)
+def test_classes_keep_their_values(y):
+    learner = DecisionTreeClassifier(random_state=0).fit(VALUES[:6], y)
+    assert sorted(set(np.asarray(y).tolist())) == learner.classes_.tolist()
+    assert learner.predict(VALUES[:6]).tolist() == np.asarray(y).tolist()
+
+
+def test_weights_of_classes_are_weights_of_rows():
+    y = (TARGET > 0).astype(int)
+    by_class = DecisionTreeClassifier(max_depth=2, random_state=0, class_weight={0: 3, 1: 0.5})
+    by_row = DecisionTreeClassifier(max_depth=2, random_state=0)
+    found = by_class.fit(VALUES, y).predict_proba(VALUES)
+    expected = by_row.fit(VALUES, y, np.where(y == 0, 3, 0.5)).predict_proba(VALUES)
+    np.testing.assert_array_equal(found, expected)
