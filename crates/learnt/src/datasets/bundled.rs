@@ -86,6 +86,7 @@ macro_rules! set {
 }
 
 /// Every bundled data set.
+#[expect(clippy::needless_update, reason = "one set needs no defaults")]
 pub const BUNDLED: &[Bundled] = &[
     set!("iris", "Sepals and petals of three species.", 150 x 4, Some("species"), Classification, "R. A. Fisher, The use of multiple measurements in taxonomic problems (1936)", "public domain; also UCI Machine Learning Repository, CC BY 4.0"),
     set!("penguins", "Size, sex and island of three penguin species, with gaps.", 344 x 7, Some("species"), Classification, "K. B. Gorman, T. D. Williams, W. R. Fraser, Palmer Archipelago penguins (2014)", "CC0"),

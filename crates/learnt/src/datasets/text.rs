@@ -80,10 +80,10 @@ fn numbers(cells: &[&str]) -> Option<Vec<f64>> {
 /// A column with its values.
 fn typed(name: &str, cells: &[&str], declared: Levels) -> (Column, Vec<f64>) {
     let known = declared.iter().find(|(column, _, _)| *column == name);
-    if known.is_none() {
-        if let Some(values) = numbers(cells) {
-            return (Column::numeric(name), values);
-        }
+    if known.is_none()
+        && let Some(values) = numbers(cells)
+    {
+        return (Column::numeric(name), values);
     }
     let (levels, ordered) = match known {
         Some((_, levels, ordered)) => (levels.to_vec(), *ordered),

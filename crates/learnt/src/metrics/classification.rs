@@ -143,6 +143,15 @@ impl ConfusionMatrix {
         ratio(self.hits() * total - cross, actual.sqrt() * predicted.sqrt()).unwrap_or(0.0)
     }
 
+    /// Cohen's kappa: accuracy corrected for what the marginal shares would give; `None` if they
+    /// would give 1.
+    pub fn kappa(&self) -> Option<f64> {
+        let total = self.total();
+        let chance = (0..self.classes()).map(|k| self.actual(k) * self.predicted(k)).sum::<f64>();
+        let chance = ratio(chance, total * total)?;
+        ratio(self.accuracy()? - chance, 1.0 - chance)
+    }
+
     /// Σ counts · costs / total; the 0-1 matrix gives the error rate.
     pub fn cost(&self, costs: &Matrix) -> Result<f64> {
         let k = self.classes();

@@ -98,10 +98,10 @@ impl Compactness {
 
     /// Sum of squared distances from the centres.
     pub fn inertia(&self) -> f64 {
-        self.x.rows().zip(&self.cluster).map(|(row, &k)| self.from_centre(row, k)).sum()
+        self.x.rows().zip(&self.cluster).map(|(row, &k)| self.squared_radius(row, k)).sum()
     }
 
-    fn from_centre(&self, row: &[f64], k: usize) -> f64 {
+    fn squared_radius(&self, row: &[f64], k: usize) -> f64 {
         squared_distance(row, self.centres.row(k))
     }
 
@@ -179,7 +179,7 @@ impl Compactness {
     pub fn spreads(&self, spread: Spread) -> Vec<f64> {
         let mut sums = vec![0.0; self.clusters()];
         for (row, &k) in self.x.rows().zip(&self.cluster) {
-            let square = self.from_centre(row, k);
+            let square = self.squared_radius(row, k);
             sums[k] += if spread == Spread::Mean { square.sqrt() } else { square };
         }
         let finish = |(sum, size): (&f64, &f64)| match spread {

@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn linear_columns_are_recovered() {
-        let hole = |i: usize, j: usize| (i * 5 + j * 3) % 13 == 0;
+        let hole = |i: usize, j: usize| (i * 5 + j * 3).is_multiple_of(13);
         let value = |i: usize, j: usize| {
             let (a, b) = ((i % 7) as f64, (i % 5) as f64);
             [a, b, 1.0 + 2.0 * a - b][j]

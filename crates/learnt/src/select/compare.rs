@@ -93,7 +93,7 @@ pub fn compare(
         return Err(Error::new(Code::Usage, "a comparison needs a metric"));
     }
     let mut candidates = candidates.to_vec();
-    if !candidates.iter().any(|candidate| is_baseline(candidate)) {
+    if !candidates.iter().any(is_baseline) {
         candidates.extend(baseline(Task::of(data))?);
     }
     let splits: Vec<Split> = splitter.splits(data, run)?.collect();

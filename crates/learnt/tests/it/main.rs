@@ -1,4 +1,9 @@
 //! Tests of the library as a whole: common checks over the registry, golden numbers, model files.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod checks;
+mod golden_case;
+mod golden_data;
 mod golden_least_squares;
+mod golden_metrics;

@@ -92,7 +92,7 @@ pub fn find_generator(name: &str) -> Result<&'static Generator> {
 }
 
 /// The stream of random numbers of the rows.
-const ROWS: u64 = 0x0072_6f77_73;
+const ROWS: u64 = 0x72_6f77_7300;
 /// The stream of random numbers of the law itself.
 const LAW: u64 = 0x006c_6177;
 

@@ -1,0 +1,286 @@
+//! Scores against reference numbers (tests/golden/metrics.json).
+
+use crate::golden_case::{Case, matrix, numbers, texts};
+use learnt::metrics::{
+    Average, Compactness, ConfusionMatrix, Contingency, Residuals, Spread, average_precision,
+    brier_score, gain_curve, log_loss, losses, precision_recall_curve, roc_auc, roc_curve,
+};
+use learnt::prelude::*;
+use learnt::prepare::StandardScaler;
+
+fn case(id: &str) -> Case {
+    Case::new("metrics.json", id)
+}
+
+fn labels(values: &[f64]) -> Vec<Option<u32>> {
+    values.iter().map(|&value| Some(value as u32)).collect()
+}
+
+fn positive(values: &[f64]) -> Vec<bool> {
+    values.iter().map(|&value| value == 1.0).collect()
+}
+
+#[test]
+fn external_measures() {
+    for id in ["external-iris-good", "external-iris-bad"] {
+        let case = case(id);
+        let table = Contingency::from_counts(matrix(case.input("table"))).unwrap();
+        case.close("purity", [table.purity()]);
+        case.close("max_matching", [table.max_matching()]);
+        let matched = table.matched();
+        case.close("precision", matched.iter().map(|m| m.0).collect::<Vec<_>>());
+        case.close("recall", matched.iter().map(|m| m.1).collect::<Vec<_>>());
+        case.close("F_i", matched.iter().map(|m| m.2).collect::<Vec<_>>());
+        case.close("F", [table.f_measure()]);
+        case.close("nmi_sqrt", [table.normalized_mutual_information()]);
+        case.close("vi_bits", [table.variation_of_information()]);
+        case.close("jaccard", [table.jaccard()]);
+        case.close("rand", [table.rand()]);
+        case.close("fowlkes_mallows", [table.fowlkes_mallows()]);
+        case.close("adjusted_rand", [table.adjusted_rand()]);
+    }
+    let case = case("external-purity-splitting");
+    let split = Contingency::from_counts(matrix(case.input("split"))).unwrap();
+    case.close("split.purity", [split.purity()]);
+    case.close("split.max_matching", [split.max_matching()]);
+    case.close("split.F", [split.f_measure()]);
+    let single = Contingency::from_counts(matrix(case.input("single"))).unwrap();
+    case.close("single.purity", [single.purity()]);
+    case.close("single.F", [single.f_measure()]);
+}
+
+#[test]
+fn internal_measures_of_six_points() {
+    let run = Context::default();
+    let case = case("internal-six-points");
+    let x = matrix(case.input("X"));
+    let scored = Compactness::new(x.view(), &labels(&numbers(case.input("labels")))).unwrap();
+    let scatter = scored.scatter(&run).unwrap();
+    case.close("W_in", [scatter.within]);
+    case.close("W_out", [scatter.between]);
+    case.close("N_in", [scatter.pairs_within]);
+    case.close("N_out", [scatter.pairs_between]);
+    case.close("beta_cv", [scatter.beta_cv().unwrap()]);
+    case.close("sigma", scored.spreads(Spread::RootMeanSquare));
+    case.close("davies_bouldin", [scored.davies_bouldin(Spread::RootMeanSquare).unwrap()]);
+    case.close("silhouettes", scored.silhouettes(&run).unwrap());
+    case.close("silhouette_per_cluster", scored.silhouette_by_cluster(&run).unwrap());
+    case.close("silhouette", [scored.silhouette(&run).unwrap()]);
+    case.close("sse", [scored.inertia()]);
+    case.close("dunn", [scored.dunn(&run).unwrap()]);
+}
+
+#[test]
+fn internal_measures_that_disagree() {
+    let run = Context::default();
+    let case = case("internal-disagree");
+    let x = matrix(case.input("X"));
+    let three = Compactness::new(x.view(), &labels(&numbers(case.input("labels3")))).unwrap();
+    case.close("labels3.beta_cv", [three.beta_cv(&run).unwrap()]);
+    let spread = Spread::RootMeanSquare;
+    case.close("labels3.davies_bouldin", [three.davies_bouldin(spread).unwrap()]);
+    case.close("labels3.silhouette", [three.silhouette(&run).unwrap()]);
+    case.close("labels3.sse", [three.inertia()]);
+    let bad = Compactness::new(x.view(), &labels(&numbers(case.input("labels_bad")))).unwrap();
+    case.close("labels_bad.s_2", [bad.silhouettes(&run).unwrap()[2]]);
+    case.close("labels_bad.silhouette", [bad.silhouette(&run).unwrap()]);
+}
+
+#[test]
+fn silhouette_line() {
+    let run = Context::default();
+    let case = case("silhouette-line");
+    for k in ["1", "2"] {
+        let x = matrix(case.input(&format!("X{k}")));
+        let known = labels(&numbers(case.input(&format!("labels{k}"))));
+        let scored = Compactness::new(x.view(), &known).unwrap();
+        case.close(&format!("s{k}"), scored.silhouettes(&run).unwrap());
+        case.close(&format!("mean{k}"), [scored.silhouette(&run).unwrap()]);
+        if k == "2" {
+            case.close("sse2", [scored.inertia()]);
+            let sizes = [3.0, 2.0];
+            let spreads = scored.spreads(Spread::Mean);
+            case.close("distance_sum2", [spreads[0] * sizes[0] + spreads[1] * sizes[1]]);
+        }
+    }
+}
+
+#[test]
+fn internal_measures_of_iris_species() {
+    let run = Context::default();
+    let case = case("internal-iris-species");
+    let data = learnt::datasets::load("iris").unwrap();
+    let view = data.view();
+    let species: Vec<Option<u32>> =
+        view.class_target().unwrap().0.iter().map(|&code| Some(code)).collect();
+    let scored = Compactness::new(data.x.values().view(), &species).unwrap();
+    case.close("silhouette", [scored.silhouette(&run).unwrap()]);
+    case.close("silhouette_per_cluster", scored.silhouette_by_cluster(&run).unwrap());
+    case.close("calinski_harabasz", [scored.calinski_harabasz().unwrap()]);
+    case.close("davies_bouldin_mean", [scored.davies_bouldin(Spread::Mean).unwrap()]);
+    case.close("davies_bouldin_rms", [scored.davies_bouldin(Spread::RootMeanSquare).unwrap()]);
+    case.close("dunn", [scored.dunn(&run).unwrap()]);
+    case.close("beta_cv", [scored.beta_cv(&run).unwrap()]);
+}
+
+#[test]
+fn scaling_hurts_clusters_whose_variance_is_their_own() {
+    use learnt::stats::sample::standard_normal;
+    let case = case("scaling-hurts-clusters");
+    let run = Context::default();
+    let mut rng = run.rng(0);
+    let x = Matrix::from_fn(200, 2, |i, j| match j {
+        0 => (if i < 100 { -5.0 } else { 5.0 }) + 0.5 * standard_normal(&mut rng),
+        _ => standard_normal(&mut rng),
+    });
+    let known: Vec<Option<u32>> = (0..200).map(|i| Some(i / 100)).collect();
+    let score = |x: &Matrix| Compactness::new(x.view(), &known).unwrap().silhouette(&run).unwrap();
+    let data = OwnedDataset::unsupervised(x);
+    let model = StandardScaler::default().fit(&data.view()).unwrap();
+    let scaled = model.transform(&data.x.frame()).unwrap();
+    for (key, got) in [("before", score(data.x.values())), ("after", score(scaled.values()))] {
+        let bound = |end: &str| case.expect(&format!("{key}.{end}")).as_f64().unwrap();
+        assert!((bound("min")..=bound("max")).contains(&got), "{key}: {got}");
+    }
+}
+
+#[test]
+fn confusion_two_tables() {
+    let case = case("confusion-two-tables");
+    for name in ["t1", "t2"] {
+        // The file lists the positive class first.
+        let table = ConfusionMatrix::from_counts(matrix(case.input(name))).unwrap();
+        let accuracy = table.accuracy().unwrap();
+        case.close(&format!("{name}.accuracy"), [accuracy]);
+        case.close(&format!("{name}.error"), [1.0 - accuracy]);
+        case.close(&format!("{name}.recall"), [table.recall(0).unwrap()]);
+        case.close(&format!("{name}.specificity"), [table.specificity(0).unwrap()]);
+        case.close(&format!("{name}.precision"), [table.precision(0).unwrap()]);
+        case.close(&format!("{name}.f1"), [table.f_score(0, 1.0).unwrap()]);
+    }
+}
+
+#[test]
+fn margin_losses() {
+    let case = case("margin-losses");
+    let z = numbers(case.input("z"));
+    let at = |loss: fn(f64) -> f64| z.iter().map(|&z| loss(z)).collect::<Vec<f64>>();
+    case.close("hinge", at(losses::hinge));
+    case.close("logistic", at(losses::logistic));
+    case.close("exponential", at(losses::exponential));
+    case.close("squared", at(losses::squared));
+    case.close("zero_one", at(losses::zero_one));
+    let all = [losses::hinge, losses::logistic, losses::exponential, losses::squared];
+    case.close("at_zero", all.map(|loss| loss(0.0)));
+}
+
+#[test]
+fn undefined_precision() {
+    let case = case("undefined-precision");
+    let codes = |key: &str| -> Vec<u32> {
+        numbers(case.input(key)).iter().map(|&code| code as u32).collect()
+    };
+    let table = ConfusionMatrix::new(&codes("actual"), &codes("predicted"), 2, None).unwrap();
+    assert_eq!(table.precision(1), None);
+    case.close("recall", [table.recall(1).unwrap()]);
+    case.close("accuracy", [table.accuracy().unwrap()]);
+}
+
+#[test]
+fn rankings_with_ties() {
+    let case = case("roc-pr-with-ties");
+    let (known, scores) = (positive(&numbers(case.input("y"))), numbers(case.input("score")));
+    let roc = roc_curve(&known, &scores, None).unwrap();
+    case.close("fpr", roc.false_positive_rate);
+    case.close("tpr", roc.true_positive_rate);
+    case.close("auc", [roc_auc(&known, &scores, None).unwrap()]);
+    let curve = precision_recall_curve(&known, &scores, None).unwrap();
+    case.close("precision", curve.precision);
+    case.close("recall", curve.recall);
+    case.close("average_precision", [average_precision(&known, &scores, None).unwrap()]);
+}
+
+#[test]
+fn multiclass_report() {
+    let case = case("multiclass-report");
+    let classes = texts(case.input("classes"));
+    let codes = |key: &str| -> Vec<u32> {
+        let code = |name: &String| classes.iter().position(|class| class == name).unwrap() as u32;
+        texts(case.input(key)).iter().map(code).collect()
+    };
+    let table = ConfusionMatrix::new(&codes("actual"), &codes("predicted"), 3, None).unwrap();
+    case.close("confusion", table.counts().as_slice());
+    case.close("precision", [0, 1, 2].map(|k| table.precision(k).unwrap()));
+    case.close("recall", [0, 1, 2].map(|k| table.recall(k).unwrap()));
+    case.close("f1", [0, 1, 2].map(|k| table.f_score(k, 1.0).unwrap()));
+    case.close("support", [0, 1, 2].map(|k| table.actual(k)));
+    let averages =
+        [("macro", Average::Macro), ("micro", Average::Micro), ("weighted", Average::Weighted)];
+    for (name, average) in averages {
+        let mean = |f: &dyn Fn(&ConfusionMatrix, usize) -> Option<f64>| {
+            [table.average(average, f).unwrap()]
+        };
+        case.close(&format!("averages.{name}.precision"), mean(&ConfusionMatrix::precision));
+        case.close(&format!("averages.{name}.recall"), mean(&ConfusionMatrix::recall));
+        case.close(&format!("averages.{name}.f1"), mean(&|table, k| table.f_score(k, 1.0)));
+    }
+    case.close("kappa", [table.kappa().unwrap()]);
+    case.close("matthews", [table.matthews()]);
+    case.close("balanced_accuracy", [table.balanced_accuracy().unwrap()]);
+}
+
+#[test]
+fn regression_metrics() {
+    let case = case("regression-metrics");
+    let scored =
+        Residuals::new(&numbers(case.input("y")), &numbers(case.input("prediction")), None)
+            .unwrap();
+    case.close("mse", [scored.mse().unwrap()]);
+    case.close("rmse", [scored.rmse().unwrap()]);
+    case.close("mae", [scored.mae().unwrap()]);
+    case.close("median_ae", [scored.median_absolute_error().unwrap()]);
+    case.close("r2", [scored.r2().unwrap()]);
+    case.close("explained_variance", [scored.explained_variance().unwrap()]);
+    case.close("mape", [scored.mape().unwrap()]);
+    case.close("max_error", [scored.max_error()]);
+}
+
+#[test]
+fn probability_scores() {
+    let case = case("probability-scores");
+    let codes = |key: &str| -> Vec<u32> {
+        numbers(case.input(key)).iter().map(|&code| code as u32).collect()
+    };
+    let p = matrix(case.input("proba"));
+    case.close("log_loss", [log_loss(&codes("y"), p.view(), None).unwrap()]);
+    case.close("brier_multiclass", [brier_score(&codes("y"), p.view(), None).unwrap()]);
+    let second = numbers(case.input("p1"));
+    let two = Matrix::from_fn(4, 2, |i, j| if j == 1 { second[i] } else { 1.0 - second[i] });
+    case.close("log_loss_binary", [log_loss(&codes("y1"), two.view(), None).unwrap()]);
+    case.close("brier_binary", [brier_score(&codes("y1"), two.view(), None).unwrap()]);
+}
+
+#[test]
+fn lift_chart() {
+    let case = case("lift-chart");
+    let known = positive(&numbers(case.input("sorted_labels")));
+    let scores: Vec<f64> = (0..known.len()).rev().map(|i| i as f64).collect();
+    let curve = gain_curve(&known, &scores, None).unwrap();
+    case.close("targeted", curve.targeted);
+    case.close("gain", curve.gain);
+    case.close("lift", curve.lift);
+}
+
+#[test]
+fn weighted_metrics() {
+    let case = case("weighted-metrics");
+    let (y, scores) = (numbers(case.input("y")), numbers(case.input("score")));
+    let weights = numbers(case.input("weights"));
+    let codes: Vec<u32> = y.iter().map(|&code| code as u32).collect();
+    let said: Vec<u32> = scores.iter().map(|&score| u32::from(score >= 0.5)).collect();
+    let table = ConfusionMatrix::new(&codes, &said, 2, Some(&weights)).unwrap();
+    case.close("accuracy", [table.accuracy().unwrap()]);
+    let p = Matrix::from_fn(y.len(), 2, |i, j| if j == 1 { scores[i] } else { 1.0 - scores[i] });
+    case.close("log_loss", [log_loss(&codes, p.view(), Some(&weights)).unwrap()]);
+    case.close("auc", [roc_auc(&positive(&y), &scores, Some(&weights)).unwrap()]);
+}
