@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use learnt::estimator::{About, Entry};
-use learnt::params::{Kind, ParamSpec, Params, Variant};
+use learnt::params::{Kind, ParamSpec, Variant};
 use std::collections::BTreeMap;
 
 /// Start of a learner's own flags in the matches, so that they cannot meet the common ones.

@@ -16,7 +16,8 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return output::usage(&error),
     };
-    let outcome = std::panic::catch_unwind(|| commands::run(&matches));
+    let run = std::panic::AssertUnwindSafe(|| commands::run(&matches));
+    let outcome = std::panic::catch_unwind(run);
     let result = outcome.unwrap_or_else(|_| Err(bug()));
     match result {
         Ok(code) => code,

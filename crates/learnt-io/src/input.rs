@@ -140,6 +140,16 @@ pub(crate) fn open(path: &Path, options: &ReadOptions, spool: bool) -> Result<In
     result.map(|input| Input { name: name.clone(), ..input }).map_err(|error| error.within(&name))
 }
 
+/// Bytes that are already in memory, unpacked.
+pub(crate) fn from_memory(name: &str, bytes: &[u8]) -> Input {
+    Input {
+        bytes: Arc::new(Bytes::Memory(bytes.to_vec())),
+        packing: Packing::Plain,
+        digest: None,
+        name: plain(name),
+    }
+}
+
 fn open_path(path: &Path, options: &ReadOptions, spool: bool) -> Result<Input> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;

@@ -1,19 +1,26 @@
-//! Times least squares and ridge on 500,000 rows of 100 columns, and the sum of products alone.
+//! Times the kernel of least squares on one block, and whole fits of 500,000 rows and 100 columns.
 
 use learnt::linalg::{self, RankUpdate};
 use learnt::linear::{LinearRegression, Ridge};
 use learnt::prelude::*;
 use std::time::Instant;
 
+type Work<'a> = (String, f64, Box<dyn FnMut() + 'a>);
+
+/// The best of several times each, taken in turns so that all meet the same disturbances.
 #[expect(clippy::print_stdout, reason = "it is a program that prints")]
-fn best(name: &str, flops: f64, mut work: impl FnMut()) {
-    let mut best = f64::INFINITY;
-    for _ in 0..7 {
-        let start = Instant::now();
-        work();
-        best = best.min(start.elapsed().as_secs_f64());
+fn race(times: usize, mut works: Vec<Work>) {
+    let mut best = vec![f64::INFINITY; works.len()];
+    for _ in 0..times {
+        for ((_, _, work), best) in works.iter_mut().zip(&mut best) {
+            let start = Instant::now();
+            work();
+            *best = best.min(start.elapsed().as_secs_f64());
+        }
     }
-    println!("{name:44} {best:8.4} s  {:6.1} GFLOP/s", flops / best / 1e9);
+    for ((name, flops, _), best) in works.iter().zip(&best) {
+        println!("{name:44} {:9.3} ms  {:6.1} GFLOP/s", best * 1e3, flops / best / 1e9);
+    }
 }
 
 fn noise(state: &mut u64) -> f64 {
@@ -22,48 +29,74 @@ fn noise(state: &mut u64) -> f64 {
 }
 
 fn main() -> Result<()> {
-    let (n, d) = (500_000, 100);
+    let (n, d, block) = (500_000, 100, 16_384);
     let mut state = 1;
     let x = Matrix::from_fn(n, d, |_, _| noise(&mut state));
     let y: Vec<f64> = x.rows().map(|row| row.iter().sum::<f64>() + noise(&mut state)).collect();
-    let flops = (n * d * (d + 1)) as f64;
-    let part = x.view().rows(0, 16_384);
-    let part_flops = (16_384 * d * (d + 1)) as f64;
-    for chunk in [256, 1024] {
-        best(&format!("backend's symmetric product, {chunk} rows"), part_flops, || {
+    let data = OwnedDataset::regression(x, y);
+    let view = data.view();
+    let part = view.x.values().rows(0, block);
+    let flops = |rows: usize| (rows * d * (d + 1)) as f64;
+    let product = |chunk: usize| -> Work {
+        let work = move || {
             let mut out = vec![0.0; d * d];
-            for start in (0..16_384).step_by(chunk) {
+            for start in (0..block).step_by(chunk) {
                 linalg::add_gram(&mut out, part.rows(start, start + chunk));
             }
-        });
-    }
-    best("rank update with its copy", part_flops, || {
+        };
+        (format!("backend's symmetric product, {chunk} rows"), flops(block), Box::new(work))
+    };
+    let update = move || {
         let mut sum = RankUpdate::new(d);
-        for i in 0..16_384 {
+        for i in 0..block {
             sum.push(|row| part.copy_row(i, row));
         }
         sum.finish();
-    });
-    let data = OwnedDataset::regression(x, y);
-    let view = data.view();
-    best("checks of the data alone", flops, || {
-        view.check(LinearRegression::ABOUT.accepts, true).unwrap_or_default();
-    });
-    for threads in [1, 2] {
+    };
+    let train = |rows: usize, threads: usize| -> Work {
         let run = Context::default().with_threads(threads);
-        best(&format!("LinearRegression train, {threads} threads"), flops, || {
-            drop(LinearRegression::default().train(&view, &run));
-        });
-        best(&format!("LinearRegression fit, {threads} threads"), flops, || {
-            drop(LinearRegression::default().fit_in(&view, &run));
-        });
-        best(&format!("Ridge fit, {threads} threads"), flops, || {
-            drop(Ridge::default().fit_in(&view, &run));
-        });
-        let model = LinearRegression::default().fit_in(&view, &run)?;
-        best(&format!("predict, {threads} threads"), (2 * n * d) as f64, || {
-            drop(model.predict_in(&view.x, &run));
-        });
-    }
+        let rows_of = view.rows(0, rows);
+        let work = move || drop(LinearRegression::default().train(&rows_of, &run));
+        (format!("LinearRegression {rows} rows, {threads} threads"), flops(rows), Box::new(work))
+    };
+    race(
+        100,
+        vec![
+            product(256),
+            product(1024),
+            ("rank update with its copy".into(), flops(block), Box::new(update)),
+            train(256, 1),
+            train(block, 1),
+        ],
+    );
+    let run = Context::default();
+    let model = LinearRegression::default().fit(&view)?;
+    race(
+        10,
+        vec![
+            train(n, 1),
+            train(n, 2),
+            (
+                "checks of the data".into(),
+                0.0,
+                Box::new(|| view.check(LinearRegression::ABOUT.accepts, true).unwrap_or_default()),
+            ),
+            (
+                "LinearRegression, checks and fit".into(),
+                flops(n),
+                Box::new(|| drop(LinearRegression::default().fit(&view))),
+            ),
+            (
+                "Ridge, checks and fit".into(),
+                flops(n),
+                Box::new(|| drop(Ridge::default().fit(&view))),
+            ),
+            (
+                "prediction".into(),
+                (2 * n * d) as f64,
+                Box::new(|| drop(model.predict_in(&view.x, &run))),
+            ),
+        ],
+    );
     Ok(())
 }

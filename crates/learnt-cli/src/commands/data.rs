@@ -248,15 +248,13 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
 }
 
 pub(crate) fn make(call: &Call, name: &str) -> Result<ExitCode> {
-    let generator = learnt::datasets::find_generator(name)?;
-    let mut params = (generator.build)();
+    let mut params = learnt::datasets::generator(name)?;
     for id in call.args.ids() {
         let Some(param) = id.as_str().strip_prefix(PARAM) else { continue };
         if let Some(word) = call.text(id.as_str()) {
             params.set(param, &Value::parse(word))?;
         }
     }
-    params.check()?;
     let data = params.generate(&call.run)?;
     let table = whole(data)?;
     call.say(&format!("{name}  {} rows  seed {}", table.values().nrows(), call.run.seed()));

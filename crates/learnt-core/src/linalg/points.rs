@@ -76,11 +76,6 @@ impl Nearest {
         Nearest(Panel::new(&about, origin, half_square, f64::INFINITY))
     }
 
-    /// What is subtracted from rows before they are compared: the mean of the points.
-    pub fn origin(&self) -> &[f64] {
-        &self.0.origin
-    }
-
     /// The nearest point of each row of `x`; `out` has one place a row.
     pub fn of(&self, x: MatRef, out: &mut [u32]) {
         debug_assert!(x.nrows() == out.len() && x.ncols() == self.0.origin.len());

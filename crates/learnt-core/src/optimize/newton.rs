@@ -171,7 +171,7 @@ pub fn newton_direction(hessian: &Matrix, gradient: &[f64]) -> Result<(Vec<f64>,
             return Ok((p, ridge > 0.0));
         }
         ridge = if ridge == 0.0 { 1e-10 } else { ridge * 100.0 };
-        if !(ridge < 1e12) {
+        if ridge > 1e12 {
             return Err(Error::numeric("the second derivatives are not finite"));
         }
     }

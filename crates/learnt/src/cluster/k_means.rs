@@ -171,6 +171,7 @@ pub struct KMeansState {
     stage: Stage,
     start: usize,
     tolerance: f64,
+    origin: Vec<f64>,
     best: Option<Outcome>,
 }
 
@@ -253,7 +254,13 @@ impl Rounds for KMeans {
             let expected = format!("points of {} values, one a column", outline.schema.len());
             return Err(Error::parameter("init", expected, format!("{} values", first.len())));
         }
-        Ok(KMeansState { stage: Stage::Begin, start: 0, tolerance: 0.0, best: None })
+        Ok(KMeansState {
+            stage: Stage::Begin,
+            start: 0,
+            tolerance: 0.0,
+            origin: Vec::new(),
+            best: None,
+        })
     }
 
     fn summarize(
@@ -279,7 +286,9 @@ impl Rounds for KMeans {
                 let race = centres::race(block, chosen, candidates, draws, memo, stream, run);
                 KMeansSummary::Seed(race)
             }
-            Stage::Move { centres, .. } => KMeansSummary::Move(Sums::of(&block.data, centres)),
+            Stage::Move { centres, .. } => {
+                KMeansSummary::Move(Sums::of(&block.data, centres, &state.origin))
+            }
             Stage::Refill { centres, .. } => {
                 KMeansSummary::Refill(centres::farthest(&block.data, centres))
             }
@@ -298,6 +307,7 @@ impl Rounds for KMeans {
         state.stage = match (state.stage, all) {
             (Stage::Begin, KMeansSummary::Begin(all)) => {
                 state.tolerance = self.tol * mean_variance(&all.moments)?;
+                state.origin = all.moments.mean;
                 self.first_stage(&all.drawn)?
             }
             (Stage::Seed { chosen, candidates }, KMeansSummary::Seed(race)) => {
@@ -306,12 +316,16 @@ impl Rounds for KMeans {
             (Stage::Move { centres, n_iter }, KMeansSummary::Move(moved)) => {
                 match moved.has_empty() {
                     true => Stage::Refill { centres, n_iter, moved },
-                    false => self.shifted(&centres, &moved, n_iter + 1, state.tolerance),
+                    false => {
+                        let new = moved.means(&centres, &state.origin);
+                        self.shifted(&centres, new, n_iter + 1, state.tolerance)
+                    }
                 }
             }
             (Stage::Refill { centres, n_iter, mut moved }, KMeansSummary::Refill(far)) => {
-                moved.refill(&far, &centres);
-                self.shifted(&centres, &moved, n_iter + 1, state.tolerance)
+                moved.refill(&far, &centres, &state.origin);
+                let new = moved.means(&centres, &state.origin);
+                self.shifted(&centres, new, n_iter + 1, state.tolerance)
             }
             (Stage::Measure { centres, n_iter, converged }, KMeansSummary::Measure(cost)) => {
                 let outcome = Outcome { centres, n_iter, converged, cost };
@@ -387,8 +401,7 @@ impl KMeans {
         }
     }
 
-    fn shifted(&self, old: &Matrix, moved: &Sums, n_iter: usize, tolerance: f64) -> Stage {
-        let centres = moved.means(old);
+    fn shifted(&self, old: &Matrix, centres: Matrix, n_iter: usize, tolerance: f64) -> Stage {
         let converged = centres::total_shift(old, &centres) <= tolerance;
         match converged || n_iter >= self.max_iter {
             true => Stage::Measure { centres, n_iter, converged },

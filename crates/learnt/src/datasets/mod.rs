@@ -8,7 +8,7 @@ pub mod generate;
 mod text;
 
 pub use bundled::{BUNDLED, Bundled, Levels};
-pub use generate::{GENERATORS, Generate, Generator, generator};
+pub use generate::{GENERATORS, Generate, Generator, find_generator};
 
 use learnt_core::prelude::*;
 

@@ -23,7 +23,8 @@ pub struct Influence {
     pub leverage: Vec<f64>,
     /// √w r / (σ √(1 - h)); zero where h is 1.
     pub standardised: Vec<f64>,
-    /// The same with σ estimated without the row.
+    /// The same with σ estimated without the row; the same number where one degree of freedom is
+    /// left.
     pub studentised: Vec<f64>,
     /// Cook's distance.
     pub cook: Vec<f64>,
@@ -58,7 +59,8 @@ pub fn influence(
         let scaled = weight.sqrt() * out.residual[i];
         let standardised = if own { 0.0 } else { scaled / (sigma2 * rest).sqrt() };
         let others = (df - standardised * standardised) / (df - 1.0);
-        let studentised = if others > 0.0 { standardised / others.sqrt() } else { standardised };
+        let studentised =
+            if df > 1.0 && others > 0.0 { standardised / others.sqrt() } else { standardised };
         out.leverage.push(leverage);
         out.standardised.push(standardised);
         out.studentised.push(studentised);
@@ -167,7 +169,7 @@ pub fn jarque_bera(residual: &[f64]) -> Result<Test> {
     let mean = residual.iter().sum::<f64>() / n;
     let moment = |power: i32| residual.iter().map(|r| (r - mean).powi(power)).sum::<f64>() / n;
     let variance = moment(2);
-    if !(variance > 0.0) {
+    if variance.is_nan() || variance <= 0.0 {
         return Err(Error::numeric("all residuals are the same"));
     }
     let skewness = moment(3) / variance.powf(1.5);

@@ -8,7 +8,7 @@
 //!
 //! Björck (1996), Numerical Methods for Least Squares Problems, SIAM.
 
-use super::inference::Evidence;
+use super::evidence::Evidence;
 use super::least_squares::{Problem, Solution, Stage, Summary};
 use super::predict::linear_predict;
 use learnt_core::prelude::*;

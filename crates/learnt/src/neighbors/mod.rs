@@ -1,6 +1,16 @@
 //! Nearest neighbours and the index engine under them.
 
+mod index;
+mod k_neighbors_classifier;
+mod k_neighbors_regressor;
+mod neighborhood;
+
+pub use index::{Index, Metric, Neighbors, Structure, Within};
+pub use k_neighbors_classifier::{KNeighborsClassifier, KNeighborsClassifierModel};
+pub use k_neighbors_regressor::{KNeighborsRegressor, KNeighborsRegressorModel};
+pub use neighborhood::{Algorithm, MetricName, NeighborWeights};
+
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] = &[];
+pub const ENTRIES: &[Entry] = &[entry::<KNeighborsClassifier>(), entry::<KNeighborsRegressor>()];

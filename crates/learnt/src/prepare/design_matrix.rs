@@ -4,7 +4,7 @@
 //! `a^2`, `.` for all columns, `1` and `0` (or `-1`) for the intercept; names with other characters
 //! stand in backticks. Categories are coded by treatment: a column for each level but the first,
 //! levels sorted unless ordered. A category is coded in full where the term without it is not in the
-//! model, so that nothing is lost. Terms stand by their order, then as written; in an interaction
+//! model, and so is the first category of a model without intercept. Terms stand by their order, then as written; in an interaction
 //! the first category varies fastest. Missing values stay missing.
 
 use learnt_core::prelude::*;
@@ -34,11 +34,16 @@ pub fn design_matrix(x: &Frame, formula: &str) -> Result<Table> {
     let terms = parse(formula, x.schema())?;
     let mut names: Vec<String> = Vec::new();
     let mut columns: Vec<Vec<f64>> = Vec::new();
+    let mut intercept_is_spanned = contains(&terms, &Term::new());
     for term in &terms {
         let (mut term_names, mut term_columns) = (vec![String::new()], vec![vec![1.0; x.nrows()]]);
         for factor in term {
             let without: Term = term.iter().filter(|other| *other != factor).cloned().collect();
-            let (own_names, own) = coded(x, factor, contains(&terms, &without));
+            let categorical = x.schema().column(factor.column).levels().is_some();
+            let spanned = !categorical || intercept_is_spanned;
+            let margin = without.is_empty() || contains(&terms, &without);
+            let (own_names, own) = coded(x, factor, spanned && margin);
+            intercept_is_spanned |= categorical;
             (term_names, term_columns) = product(&term_names, &term_columns, &own_names, &own);
         }
         if term.is_empty() {

@@ -6,6 +6,7 @@ mod categories;
 mod covariance;
 mod design_matrix;
 mod entropy_cuts;
+mod iterative_imputer;
 mod k_bins_discretizer;
 mod min_max_scaler;
 mod missing_rows;
@@ -23,6 +24,7 @@ pub use categories::{Counts, TableCounts};
 pub use covariance::{correlation_matrix, covariance_matrix};
 pub use design_matrix::design_matrix;
 pub use entropy_cuts::entropy_cuts;
+pub use iterative_imputer::{IterativeImputer, IterativeImputerModel};
 pub use k_bins_discretizer::{
     BinClosed, BinEncode, BinStrategy, KBinsDiscretizer, KBinsDiscretizerModel, QuantileMethod,
 };
@@ -53,4 +55,5 @@ pub const ENTRIES: &[Entry] = &[
     entry::<PolynomialFeatures>(),
     entry::<RobustScaler>(),
     entry::<KBinsDiscretizer>(),
+    entry::<IterativeImputer>(),
 ];

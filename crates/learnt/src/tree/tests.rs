@@ -580,6 +580,25 @@ fn any_number_of_threads_gives_the_same_tree() {
 }
 
 #[test]
+fn rows_reach_the_leaf_that_they_trained() {
+    let data = large(3_000);
+    for splitter in [Splitter::Best, Splitter::Random] {
+        for method in [Method::Exact, Method::Histogram] {
+            let learner =
+                DecisionTreeClassifier { splitter, method, max_bins: 40, ..Default::default() };
+            let model = learner.fit(&data.view()).unwrap();
+            let mut counts = vec![0; model.tree.len()];
+            for leaf in model.apply(&data.x.frame(), &Context::default()).unwrap() {
+                counts[leaf as usize] += 1;
+            }
+            for leaf in (0..model.tree.len()).filter(|&node| model.tree.is_leaf(node)) {
+                assert_eq!(counts[leaf], model.tree.rows[leaf]);
+            }
+        }
+    }
+}
+
+#[test]
 fn seeds_matter_only_where_something_is_drawn() {
     let data = large(500);
     let fit = |learner: &DecisionTreeClassifier, seed| {
@@ -637,14 +656,14 @@ fn a_tree_as_deep_as_its_rows_fits_predicts_prints_and_returns_from_its_file() {
     let x = Matrix::from_fn(rows, 1, |i, _| i as f64);
     let labels: Vec<Label> = (0..rows as i64).map(|i| Label::Int(i % 2)).collect();
     let data = OwnedDataset::classification(x, &labels);
-    let learner = DecisionTreeClassifier { max_features: MaxFeatures::All, ..Default::default() };
+    let learner = DecisionTreeClassifier::default();
     let run = Context::default();
     let trained = learnt_core::trained::Trained::fit(&learner, &data.view(), &[], &run).unwrap();
     let bytes = trained.to_bytes().unwrap();
     let again = crate::from_bytes(&bytes).unwrap();
     assert_eq!(again.to_bytes().unwrap(), bytes);
     assert!(!again.model.report().unwrap().to_text().is_empty());
-    let model = learner.fit(&data.view()).unwrap();
+    let model = DecisionTreeClassifierModel::from_node(&again.model.stored()).unwrap();
     assert!(model.depth > 4_000, "{}", model.depth);
     assert_eq!(model.n_leaves, rows);
     assert!(model.export_text().lines().count() == 2 * rows - 1);
@@ -754,7 +773,8 @@ fn hostile_files_are_refused() {
     let model = DecisionTreeClassifier::default().fit(&data.view()).unwrap();
     let levels_node = (0..model.tree.len()).find(|&n| model.tree.level_start[n] != NONE).unwrap();
     let last = model.tree.len() - 1;
-    let damages: Vec<Box<dyn Fn(&mut Tree)>> = vec![
+    type Damage = Box<dyn Fn(&mut Tree)>;
+    let damages: Vec<Damage> = vec![
         Box::new(|tree| tree.left[0] = 0),
         Box::new(|tree| tree.right[0] = u32::MAX),
         Box::new(|tree| tree.right[0] = tree.left[0]),

@@ -36,8 +36,10 @@ impl Leaders {
 
     /// Takes a row in if its key is among the smallest; infinite keys never are.
     pub fn offer(&mut self, key: f64, leader: impl FnOnce() -> Leader) {
-        let full = self.rows.len() >= self.limit;
-        if !(key < f64::INFINITY) || full && self.rows.last().is_none_or(|last| key >= last.key) {
+        let (last, full) = (self.rows.last(), self.rows.len() >= self.limit);
+        let bound =
+            if full { last.map_or(f64::NEG_INFINITY, |row| row.key) } else { f64::INFINITY };
+        if key.is_nan() || key >= bound {
             return;
         }
         let place = self.rows.partition_point(|row| row.key <= key);

@@ -5,8 +5,8 @@ use learnt_core::linalg::{Nearest, add_scaled, squared_distance};
 use learnt_core::prelude::*;
 use pulp::Arch;
 
-/// Weight and sum of the rows of each cluster. Sums are taken about the mean of the centres, so that
-/// no digits are lost far from zero.
+/// Weight and sum of the rows of each cluster. Sums are taken about one origin in all rounds, the mean
+/// of the table: no digits are lost far from zero, and equal clusters have equal bits.
 #[derive(Stored, Clone, Debug)]
 pub struct Sums {
     /// Weight of each cluster.
@@ -17,7 +17,7 @@ pub struct Sums {
 
 impl Sums {
     /// The sums of one block.
-    pub fn of(data: &Dataset, centres: &Matrix) -> Sums {
+    pub fn of(data: &Dataset, centres: &Matrix, origin: &[f64]) -> Sums {
         let nearest = Nearest::new(centres);
         let mut out = Sums {
             weights: vec![0.0; centres.nrows()],
@@ -27,7 +27,7 @@ impl Sums {
         for_each_chunk(data.x.values(), |first, rows| {
             let labels = &mut labels[..rows.nrows()];
             nearest.of(rows, labels);
-            Arch::new().dispatch(|| out.add(rows, labels, first, data, nearest.origin()));
+            Arch::new().dispatch(|| out.add(rows, labels, first, data, origin));
         });
         out
     }
@@ -51,7 +51,7 @@ impl Sums {
 
     /// Gives every empty cluster, the lowest first, the row farthest from its own centre. A row that
     /// its own cluster needs, because it would be empty too, stays.
-    pub fn refill(&mut self, far: &Leaders, centres: &Matrix) {
+    pub fn refill(&mut self, far: &Leaders, centres: &Matrix, origin: &[f64]) {
         let nearest = Nearest::new(centres);
         let mut rows = far.rows.iter();
         for empty in 0..self.weights.len() {
@@ -65,12 +65,8 @@ impl Sums {
                 (self.weights[own] > row.weight * (1.0 + 1e-9)).then_some((row, own))
             });
             let Some((row, own)) = spare else { return };
-            let values: Vec<f64> = row
-                .values
-                .iter()
-                .zip(nearest.origin())
-                .map(|(x, o)| row.weight * (x - o))
-                .collect();
+            let values: Vec<f64> =
+                row.values.iter().zip(origin).map(|(x, o)| row.weight * (x - o)).collect();
             add_scaled(self.sums.row_mut(own), -1.0, &values);
             add_scaled(self.sums.row_mut(empty), 1.0, &values);
             self.weights[own] -= row.weight;
@@ -79,10 +75,9 @@ impl Sums {
     }
 
     /// The means; a cluster that is still empty keeps its centre.
-    pub fn means(&self, centres: &Matrix) -> Matrix {
-        let nearest = Nearest::new(centres);
+    pub fn means(&self, centres: &Matrix, origin: &[f64]) -> Matrix {
         Matrix::from_fn(centres.nrows(), centres.ncols(), |c, j| match self.weights[c] > 0.0 {
-            true => nearest.origin()[j] + self.sums[(c, j)] / self.weights[c],
+            true => origin[j] + self.sums[(c, j)] / self.weights[c],
             false => centres[(c, j)],
         })
     }

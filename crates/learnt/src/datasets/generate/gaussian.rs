@@ -184,7 +184,7 @@ mod tests {
     fn mixtures_suit_the_neighbours() {
         let mean = mean_errors(|run| Mixtures::default().law(run), 25);
         for (got, wanted) in mean.iter().zip([0.266, 0.266, 0.211, 0.202]) {
-            assert!((got - wanted).abs() < 0.035, "{mean:?}");
+            assert!((got - wanted).abs() < 0.06, "{mean:?}");
         }
         assert!(mean[3] < mean[2] && mean[2] < mean[1].min(mean[0]));
     }

@@ -81,15 +81,13 @@ generators! {
     "sine": Sine, rows;
 }
 
-/// The generator with this name, with default parameters; `_` and `-` are the same, and a leading
-/// `make_` is ignored.
-pub fn generator(name: &str) -> Result<Box<dyn Generate>> {
+/// The generator with this name; `_` and `-` are the same, and a leading `make_` is ignored.
+pub fn find_generator(name: &str) -> Result<&'static Generator> {
     let plain = name.to_lowercase().replace('_', "-");
     let wanted = plain.strip_prefix("make-").unwrap_or(&plain);
     GENERATORS
         .iter()
         .find(|generator| generator.name == wanted)
-        .map(|generator| (generator.build)())
         .ok_or_else(|| Error::unknown("generator", name, GENERATORS.iter().map(|g| g.name)))
 }
 
@@ -144,9 +142,9 @@ mod tests {
 
     #[test]
     fn parameters_are_checked_and_unknown_names_refused() {
-        let mut moons = generator("make_moons").unwrap();
+        let mut moons = (find_generator("make_moons").unwrap().build)();
         moons.set("noise", &Value::Real(-1.0)).unwrap();
         assert_eq!(moons.generate(&Context::default()).unwrap_err().code(), Code::Parameter);
-        assert_eq!(generator("mons").err().unwrap().code(), Code::Unknown);
+        assert_eq!(find_generator("mons").err().unwrap().code(), Code::Unknown);
     }
 }

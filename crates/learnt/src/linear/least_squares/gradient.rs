@@ -1,6 +1,6 @@
 //! The refining pass: residuals at given coefficients, and their products with the inputs.
 
-use super::moments::for_each_row;
+use super::moments::{fill, for_each_row};
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
 
@@ -38,11 +38,9 @@ impl Gradient {
         };
         let mut centred = vec![0.0; d + k];
         let add = || {
-            for_each_row(data, y, |i, values| {
+            for_each_row(data, y, |i, inputs, outputs| {
                 let weight = data.weight(i);
-                for ((out, value), mean) in centred.iter_mut().zip(values).zip(&anchor.mean) {
-                    *out = value - mean;
-                }
+                fill(&mut centred, 1.0, inputs, outputs, &anchor.mean);
                 let (x, residual) = centred.split_at_mut(d);
                 for (t, residual) in residual.iter_mut().enumerate() {
                     *residual -= anchor.offset[t] + dot(x, anchor.coef.row(t));

@@ -65,29 +65,36 @@ fn copy_joined(data: &Dataset, y: MatRef, i: usize, out: &mut [f64]) {
     y.copy_row(i, outputs);
 }
 
-/// The moments by sums of (1, z - origin)(1, z - origin)ᵀ.
+/// The moments by sums of (z - origin, 1)(z - origin, 1)ᵀ.
 fn about(data: &Dataset, y: MatRef, origin: &[f64], centred: bool) -> Moments {
     let width = origin.len();
     let mut sum = RankUpdate::new(width + 1);
     let (mut rows, mut ln_weight) = (0, 0.0);
-    for_each_row(data, y, |i, values| {
-        let weight = data.weight(i);
-        if weight > 0.0 {
-            rows += 1;
-            ln_weight += weight.ln();
-            sum.push(|row| fill(row, weight.sqrt(), values, origin));
-        }
-    });
+    let add = || {
+        for_each_row(data, y, |i, inputs, outputs| {
+            let weight = data.weight(i);
+            if weight > 0.0 {
+                rows += 1;
+                ln_weight += if weight == 1.0 { 0.0 } else { weight.ln() };
+                let root = weight.sqrt();
+                sum.push(|row| {
+                    fill(row, root, inputs, outputs, origin);
+                    row[width] = root;
+                });
+            }
+        });
+    };
+    pulp::Arch::new().dispatch(add);
     let sums = sum.finish();
-    let weight = sums[(0, 0)];
+    let weight = sums[(width, width)];
     let offset: Vec<f64> = match centred && weight > 0.0 {
-        true => (1..=width).map(|j| sums[(0, j)] / weight).collect(),
+        true => (0..width).map(|j| sums[(width, j)] / weight).collect(),
         false => vec![0.0; width],
     };
     let mean_and_rest = |(origin, offset): (&f64, &f64)| plus(*origin, *offset);
     let (mean, rest) = origin.iter().zip(&offset).map(mean_and_rest).unzip();
     let scatter = Matrix::from_fn(width, width, |i, j| {
-        let value = sums[(i + 1, j + 1)] - weight * offset[i] * offset[j];
+        let value = sums[(i, j)] - weight * offset[i] * offset[j];
         if i == j && value < 0.0 { 0.0 } else { value }
     });
     Moments { rows, weight, ln_weight, mean, rest, scatter }
@@ -99,34 +106,39 @@ fn plus(large: f64, small: f64) -> (f64, f64) {
     (sum, small - (sum - large))
 }
 
-/// √w (1, z - origin).
-#[inline]
-fn fill(row: &mut [f64], root: f64, values: &[f64], origin: &[f64]) {
-    row[0] = root;
-    for ((out, value), origin) in row[1..].iter_mut().zip(values).zip(origin) {
+/// root (z - origin) of z = (inputs, outputs).
+#[inline(always)]
+pub(super) fn fill(out: &mut [f64], root: f64, inputs: &[f64], outputs: &[f64], origin: &[f64]) {
+    let (first, second) = out.split_at_mut(inputs.len());
+    let (origin_first, origin_second) = origin.split_at(inputs.len());
+    for ((out, value), origin) in first.iter_mut().zip(inputs).zip(origin_first) {
+        *out = (value - origin) * root;
+    }
+    for ((out, value), origin) in second.iter_mut().zip(outputs).zip(origin_second) {
         *out = (value - origin) * root;
     }
 }
 
-/// Calls `f` with each row's number and its inputs and outputs side by side, reading the table in
-/// its own memory order.
-pub(super) fn for_each_row(data: &Dataset, y: MatRef, mut f: impl FnMut(usize, &[f64])) {
+/// Calls `f` with each row's number, inputs and outputs, reading the table in its own memory order.
+#[inline(always)]
+pub(super) fn for_each_row(data: &Dataset, y: MatRef, mut f: impl FnMut(usize, &[f64], &[f64])) {
     const CHUNK: usize = 128;
-    let (d, k) = (data.x.ncols(), y.ncols());
-    let mut inputs = vec![0.0; CHUNK * d];
-    let mut joined = vec![0.0; d + k];
+    let d = data.x.ncols();
+    let by_row = data.x.values().col_stride() == 1;
+    let mut copy = if by_row { Vec::new() } else { vec![0.0; CHUNK * d] };
+    let mut outputs = vec![0.0; y.ncols()];
     for start in (0..data.nrows()).step_by(CHUNK) {
         let end = (start + CHUNK).min(data.nrows());
         let x = data.x.values().rows(start, end);
-        if x.col_stride() != 1 {
-            x.write_rows(&mut inputs[..(end - start) * d]);
+        if !by_row {
+            x.write_rows(&mut copy[..(end - start) * d]);
         }
         for i in start..end {
-            let row = x.row_slice(i - start).filter(|_| x.col_stride() == 1);
-            let row = row.unwrap_or(&inputs[(i - start) * d..][..d]);
-            joined[..d].copy_from_slice(row);
-            y.copy_row(i, &mut joined[d..]);
-            f(i, &joined);
+            y.copy_row(i, &mut outputs);
+            match x.row_slice(i - start) {
+                Some(row) if by_row => f(i, row, &outputs),
+                _ => f(i, &copy[(i - start) * d..][..d], &outputs),
+            }
         }
     }
 }

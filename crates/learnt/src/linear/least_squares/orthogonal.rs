@@ -2,7 +2,7 @@
 
 use super::dense::{Spectrum, in_order};
 use super::gradient::Anchor;
-use super::moments::{Moments, for_each_row};
+use super::moments::{Moments, fill, for_each_row};
 use super::{DETAILED, Problem, Solution};
 use learnt_core::linalg::{Cholesky, dot, gram, triangle_of};
 use learnt_core::prelude::*;
@@ -19,10 +19,11 @@ impl Rows {
     pub(super) fn of(data: &Dataset) -> Result<Rows> {
         let y = data.real_target()?;
         let (mut weights, mut values) = (Vec::new(), Vec::new());
-        for_each_row(data, y, |i, row| {
+        for_each_row(data, y, |i, inputs, outputs| {
             if data.weight(i) > 0.0 {
                 weights.push(data.weight(i));
-                values.extend_from_slice(row);
+                values.extend_from_slice(inputs);
+                values.extend_from_slice(outputs);
             }
         });
         let values = Matrix::from_vec(weights.len(), data.x.ncols() + y.ncols(), values)?;
@@ -69,11 +70,8 @@ impl Merge for Rows {
 pub(super) fn triangle(data: &Dataset, mean: &[f64]) -> Result<Matrix> {
     let y = data.real_target()?;
     let mut rows = Matrix::zeros(data.nrows(), mean.len());
-    for_each_row(data, y, |i, values| {
-        let root = data.weight(i).sqrt();
-        for ((out, value), mean) in rows.row_mut(i).iter_mut().zip(values).zip(mean) {
-            *out = root * (value - mean);
-        }
+    for_each_row(data, y, |i, inputs, outputs| {
+        fill(rows.row_mut(i), data.weight(i).sqrt(), inputs, outputs, mean);
     });
     Ok(triangle_of(rows.view()))
 }
@@ -88,7 +86,7 @@ pub(super) fn stack(a: &Matrix, b: &Matrix) -> Matrix {
 
 impl Problem<'_> {
     /// The solution from the triangle of the centred columns.
-    pub(super) fn from_triangle(
+    pub(super) fn after_triangles(
         &self,
         moments: &Moments,
         triangle: &Matrix,
@@ -116,7 +114,7 @@ impl Problem<'_> {
     }
 
     /// The solution from the rows themselves.
-    pub(super) fn from_rows(&self, rows: Rows, outputs: usize) -> Result<Solution> {
+    pub(super) fn after_rows(&self, rows: Rows, outputs: usize) -> Result<Solution> {
         let moments = rows.moments(outputs, self.intercept);
         let d = moments.mean.len() - outputs;
         let ones = usize::from(self.penalizes_intercept());

@@ -3,7 +3,8 @@
 //! Costs of growing sides come from a Fenwick tree over the ranks of the targets: adding a row and
 //! finding the weighted median take log n each. One pass from the left and one from the right.
 
-use super::criterion::{Criterion, Reals, Summary};
+use super::criterion::{Criterion, Summary};
+use super::regression::Reals;
 use super::scan::{Cut, Limits, Sequence, better, code_of, row_of, tolerance};
 
 /// Absolute error, the mean over the outputs.
@@ -217,10 +218,10 @@ impl Fenwick {
         let (mut place, mut below, mut sum_below) = (0, 0.0, 0.0);
         let mut step = self.nodes.len().next_power_of_two() >> 1;
         while step > 0 {
-            if let Some(&(weight, sum)) = self.nodes.get(place + step) {
-                if below + weight < 0.5 * self.weight {
-                    (place, below, sum_below) = (place + step, below + weight, sum_below + sum);
-                }
+            if let Some(&(weight, sum)) = self.nodes.get(place + step)
+                && below + weight < 0.5 * self.weight
+            {
+                (place, below, sum_below) = (place + step, below + weight, sum_below + sum);
             }
             step >>= 1;
         }

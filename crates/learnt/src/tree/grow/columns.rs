@@ -32,6 +32,14 @@ impl Codes {
         }
     }
 
+    /// Whether all values of a code lie above a number.
+    pub(super) fn begins_above(&self, code: u32, value: f64) -> bool {
+        match self {
+            Codes::Ordered { low, .. } => low[code as usize] > value,
+            Codes::Levels(_) => true,
+        }
+    }
+
     /// A cut between two codes: the midpoint of the values beside it, or the lower value where
     /// the midpoint rounds to the upper.
     pub(super) fn midpoint(&self, left: u32, right: u32) -> f64 {

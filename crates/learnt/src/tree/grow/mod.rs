@@ -9,15 +9,19 @@
 mod absolute;
 mod columns;
 mod criterion;
+mod draw;
 mod levels;
+mod regression;
 mod scan;
 mod space;
+mod split;
 
 pub(crate) use absolute::Absolute;
 pub(crate) use columns::{Columns, level, unordered_levels};
-pub(crate) use criterion::{Criterion, Entropy, Gini, Poisson, Squared, Summary};
+pub(crate) use criterion::{Criterion, Entropy, Gini, Summary};
+pub(crate) use regression::{Poisson, Squared};
 pub(crate) use scan::Limits;
-pub(crate) use space::{Split, has_level};
+pub(crate) use split::{Split, has_level};
 
 use super::nodes::Tree;
 use learnt_core::prelude::*;

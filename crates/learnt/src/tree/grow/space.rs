@@ -11,6 +11,7 @@ use super::levels::arrange;
 use super::scan::{
     Cut, Group, Limits, Sequence, best_group_cut, better, code_of, entry, row_of, tolerance,
 };
+use super::split::{Split, level_split, rearranged};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 use std::ops::Range;
@@ -20,41 +21,6 @@ const PARALLEL_CELLS: usize = 1 << 16;
 
 /// Up to this many rows, sorting bins costs less than a histogram.
 const FEW_ROWS: usize = 128;
-
-/// How a node is divided.
-#[derive(Clone, Debug)]
-pub(crate) struct Split {
-    pub(crate) feature: usize,
-    /// Values up to it go left; infinite where only missing values go right.
-    pub(crate) threshold: f64,
-    /// The last code that goes left, for quantities.
-    last_left: u32,
-    /// The levels that go left as bits, for categories.
-    pub(crate) levels: Option<Vec<u32>>,
-    pub(crate) missing_left: bool,
-    pub(crate) rows_left: usize,
-    /// Weight times decrease of impurity.
-    pub(crate) gain: f64,
-}
-
-impl Split {
-    #[inline(always)]
-    fn sends_left(&self, code: u32, missing: u32) -> bool {
-        if code == missing {
-            return self.missing_left;
-        }
-        match &self.levels {
-            None => code <= self.last_left,
-            Some(bits) => has_level(bits, code),
-        }
-    }
-}
-
-/// Whether a level is in a set of bits.
-#[inline(always)]
-pub(crate) fn has_level(bits: &[u32], level: u32) -> bool {
-    bits.get(level as usize / 32).is_some_and(|word| word >> (level % 32) & 1 == 1)
-}
 
 /// Rows of a (part of a) table, arranged by node.
 pub(super) struct Space<'a, C: Criterion> {
@@ -232,7 +198,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let draw =
                     |value: f64| known.partition_point(|&e| high[code_of(e) as usize] <= value);
                 let (low, top) = (high[code_of(first) as usize], high[code_of(last) as usize]);
-                let (only, drawn) = self.draw_cut(feature, low, top, draw, key, run);
+                let (only, drawn) = self.settings.draw_cut(feature, low, top, draw, key, run);
                 let limits = Limits { only, ..self.settings.limits };
                 let sequence = Sequence { known, missing };
                 let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
@@ -245,7 +211,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let mut groups = self.level_groups(known, summary);
                 arrange(&*self.criterion, &mut groups);
                 let arranged = rearranged(known, &groups, *levels);
-                let only = self.draw_position(feature, &groups, known.len(), key, run);
+                let only = self.settings.draw_position(feature, &groups, known.len(), key, run);
                 let limits = Limits { only, ..self.settings.limits };
                 let sequence = Sequence { known: &arranged, missing };
                 let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
@@ -277,7 +243,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let value = |group: &Group| high[group.code as usize];
                 let draw = |x: f64| groups.partition_point(|group| value(group) <= x);
                 let (low, top) = (value(&groups[0]), value(&groups[groups.len() - 1]));
-                let (only, drawn) = self.draw_cut(feature, low, top, draw, key, run);
+                let (only, drawn) = self.settings.draw_cut(feature, low, top, draw, key, run);
                 let cut = best(&groups, only)?;
                 let left = groups[cut.position - 1].code;
                 let next = groups.get(cut.position).map(|group| group.code);
@@ -286,49 +252,11 @@ impl<'a, C: Criterion> Space<'a, C> {
             }
             Codes::Levels(levels) => {
                 arrange(&*self.criterion, &mut groups);
-                let only = self.draw_group(feature, groups.len(), key, run);
+                let only = self.settings.draw_group(feature, groups.len(), key, run);
                 let cut = best(&groups, only)?;
                 Some(level_split(feature, &cut, &groups, cut.position, *levels, rows))
             }
         }
-    }
-
-    /// A random cut between two values: how many go left, and the cut itself.
-    fn draw_cut(
-        &self,
-        feature: usize,
-        low: f64,
-        high: f64,
-        count: impl Fn(f64) -> usize,
-        key: u64,
-        run: &Context,
-    ) -> (Option<usize>, Option<f64>) {
-        if !self.settings.random {
-            return (None, None);
-        }
-        let share = sample::uniform(&mut run.row_rng(key, feature as u64));
-        let drawn = low * (1.0 - share) + high * share;
-        let drawn = if drawn >= low && drawn < high { drawn } else { low };
-        (Some(count(drawn)), Some(drawn))
-    }
-
-    fn draw_group(&self, feature: usize, groups: usize, key: u64, run: &Context) -> Option<usize> {
-        let rng = &mut run.row_rng(key, feature as u64);
-        self.settings
-            .random
-            .then(|| 1 + sample::below(rng, groups.saturating_sub(1).max(1) as u64) as usize)
-    }
-
-    fn draw_position(
-        &self,
-        feature: usize,
-        groups: &[Group],
-        rows: usize,
-        key: u64,
-        run: &Context,
-    ) -> Option<usize> {
-        let place = self.draw_group(feature, groups.len(), key, run)?;
-        Some(groups.iter().take(place).map(|group| group.rows).sum::<usize>().min(rows))
     }
 
     fn ordered_split(
@@ -342,7 +270,10 @@ impl<'a, C: Criterion> Space<'a, C> {
     ) -> Split {
         let threshold = match next {
             None => f64::INFINITY,
-            Some(next) => drawn.unwrap_or_else(|| self.codes[feature].midpoint(left, next)),
+            // A cut inside a bin would part rows that training kept together.
+            Some(next) => drawn
+                .filter(|&cut| self.codes[feature].begins_above(next, cut))
+                .unwrap_or_else(|| self.codes[feature].midpoint(left, next)),
         };
         Split {
             feature,
@@ -431,70 +362,8 @@ impl<'a, C: Criterion> Space<'a, C> {
     }
 }
 
-impl Split {
-    /// Without missing values in training, they go with the larger child.
-    fn with_larger_default(mut self, rows: usize, decided: bool) -> Self {
-        if !decided {
-            self.missing_left = 2 * self.rows_left > rows;
-        }
-        self
-    }
-}
-
 fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&row| values[row as usize]).collect()
-}
-
-/// Entries in the order of arranged levels; codes become places in that order.
-fn rearranged(known: &[u64], groups: &[Group], levels: usize) -> Vec<u64> {
-    let mut start = vec![0; levels];
-    let mut reached = 0;
-    for entries in known.chunk_by(|a, b| code_of(*a) == code_of(*b)) {
-        start[code_of(entries[0]) as usize] = reached;
-        reached += entries.len();
-    }
-    let mut out = Vec::with_capacity(known.len());
-    for (place, group) in groups.iter().enumerate() {
-        let from = start[group.code as usize];
-        let entries = known[from..from + group.rows].iter();
-        out.extend(entries.map(|&e| entry(place as u32, row_of(e) as u32)));
-    }
-    out
-}
-
-/// The first `taken` groups go left; levels that the node has not seen go with the larger child.
-fn level_split(
-    feature: usize,
-    cut: &Cut,
-    groups: &[Group],
-    taken: usize,
-    levels: usize,
-    rows: usize,
-) -> Split {
-    let larger_left = 2 * cut.rows_left > rows;
-    let mut bits = vec![if larger_left { u32::MAX } else { 0 }; levels.div_ceil(32)];
-    if let (Some(last), false) = (bits.last_mut(), levels.is_multiple_of(32)) {
-        *last &= (1 << (levels % 32)) - 1;
-    }
-    for (place, group) in groups.iter().enumerate() {
-        let (word, bit) = (group.code as usize / 32, 1 << (group.code % 32));
-        if place < taken {
-            bits[word] |= bit;
-        } else {
-            bits[word] &= !bit;
-        }
-    }
-    let known: usize = groups.iter().map(|group| group.rows).sum();
-    Split {
-        feature,
-        threshold: 0.0,
-        last_left: 0,
-        levels: Some(bits),
-        missing_left: cut.missing_left,
-        rows_left: cut.rows_left,
-        gain: cut.gain,
-    }
-    .with_larger_default(rows, known < rows)
 }
 
 /// Moves what belongs left to the front and keeps the order on both sides; returns the count.

@@ -1,0 +1,145 @@
+//! What a least-squares fit leaves for inference, and why some of it may be absent.
+
+use super::least_squares::Solution;
+use learnt_core::linalg::svd;
+use learnt_core::prelude::*;
+
+/// What a fit leaves for inference.
+#[derive(Stored, Clone, Debug)]
+pub(super) struct Evidence {
+    pub(super) names: Vec<String>,
+    pub(super) aliased: Vec<usize>,
+    pub(super) intercept: bool,
+    pub(super) positive: bool,
+    pub(super) rank: usize,
+    pub(super) rows: u64,
+    pub(super) weight: f64,
+    pub(super) ln_weight: f64,
+    /// Means of inputs, then outputs.
+    pub(super) mean: Vec<f64>,
+    /// M, (n_features × rank).
+    pub(super) root: Option<Matrix>,
+    /// Σ w r rᵀ.
+    pub(super) residual: Matrix,
+    /// Σ w (y - mean)² of each output.
+    pub(super) total: Vec<f64>,
+    pub(super) condition: Option<f64>,
+}
+
+impl Evidence {
+    pub(super) fn new(solution: Solution, intercept: bool, positive: bool) -> Evidence {
+        Evidence {
+            names: solution.names,
+            aliased: solution.aliased,
+            intercept,
+            positive,
+            rank: solution.rank,
+            rows: solution.rows,
+            weight: solution.weight,
+            ln_weight: solution.ln_weight,
+            mean: solution.mean,
+            root: solution.root,
+            residual: solution.residual,
+            total: solution.total,
+            condition: solution.condition,
+        }
+    }
+
+    /// Refuses stored evidence whose parts do not fit together.
+    pub(super) fn check(&self, outputs: usize, d: usize) -> Result<()> {
+        let root = self.root.as_ref().is_none_or(|root| root.nrows() == d && root.ncols() <= d);
+        let lengths = self.names.len() == d
+            && self.mean.len() == d + outputs
+            && self.total.len() == outputs
+            && (self.residual.nrows(), self.residual.ncols()) == (outputs, outputs)
+            && self.aliased.iter().all(|&j| j < d)
+            && self.rank <= d;
+        match root && lengths && self.weight > 0.0 && self.weight.is_finite() {
+            true => Ok(()),
+            false => {
+                Err(learnt_core::persist::invalid("the evidence does not fit the coefficients"))
+            }
+        }
+    }
+
+    /// A sentence about aliased columns, if there are any.
+    pub(super) fn aliasing(&self) -> Option<String> {
+        const MOST: usize = 10;
+        let d = self.names.len();
+        if !self.aliased.is_empty() {
+            let named: Vec<String> =
+                self.aliased.iter().take(MOST).map(|&j| format!("'{}'", self.names[j])).collect();
+            let more = match self.aliased.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            return Some(format!(
+                "of {d} columns {} are independent; constant or given by earlier columns: {}{more}; coefficients are those of smallest norm",
+                self.rank,
+                named.join(", ")
+            ));
+        }
+        (self.rank < d && !self.positive).then(|| {
+            format!(
+                "{} rows determine {} of {d} coefficients; the coefficients are those of smallest norm",
+                self.rows, self.rank
+            )
+        })
+    }
+
+    /// Residual degrees of freedom, or why there are none.
+    pub(super) fn freedom(&self) -> Result<f64> {
+        let used = self.rank as u64 + u64::from(self.intercept);
+        if self.positive {
+            return Err(absent("the bounds of `positive` make the usual tests invalid"));
+        }
+        match self.rows > used {
+            true => Ok((self.rows - used) as f64),
+            false => Err(absent(format!(
+                "{} rows leave nothing to estimate the noise from after {used} coefficients",
+                self.rows
+            ))),
+        }
+    }
+
+    /// σ² of an output, or why it cannot be told.
+    pub(super) fn noise(&self, output: usize) -> Result<f64> {
+        let freedom = self.freedom()?;
+        let Some(&total) = self.total.get(output) else {
+            let outputs = self.total.len();
+            return Err(Error::shape("output", format!("a number below {outputs}"), output));
+        };
+        let mean = self.mean[self.names.len() + output];
+        let size = total + self.weight * mean * mean;
+        let rounding = 16.0 * f64::EPSILON * f64::EPSILON * size * self.rows as f64;
+        match self.residual[(output, output)] > rounding {
+            true => Ok(self.residual[(output, output)] / freedom),
+            false => Err(absent("the fit is exact, so there is no noise to test against")),
+        }
+    }
+
+    pub(super) fn root(&self) -> Result<&Matrix> {
+        self.root.as_ref().ok_or_else(|| match self.rows <= self.names.len() as u64 {
+            true => absent("there are no more rows than columns"),
+            false => absent("there are more than 1000 columns"),
+        })
+    }
+
+    /// For each coefficient, whether it is the same in every least-squares solution: whether its
+    /// unit vector lies in the span of M.
+    pub(super) fn determined(&self, root: &Matrix) -> Result<Vec<bool>> {
+        let d = root.nrows();
+        if self.aliased.is_empty() || root.ncols() == 0 {
+            return Ok(vec![self.aliased.is_empty(); d]);
+        }
+        let span = svd(root.view())?;
+        let rank = span.rank();
+        let inside = |j: usize| span.u.row(j)[..rank].iter().map(|u| u * u).sum::<f64>();
+        Ok((0..d).map(|j| !self.aliased.contains(&j) && inside(j) > 1.0 - 1e-9).collect())
+    }
+}
+
+pub(super) fn absent(why: impl Into<String>) -> Error {
+    let why: String = why.into();
+    Error::new(Code::TooFew, format!("no inference: {why}"))
+}

@@ -1,0 +1,372 @@
+//! One pass over rows for a logistic likelihood: value, gradient, and second derivatives.
+//!
+//! Parameters are one row of weights u_k for every class but the first, whose score is 0; the
+//! intercept, if there is one, is the last column of z = (x, 1). With s_k = u_k · z and
+//! p = softmax(0, s):  value Σ w (ln Σ exp s_k - s_y),  gradient Σ w (p_k - [y = k]) z,  Hessian
+//! blocks Σ w p_k ([k = l] - p_l) z z'. Rows are copied in chunks that fit the cache, in one memory
+//! order, so that the layout of the input changes no bit.
+
+pub(crate) mod geometry;
+pub(crate) mod inference;
+pub(crate) mod kernels;
+
+use kernels::{add_gradient, many_classes, padded, scores, two_classes};
+use learnt_core::linalg;
+use learnt_core::prelude::*;
+
+/// Bytes of a chunk of rows.
+const CHUNK: usize = 1 << 16;
+
+/// Which second derivatives a pass computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Stored)]
+pub(crate) enum Second {
+    /// None.
+    Nothing,
+    /// Σ w z z'.
+    Gram,
+    /// The diagonal of Σ w z z'.
+    Diagonal,
+    /// The blocks (k, l), l <= k, of the Hessian, one below the other.
+    Hessian,
+}
+
+/// Sums over rows.
+#[derive(Clone, Debug, Stored)]
+pub struct Summary {
+    /// Σ w of each class.
+    pub(crate) counts: Vec<f64>,
+    /// The negative log-likelihood.
+    pub(crate) value: f64,
+    /// Its gradient, one row for every class but the first.
+    pub(crate) gradient: Matrix,
+    /// Second derivatives as asked for; of symmetric blocks the lower triangle.
+    pub(crate) second: Matrix,
+    /// The smallest difference between the score of a row's class and the best other.
+    pub(crate) least_margin: f64,
+    /// Smallest value of each class (row) in each column, if asked for.
+    pub(crate) lows: Matrix,
+    /// Largest value of each class (row) in each column, if asked for.
+    pub(crate) highs: Matrix,
+}
+
+impl Merge for Summary {
+    fn merge(mut self, later: Self) -> Result<Self> {
+        let add = |a: &mut [f64], b: &[f64]| a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        add(&mut self.counts, &later.counts);
+        add(self.gradient.as_mut_slice(), later.gradient.as_slice());
+        add(self.second.as_mut_slice(), later.second.as_slice());
+        self.value += later.value;
+        self.least_margin = self.least_margin.min(later.least_margin);
+        for (a, b) in self.lows.as_mut_slice().iter_mut().zip(later.lows.as_slice()) {
+            *a = a.min(*b);
+        }
+        for (a, b) in self.highs.as_mut_slice().iter_mut().zip(later.highs.as_slice()) {
+            *a = a.max(*b);
+        }
+        Ok(self)
+    }
+}
+
+/// What to compute, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pass<'a> {
+    /// Weights, one row for every class but the first.
+    pub(crate) weights: &'a Matrix,
+    /// Whether the last column of the weights is the intercept.
+    pub(crate) intercept: bool,
+    /// A factor of the row weights for each class; empty for none.
+    pub(crate) factors: &'a [f64],
+    /// The second derivatives wanted.
+    pub(crate) second: Second,
+    /// Whether the ranges of the columns are wanted.
+    pub(crate) ranges: bool,
+    /// Whether the smallest margin is wanted.
+    pub(crate) margins: bool,
+}
+
+/// Buffers for one chunk.
+struct Chunk<'a> {
+    width: usize,
+    z: Vec<f64>,
+    scaled: Vec<f64>,
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    codes: &'a [u32],
+}
+
+impl Pass<'_> {
+    /// The sums over the rows of a data set.
+    pub(crate) fn over(&self, data: &Dataset) -> Result<Summary> {
+        let (codes, classes) = data.class_target()?;
+        let (others, columns) = (self.weights.nrows(), self.weights.ncols());
+        let inputs = columns - usize::from(self.intercept);
+        if data.x.ncols() != inputs || classes.len() != others + 1 {
+            return Err(Error::internal("a block of another shape than its state"));
+        }
+        let width = padded(columns);
+        let weights = pad(self.weights, width);
+        let mut total = self.empty();
+        let mut gradient = vec![0.0; others * width];
+        let rows = (CHUNK / (8 * width)).clamp(16, 256);
+        for start in (0..data.nrows()).step_by(rows) {
+            let end = (start + rows).min(data.nrows());
+            let mut chunk = self.load(&data.rows(start, end), &codes[start..end], width);
+            self.count(&chunk, &mut total);
+            chunk.scores.resize(others * (end - start), 0.0);
+            scores(&chunk.z, &weights, width, &mut chunk.scores);
+            self.differentiate(&mut chunk, &mut total);
+            add_gradient(&chunk.z, &chunk.scores, width, &mut gradient);
+        }
+        for k in 0..others {
+            total.gradient.row_mut(k).copy_from_slice(&gradient[k * width..k * width + columns]);
+        }
+        Ok(total)
+    }
+
+    fn empty(&self) -> Summary {
+        let (others, columns) = (self.weights.nrows(), self.weights.ncols());
+        let inputs = columns - usize::from(self.intercept);
+        let second = match self.second {
+            Second::Nothing => Matrix::default(),
+            Second::Diagonal => Matrix::zeros(1, columns),
+            Second::Gram => Matrix::zeros(columns, columns),
+            Second::Hessian => Matrix::zeros(others * (others + 1) / 2 * columns, columns),
+        };
+        let range_rows = if self.ranges { others + 1 } else { 0 };
+        Summary {
+            counts: vec![0.0; others + 1],
+            value: 0.0,
+            gradient: Matrix::zeros(others, columns),
+            second,
+            least_margin: f64::INFINITY,
+            lows: Matrix::from_fn(range_rows, inputs, |_, _| f64::INFINITY),
+            highs: Matrix::from_fn(range_rows, inputs, |_, _| f64::NEG_INFINITY),
+        }
+    }
+
+    fn load<'a>(&self, data: &Dataset, codes: &'a [u32], width: usize) -> Chunk<'a> {
+        let inputs = data.x.ncols();
+        let mut z = vec![0.0; codes.len() * width];
+        copy_padded(data.x.values(), &mut z, width);
+        if self.intercept {
+            z.iter_mut().skip(inputs).step_by(width).for_each(|z| *z = 1.0);
+        }
+        let factor = |code: u32| self.factors.get(code as usize).copied().unwrap_or(1.0);
+        let weights =
+            codes.iter().enumerate().map(|(i, &code)| data.weight(i) * factor(code)).collect();
+        Chunk { width, z, scaled: Vec::new(), weights, scores: Vec::new(), codes }
+    }
+
+    fn count(&self, chunk: &Chunk, total: &mut Summary) {
+        for (i, &code) in chunk.codes.iter().enumerate() {
+            total.counts[code as usize] += chunk.weights[i];
+        }
+        if !self.ranges {
+            return;
+        }
+        for (row, &code) in chunk.z.chunks_exact(chunk.width).zip(chunk.codes) {
+            for (low, z) in total.lows.row_mut(code as usize).iter_mut().zip(row) {
+                *low = low.min(*z);
+            }
+            for (high, z) in total.highs.row_mut(code as usize).iter_mut().zip(row) {
+                *high = high.max(*z);
+            }
+        }
+    }
+
+    /// Scores become residuals; value, margins and second derivatives are added to the total.
+    fn differentiate(&self, chunk: &mut Chunk, total: &mut Summary) {
+        match self.second {
+            Second::Gram => add_gram(chunk, self.weights.ncols(), total.second.as_mut_slice()),
+            Second::Diagonal => add_diagonal(chunk, total.second.as_mut_slice()),
+            Second::Nothing | Second::Hessian => {}
+        }
+        if self.weights.nrows() == 1 {
+            let signs: Vec<f64> =
+                chunk.codes.iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
+            let (value, margin) = two_classes(&mut chunk.scores, &signs, &mut chunk.weights);
+            total.value += value;
+            total.least_margin = total.least_margin.min(margin);
+            if self.second == Second::Hessian {
+                add_gram(chunk, self.weights.ncols(), total.second.as_mut_slice());
+            }
+            return;
+        }
+        if self.margins {
+            total.least_margin = total.least_margin.min(least_margin(chunk));
+        }
+        total.value += many_classes(&mut chunk.scores, chunk.codes, &chunk.weights);
+        if self.second == Second::Hessian {
+            add_blocks(chunk, self.weights, total.second.as_mut_slice());
+        }
+        residuals_of(chunk);
+    }
+}
+
+/// Copies the rows of `x` into rows of `width` values.
+pub(crate) fn copy_padded(x: MatRef, out: &mut [f64], width: usize) {
+    if x.col_stride() == 1 {
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            x.copy_row(i, &mut out[..x.ncols()]);
+        }
+        return;
+    }
+    for j in 0..x.ncols() {
+        for (i, out) in out.iter_mut().skip(j).step_by(width).enumerate() {
+            *out = x.at(i, j);
+        }
+    }
+}
+
+/// The rows of a matrix, each padded with zeros.
+pub(crate) fn pad(matrix: &Matrix, width: usize) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.nrows() * width];
+    copy_padded(matrix.view(), &mut out, width);
+    out
+}
+
+/// Adds Σ weights z z' to the lower triangle.
+fn add_gram(chunk: &mut Chunk, columns: usize, out: &mut [f64]) {
+    chunk.scaled.clear();
+    chunk.scaled.extend_from_slice(&chunk.z);
+    for (row, weight) in chunk.scaled.chunks_exact_mut(chunk.width).zip(&chunk.weights) {
+        let root = weight.sqrt();
+        row.iter_mut().for_each(|z| *z *= root);
+    }
+    if let Ok(rows) = MatRef::strided(&chunk.scaled, chunk.codes.len(), columns, chunk.width, 1) {
+        linalg::add_gram(out, rows);
+    }
+}
+
+fn add_diagonal(chunk: &Chunk, out: &mut [f64]) {
+    for (row, weight) in chunk.z.chunks_exact(chunk.width).zip(&chunk.weights) {
+        out.iter_mut().zip(row).for_each(|(out, z)| *out += weight * z * z);
+    }
+}
+
+/// Adds Σ w p_k ([k = l] - p_l) z z' to block (k, l).
+fn add_blocks(chunk: &mut Chunk, weights: &Matrix, out: &mut [f64]) {
+    let (others, columns, rows) = (weights.nrows(), weights.ncols(), chunk.codes.len());
+    let pairs = (0..others).flat_map(|k| (0..=k).map(move |l| (k, l)));
+    for ((k, l), block) in pairs.zip(out.chunks_exact_mut(columns * columns)) {
+        chunk.scaled.clear();
+        chunk.scaled.extend_from_slice(&chunk.z);
+        for (i, row) in chunk.scaled.chunks_exact_mut(chunk.width).enumerate() {
+            let (p, q) = (chunk.scores[k * rows + i], chunk.scores[l * rows + i]);
+            let factor = chunk.weights[i] * p * (f64::from(k == l) - q);
+            row.iter_mut().for_each(|z| *z *= factor);
+        }
+        let view = |values| MatRef::strided(values, rows, columns, chunk.width, 1);
+        if let (Ok(scaled), Ok(z)) = (view(&chunk.scaled), view(&chunk.z)) {
+            linalg::matmul_into(block, true, 1.0, scaled.transposed(), z);
+        }
+    }
+}
+
+/// Probabilities become residuals w (p_k - [y = k]).
+fn residuals_of(chunk: &mut Chunk) {
+    let rows = chunk.codes.len();
+    for (i, &code) in chunk.codes.iter().enumerate() {
+        if code > 0 {
+            chunk.scores[(code as usize - 1) * rows + i] -= 1.0;
+        }
+    }
+    for class in chunk.scores.chunks_exact_mut(rows.max(1)) {
+        class.iter_mut().zip(&chunk.weights).for_each(|(residual, weight)| *residual *= weight);
+    }
+}
+
+fn least_margin(chunk: &Chunk) -> f64 {
+    let rows = chunk.codes.len();
+    let others = chunk.scores.len() / rows.max(1);
+    let score = |k: usize, i: usize| if k == 0 { 0.0 } else { chunk.scores[(k - 1) * rows + i] };
+    let margin = |i: usize| {
+        let own = chunk.codes[i] as usize;
+        let best = (0..=others).filter(|&k| k != own).map(|k| score(k, i));
+        score(own, i) - best.fold(f64::NEG_INFINITY, f64::max)
+    };
+    (0..rows).map(margin).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass(weights: &Matrix, second: Second) -> Pass<'_> {
+        Pass { weights, intercept: false, factors: &[], second, ranges: false, margins: true }
+    }
+
+    #[test]
+    fn the_error_at_zero_is_ln_two_and_the_gradient_is_the_worked_one() {
+        let x = Matrix::from_rows(&[
+            [1.0, 1.0, 2.0],
+            [1.0, 2.0, -1.0],
+            [1.0, -1.0, 0.5],
+            [1.0, 0.3, -0.7],
+        ])
+        .unwrap();
+        let data = OwnedDataset::classification(x, &[1, 0, 1, 0].map(Label::Int));
+        let at = |w: [f64; 3]| {
+            let weights = Matrix::from_rows(&[w]).unwrap();
+            pass(&weights, Second::Nothing).over(&data.view()).unwrap()
+        };
+        let zero = at([0.0; 3]);
+        assert!((zero.value / 4.0 - 0.693_147_180_56).abs() < 1e-11);
+        for (g, e) in zero.gradient.as_slice().iter().zip([0.0, 0.2875, -0.525]) {
+            assert!((g / 4.0 - e).abs() < 1e-12);
+        }
+        assert!((at([0.0, -0.02875, 0.0525]).value / 4.0 - 0.658_037_489_682).abs() < 1e-11);
+        let there = at([0.1, -0.2, 0.3]);
+        let expected = [0.011_261_079_537_7, 0.214_447_025_642, -0.406_106_713_963];
+        for (g, e) in there.gradient.as_slice().iter().zip(expected) {
+            assert!((g / 4.0 - e).abs() < 1e-11);
+        }
+    }
+
+    #[test]
+    fn the_softmax_likelihood_and_gradient_are_the_worked_ones() {
+        let x = Matrix::from_rows(&[[1.0, 0.5], [1.0, -1.0], [1.0, 2.0]]).unwrap();
+        let data = OwnedDataset::classification(x, &[1, 2, 3].map(Label::Int));
+        // Scores relative to the first class.
+        let weights =
+            Matrix::from_rows(&[[0.2 - 0.1, -0.5 - 0.4], [-0.3 - 0.1, 0.6 - 0.4]]).unwrap();
+        let sums = pass(&weights, Second::Nothing).over(&data.view()).unwrap();
+        assert!((sums.value - 2.125_740_183_53).abs() < 1e-10);
+        let expected =
+            [0.008_886_649_944_33, 0.674_438_083_76, -0.110_303_108_303, -1.060_846_411_64];
+        for (g, e) in sums.gradient.as_slice().iter().zip(expected) {
+            assert!((g - e).abs() < 1e-10, "{g} {e}");
+        }
+    }
+
+    #[test]
+    fn derivatives_are_those_of_the_value() {
+        let x = Matrix::from_fn(40, 3, |i, j| ((i * 7 + j * 5) % 11) as f64 / 5.0 - 1.0);
+        for classes in [2_u32, 4] {
+            let labels: Vec<Label> =
+                (0..40).map(|i| Label::Int(i64::from((i * 13 % 7) % classes))).collect();
+            let data = OwnedDataset::classification(x.clone(), &labels);
+            let others = classes as usize - 1;
+            let weights = Matrix::from_fn(others, 3, |k, j| 0.3 * (k as f64 - 0.7 * j as f64));
+            let sums = pass(&weights, Second::Hessian).over(&data.view()).unwrap();
+            let step = 1e-6;
+            for a in 0..others * 3 {
+                let moved = |by: f64| {
+                    let mut weights = weights.clone();
+                    weights.as_mut_slice()[a] += by;
+                    pass(&weights, Second::Nothing).over(&data.view()).unwrap()
+                };
+                let (up, down) = (moved(step), moved(-step));
+                let slope = (up.value - down.value) / (2.0 * step);
+                assert!((slope - sums.gradient.as_slice()[a]).abs() < 1e-6);
+                for b in 0..=a {
+                    let (k, i, l, j) = (a / 3, a % 3, b / 3, b % 3);
+                    let bend =
+                        (up.gradient.as_slice()[b] - down.gradient.as_slice()[b]) / (2.0 * step);
+                    let got = sums.second[((k * (k + 1) / 2 + l) * 3 + i, j)];
+                    assert!((bend - got).abs() < 1e-5, "{a} {b}: {bend} {got}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! The rounds of logistic regression: each takes the sums of one pass and decides what is next.
+//!
+//! Count classes (only for balanced weights), sums at zero, then Newton or L-BFGS until the method
+//! is satisfied. The objective is divided by the total weight, so that tolerances do not depend on
+//! the number of rows. With m + 1 classes the Hessian at zero is
+//! (I - 11'/(m+1)) ⊗ (Σ w z z' / (m+1) + λ D), whose inverse square root gives L-BFGS its
+//! coordinates. Without penalty, estimates that would be infinite are recognised by a column that
+//! separates a class from the rest, by weights that put every row on its side, or by a last step
+//! along which the likelihood is flat.
+
+use super::likelihood::geometry::{
+    assemble, from_metric, into_metric, mix_classes, quadratic_form, separating_column,
+};
+use super::likelihood::inference::LogisticInference;
+use super::likelihood::{Second, Summary};
+use super::logistic_regression::{ClassWeight, LogisticRegression, LogisticRegressionModel};
+use learnt_core::error::plain;
+use learnt_core::linalg::Cholesky;
+use learnt_core::optimize::{Evaluation, Lbfgs, Minimizer, Newton, Stop, Verdict};
+use learnt_core::prelude::*;
+
+/// Columns up to which L-BFGS uses the whole matrix Σ w z z' for its coordinates, not its diagonal.
+const WHOLE_METRIC: usize = 1024;
+/// A step along which the curvature has fallen below this share of that at zero is divergence, once
+/// this many steps have been made.
+const FLAT: f64 = 1e-6;
+const FLAT_AFTER: usize = 10;
+
+/// What every block must know in a round.
+#[derive(Clone, Debug, Stored)]
+pub struct Fit {
+    names: Vec<String>,
+    classes: Vec<String>,
+    intercept: bool,
+    newton: bool,
+    /// Factors of the row weights by class; empty for none.
+    pub(super) factors: Vec<f64>,
+    /// Where the next pass is made, one row for every class but the first.
+    pub(super) weights: Matrix,
+    /// What the next pass is for.
+    pub(super) stage: Stage,
+    start: Option<Start>,
+}
+
+/// What a pass is for.
+#[derive(Clone, Debug, Stored)]
+pub(super) enum Stage {
+    /// Only the weight of each class.
+    Count,
+    /// The sums at zero.
+    Start,
+    /// A Newton step.
+    Newton(Newton),
+    /// A quasi-Newton step.
+    Lbfgs(Lbfgs),
+}
+
+/// What the sums at zero leave behind.
+#[derive(Clone, Debug, Stored)]
+struct Start {
+    counts: Vec<f64>,
+    /// Hessian at zero, for Newton; factor of the metric, for L-BFGS (one row if it is diagonal).
+    metric: Matrix,
+    /// A column whose values separate a class from the others.
+    separating: Option<usize>,
+}
+
+impl Fit {
+    pub(super) fn new(learner: &LogisticRegression, outline: &Outline) -> Result<Self> {
+        let classes: Vec<String> = outline.classes.iter().map(ToString::to_string).collect();
+        if classes.len() < 2 {
+            return Err(one_class(classes.first()));
+        }
+        let others = classes.len() - 1;
+        let columns = outline.schema.len() + usize::from(learner.fit_intercept);
+        let balanced = learner.class_weight == ClassWeight::Balanced;
+        Ok(Fit {
+            names: outline.schema.names().map(str::to_string).collect(),
+            classes,
+            intercept: learner.fit_intercept,
+            newton: learner.uses_newton(others, columns),
+            factors: Vec::new(),
+            weights: Matrix::zeros(others, columns),
+            stage: if balanced { Stage::Count } else { Stage::Start },
+            start: None,
+        })
+    }
+
+    /// The second derivatives that the next pass needs.
+    pub(super) fn second(&self) -> Second {
+        match self.stage {
+            Stage::Count | Stage::Lbfgs(_) => Second::Nothing,
+            Stage::Newton(_) => Second::Hessian,
+            Stage::Start if self.newton => Second::Hessian,
+            Stage::Start if self.weights.ncols() <= WHOLE_METRIC => Second::Gram,
+            Stage::Start => Second::Diagonal,
+        }
+    }
+
+    pub(super) fn advance(
+        mut self,
+        learner: &LogisticRegression,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Fit, LogisticRegressionModel>> {
+        if matches!(self.stage, Stage::Count) {
+            self.factors = balance(&all.counts);
+            self.stage = Stage::Start;
+            return Ok(Step::Again(self));
+        }
+        if matches!(self.stage, Stage::Start) {
+            self.set_up(learner, &all)?;
+        }
+        let margin = all.least_margin;
+        let at = self.evaluation(learner.strength(), all);
+        let (verdict, iterations) = match &mut self.stage {
+            Stage::Newton(newton) => (newton.tell(at)?, newton.iterations()),
+            Stage::Lbfgs(lbfgs) => (lbfgs.tell(at)?, lbfgs.iterations()),
+            Stage::Count | Stage::Start => return Err(Error::internal("a fit without a method")),
+        };
+        let diverges = learner.strength() == 0.0 && self.is_flat();
+        if verdict == Verdict::Again && iterations < learner.max_iter && !diverges {
+            self.weights = self.weights_at(false);
+            return Ok(Step::Again(self));
+        }
+        self.weights = self.weights_at(true);
+        let converged = verdict != Verdict::Again;
+        Ok(Step::Done(self.finish(learner, converged, margin, run)))
+    }
+
+    /// Chooses the method after the sums at zero.
+    fn set_up(&mut self, learner: &LogisticRegression, all: &Summary) -> Result<()> {
+        if all.counts.iter().filter(|&&count| count > 0.0).count() < 2 {
+            let only = all.counts.iter().position(|&count| count > 0.0);
+            return Err(one_class(only.and_then(|k| self.classes.get(k))));
+        }
+        let size = self.weights.as_slice().len();
+        let total: f64 = all.counts.iter().sum();
+        let decrease = learner.tol * learner.tol;
+        let zero = vec![0.0; size];
+        let strength = learner.strength();
+        let metric = if self.newton {
+            let free = strength == 0.0;
+            let decrease = if free { decrease / (2.0 * total) } else { decrease };
+            self.stage = Stage::Newton(Newton::new(zero, Stop { gradient: 0.0, decrease }));
+            assemble(&all.second, self.weights.nrows(), self.weights.ncols())
+        } else {
+            let lbfgs = Lbfgs::new(zero, Stop { gradient: 0.0, decrease }).with_first_step(1.0);
+            self.stage = Stage::Lbfgs(lbfgs);
+            self.metric(&all.second, total, strength)
+        };
+        let separating = separating_column(&all.lows, &all.highs, self.intercept);
+        self.start = Some(Start { counts: all.counts.clone(), metric, separating });
+        Ok(())
+    }
+
+    /// The lower factor of Σ w z z' / (m + 1) + λ D, over the total weight.
+    fn metric(&self, second: &Matrix, total: f64, strength: f64) -> Matrix {
+        let columns = self.weights.ncols();
+        let inputs = self.names.len();
+        let others = self.weights.nrows() as f64;
+        let share = if others == 1.0 { 0.25 } else { 1.0 / (others + 1.0) };
+        let diagonal = second.nrows() == 1;
+        let entry = |i: usize, j: usize| {
+            let penalty = if i == j && i < inputs { strength } else { 0.0 };
+            (share * second[(if diagonal { 0 } else { i.max(j) }, i.min(j))] + penalty) / total
+        };
+        let roots: Vec<f64> = (0..columns)
+            .map(|j| entry(j, j).sqrt())
+            .map(|root| if root > 0.0 && root.is_finite() { root } else { 1.0 })
+            .collect();
+        // A little more than the diagonal, because dependent columns would have no factor.
+        let correlation = |i: usize, j: usize| {
+            entry(i, j) / (roots[i] * roots[j]) + if i == j { 1e-9 } else { 0.0 }
+        };
+        let whole = (!diagonal)
+            .then(|| Cholesky::new(&Matrix::from_fn(columns, columns, correlation)))
+            .flatten();
+        match whole {
+            Some(factor) => {
+                Matrix::from_fn(columns, columns, |i, j| roots[i] * factor.lower[(i, j)])
+            }
+            None => Matrix::from_fn(1, columns, |_, j| roots[j]),
+        }
+    }
+
+    /// Value and derivatives of the mean objective, in the coordinates of the method.
+    fn evaluation(&self, strength: f64, all: Summary) -> Evaluation {
+        let (others, columns) = (self.weights.nrows(), self.weights.ncols());
+        let total: f64 = all.counts.iter().sum();
+        let inputs = self.names.len();
+        let (mut value, mut gradient) = (all.value, all.gradient);
+        for j in 0..inputs {
+            let mean = penalty_mean(&self.weights, j);
+            for k in 0..others {
+                let pull = strength * (self.weights[(k, j)] - mean);
+                value += 0.5 * pull * self.weights[(k, j)];
+                gradient[(k, j)] += pull;
+            }
+        }
+        gradient.as_mut_slice().iter_mut().for_each(|g| *g /= total);
+        let hessian = self.newton.then(|| {
+            let mut hessian = assemble(&all.second, others, columns);
+            let shared = if others == 1 { 0.0 } else { 1.0 / (others as f64 + 1.0) };
+            for (k, l) in (0..others).flat_map(|k| (0..=k).map(move |l| (k, l))) {
+                for j in 0..inputs {
+                    hessian[(k * columns + j, l * columns + j)] +=
+                        strength * (f64::from(k == l) - shared);
+                }
+            }
+            hessian.as_mut_slice().iter_mut().for_each(|h| *h /= total);
+            hessian
+        });
+        if let (false, Some(start)) = (self.newton, &self.start) {
+            for k in 0..others {
+                into_metric(&start.metric, gradient.row_mut(k));
+            }
+            mix_classes(&mut gradient);
+        }
+        Evaluation { value: value / total, gradient: gradient.into_vec(), hessian }
+    }
+
+    /// The weights at the method's next point, or at its best.
+    fn weights_at(&self, best: bool) -> Matrix {
+        let (method, newton): (&dyn Minimizer, bool) = match &self.stage {
+            Stage::Newton(newton) => (newton, true),
+            Stage::Lbfgs(lbfgs) => (lbfgs, false),
+            Stage::Count | Stage::Start => return self.weights.clone(),
+        };
+        let point = if best { method.best() } else { method.point() };
+        let mut weights = self.weights.clone();
+        weights.as_mut_slice().copy_from_slice(point);
+        if let (false, Some(start)) = (newton, &self.start) {
+            mix_classes(&mut weights);
+            for k in 0..weights.nrows() {
+                from_metric(&start.metric, weights.row_mut(k));
+            }
+        }
+        weights
+    }
+
+    fn finish(
+        self,
+        learner: &LogisticRegression,
+        converged: bool,
+        margin: f64,
+        run: &Context,
+    ) -> LogisticRegressionModel {
+        let (value, n_iter): (f64, usize) = match &self.stage {
+            Stage::Newton(newton) => (newton.value(), newton.iterations()),
+            Stage::Lbfgs(lbfgs) => (lbfgs.value(), lbfgs.iterations()),
+            Stage::Count | Stage::Start => (f64::NAN, 0),
+        };
+        let mut notes = Vec::new();
+        let free = learner.strength() == 0.0;
+        let separation = if free { self.separation(margin) } else { None };
+        if let Some(message) = &separation {
+            run.warn(Code::Separation, message.clone());
+            notes.push(format!("no standard errors: {message}"));
+        } else if !converged {
+            let message = format!(
+                "did not converge in {n_iter} iterations, mean objective {value:.6e}; raise max_iter or scale the columns"
+            );
+            run.warn(Code::NotConverged, message.clone());
+            notes.push(message);
+        }
+        let wanted = free && separation.is_none() && converged && self.factors.is_empty();
+        let inference = if wanted { self.inference(value) } else { None };
+        if wanted && inference.is_none() {
+            notes.push(match self.newton {
+                true => "no standard errors: columns depend on each other".to_string(),
+                false => "no standard errors: they need solver='newton-cholesky'".to_string(),
+            });
+        }
+        let (coef, intercept) = self.reported();
+        let converged = converged && separation.is_none();
+        let (names, classes) = (self.names, self.classes);
+        LogisticRegressionModel {
+            coef,
+            intercept,
+            n_iter: vec![n_iter],
+            inference,
+            names,
+            classes,
+            converged,
+            notes,
+        }
+    }
+
+    /// Why the likelihood has no maximum, if it has none.
+    fn separation(&self, margin: f64) -> Option<String> {
+        let start = self.start.as_ref()?;
+        if let Some(column) = start.separating.and_then(|j| self.names.get(j)) {
+            return Some(format!(
+                "column '{}' alone separates the classes, so the estimates are infinite and only the predictions mean something; use penalty='l2'",
+                plain(column)
+            ));
+        }
+        let kind = match (margin > 0.0, self.is_flat()) {
+            (true, _) => "completely",
+            (false, true) => "quasi-completely",
+            (false, false) => return None,
+        };
+        Some(format!(
+            "a combination of columns separates the classes {kind}, so the estimates are infinite and only the predictions mean something; use penalty='l2'"
+        ))
+    }
+
+    /// Whether Newton moves on along a direction in which every row is already decided.
+    fn is_flat(&self) -> bool {
+        let (Stage::Newton(newton), Some(start)) = (&self.stage, &self.start) else { return false };
+        if newton.damped() || newton.iterations() < FLAT_AFTER {
+            return false;
+        }
+        let total: f64 = start.counts.iter().sum();
+        let now = quadratic_form(newton.hessian(), newton.direction()) * total;
+        now < FLAT * quadratic_form(&start.metric, newton.direction())
+    }
+
+    fn inference(&self, value: f64) -> Option<LogisticInference> {
+        let (Stage::Newton(newton), Some(start)) = (&self.stage, &self.start) else { return None };
+        let total: f64 = start.counts.iter().sum();
+        let mut information = newton.hessian().clone();
+        information.as_mut_slice().iter_mut().for_each(|h| *h *= total);
+        let null = match self.intercept {
+            true => start.counts.iter().filter(|&&n| n > 0.0).map(|n| n * (n / total).ln()).sum(),
+            false => -total * (start.counts.len() as f64).ln(),
+        };
+        if newton.damped() {
+            return None;
+        }
+        LogisticInference::new(self.weights.clone(), &information, -value * total, null)
+    }
+
+    /// Weights and intercepts as users see them: symmetric for more than two classes.
+    fn reported(&self) -> (Matrix, Vec<f64>) {
+        let (others, inputs) = (self.weights.nrows(), self.names.len());
+        let rows = if others == 1 { 1 } else { others + 1 };
+        let value = |k: usize, j: usize| {
+            if others == 1 {
+                return self.weights[(0, j)];
+            }
+            let own = if k == 0 { 0.0 } else { self.weights[(k - 1, j)] };
+            own - penalty_mean(&self.weights, j)
+        };
+        let coef = Matrix::from_fn(rows, inputs, value);
+        let intercept =
+            (0..rows).map(|k| if self.intercept { value(k, inputs) } else { 0.0 }).collect();
+        (coef, intercept)
+    }
+}
+
+fn one_class(class: Option<&String>) -> Error {
+    let name = class.map_or("", String::as_str);
+    Error::new(
+        Code::OneClass,
+        format!("at least two classes are needed, and the target holds only '{}'", plain(name)),
+    )
+}
+
+/// n / (K n_k); a class without rows has no factor to need.
+fn balance(counts: &[f64]) -> Vec<f64> {
+    let total: f64 = counts.iter().sum();
+    let share = total / counts.len() as f64;
+    counts.iter().map(|&count| if count > 0.0 { share / count } else { 1.0 }).collect()
+}
+
+/// The mean over all classes of column j, the first class having 0; 0 for two classes, whose one
+/// row is penalised as it is.
+fn penalty_mean(weights: &Matrix, j: usize) -> f64 {
+    match weights.nrows() {
+        1 => 0.0,
+        others => (0..others).map(|k| weights[(k, j)]).sum::<f64>() / (others as f64 + 1.0),
+    }
+}

@@ -1,0 +1,368 @@
+//! Logistic regression for two or more classes.
+//!
+//! Minimises  Σ w_i (ln Σ_k exp(s_ik) - s_iy) + |W|² / (2C)  with s_k = W_k x + b_k; intercepts are
+//! free. Two classes have one row of weights, the score of the second class; more have one row a
+//! class, summing to zero over classes. Solved relative to the first class: its score is 0, and the
+//! penalty of the others is that of the symmetric form.
+//! Newton by Cholesky up to 501 parameters of two classes or 100 of more, else L-BFGS in the
+//! coordinates where the Hessian at zero is the identity. Stops when a full step promises to lower
+//! the mean objective by at most tol²; unpenalised Newton, when it is shorter than tol standard
+//! errors. A row with score 0 is of the second class; equal scores of more go to the first.
+//!
+//! Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression; Albert and Anderson (1984),
+//! Biometrika 71, 1–10, for separation.
+
+use super::likelihood::inference::LogisticInference;
+use super::likelihood::kernels::{padded, scores, softmax_by_class};
+use super::likelihood::{Pass, Summary, copy_padded, pad};
+use super::logistic_fit::{Fit, Stage};
+use learnt_core::error::plain;
+use learnt_core::estimator::first_maximum;
+use learnt_core::linalg::vector_math;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Linear scores of classes, turned into probabilities.
+///
+/// `penalty` may be `l2` or none, which is the same as an infinite `C`; the solvers `lbfgs` and
+/// `newton-cholesky` reach the same optimum. There are no `dual`, `intercept_scaling` and
+/// `l1_ratio`: they belong to solvers for the L1 penalty.
+///
+/// ```
+/// use learnt::{linear::LogisticRegression, prelude::*};
+/// let x = Matrix::column_vector(vec![0.5, 1.0, 1.5, 2.0, 2.5, 3.0]);
+/// let labels = [0, 0, 1, 0, 1, 1].map(Label::Int);
+/// let data = OwnedDataset::classification(x, &labels);
+/// let model = LogisticRegression::default().fit(&data.view())?;
+/// assert_eq!(model.classify(&data.x.frame())?, [0, 0, 0, 1, 1, 1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct LogisticRegression {
+    /// Which penalty the weights have.
+    #[param(positional, default = Penalty::L2)]
+    pub penalty: Penalty,
+    /// Inverse strength of the penalty; `inf` is none.
+    #[param(name = "C", default = 1.0, above = 0.0, search = log(1e-4, 1e4))]
+    pub c: f64,
+    /// Stop when a step promises to lower the mean objective by no more than the square of this;
+    /// without a penalty, when it is shorter than this many standard errors.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+    /// Whether there are intercepts; they are not penalised.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Factors of the row weights.
+    #[param(default = ClassWeight::Equal)]
+    pub class_weight: ClassWeight,
+    /// The method; the optimum is the same.
+    #[param(default = LogisticSolver::Auto)]
+    pub solver: LogisticSolver,
+    /// Most steps to make.
+    #[param(default = 100, range = 0..)]
+    pub max_iter: usize,
+}
+
+/// Penalties of the weights.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Penalty {
+    /// The sum of squares divided by `2 C`.
+    L2,
+    /// None: maximum likelihood, with standard errors.
+    #[choice(none)]
+    Nothing,
+}
+
+/// Factors of the row weights.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassWeight {
+    /// All 1.
+    #[choice(none)]
+    Equal,
+    /// Inverse to the weight of the class, so that every class counts the same.
+    Balanced,
+}
+
+/// Methods of minimisation.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogisticSolver {
+    /// `newton-cholesky` for few parameters, else `lbfgs`.
+    Auto,
+    /// Quasi-Newton steps: cheap with many columns and classes.
+    Lbfgs,
+    /// Newton steps: few, each with the matrix of second derivatives.
+    #[choice(name = "newton-cholesky")]
+    NewtonCholesky,
+}
+
+/// A fitted [`LogisticRegression`].
+#[derive(Model, Clone, Debug)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+pub struct LogisticRegressionModel {
+    /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    pub coef: Matrix,
+    /// Intercepts, one for each row of the weights; 0 without intercept.
+    pub intercept: Vec<f64>,
+    /// Steps made.
+    pub n_iter: Vec<usize>,
+    /// Standard errors and fit, for maximum likelihood that converged to a finite estimate.
+    #[model(hidden)]
+    pub inference: Option<LogisticInference>,
+    pub(super) names: Vec<String>,
+    pub(super) classes: Vec<String>,
+    pub(super) converged: bool,
+    pub(super) notes: Vec<String>,
+}
+
+impl Estimator for LogisticRegression {
+    type Model = LogisticRegressionModel;
+    const ABOUT: &'static About = &About::classifier("linear_model.LogisticRegression")
+        .alias(&["logistic"])
+        .weights()
+        .margins()
+        .threads()
+        .iterations()
+        .streaming()
+        .scaling()
+        .complexity(20)
+        .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")
+        .reference("Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<LogisticRegressionModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for LogisticRegression {
+    type State = Fit;
+    type Summary = Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Fit> {
+        Fit::new(self, outline)
+    }
+
+    fn summarize(&self, fit: &Fit, block: &Block, _: &mut (), _run: &Context) -> Result<Summary> {
+        let first = matches!(fit.stage, Stage::Start);
+        let free = self.strength() == 0.0;
+        let pass = Pass {
+            weights: &fit.weights,
+            intercept: self.fit_intercept,
+            factors: &fit.factors,
+            second: fit.second(),
+            ranges: first && free,
+            margins: free,
+        };
+        pass.over(&block.data)
+    }
+
+    fn advance(
+        &self,
+        fit: Fit,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Fit, LogisticRegressionModel>> {
+        fit.advance(self, all, run)
+    }
+}
+
+impl LogisticRegression {
+    /// λ in λ |W|² / 2.
+    pub(super) fn strength(&self) -> f64 {
+        match self.penalty {
+            Penalty::L2 => self.c.recip(),
+            Penalty::Nothing => 0.0,
+        }
+    }
+
+    /// Whether to use Newton for `others` rows of `columns` weights.
+    pub(super) fn uses_newton(&self, others: usize, columns: usize) -> bool {
+        match self.solver {
+            LogisticSolver::NewtonCholesky => true,
+            LogisticSolver::Lbfgs => false,
+            LogisticSolver::Auto => others * columns <= if others == 1 { 501 } else { 100 },
+        }
+    }
+}
+
+impl Classifier for LogisticRegressionModel {
+    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.by_rows(x, run, self.coef.nrows(), |margins, rows, out| {
+            for (i, out) in out.chunks_exact_mut(margins.len() / rows.max(1)).enumerate() {
+                out.iter_mut().enumerate().for_each(|(k, out)| *out = margins[k * rows + i]);
+            }
+        })
+    }
+
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let classes = self.classes.len();
+        self.by_rows(x, run, classes, |margins, rows, out| match classes {
+            2 => two_probabilities(margins, out),
+            _ => many_probabilities(margins, rows, out),
+        })
+    }
+
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        let margins = self.margins_in(x, run)?;
+        Ok(match self.coef.nrows() {
+            1 => margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
+            _ => margins.rows().map(first_maximum).collect(),
+        })
+    }
+}
+
+impl LogisticRegressionModel {
+    fn validate(&self) -> Result<()> {
+        let (rows, columns) = (self.coef.nrows(), self.coef.ncols());
+        let expected = if self.classes.len() == 2 { 1 } else { self.classes.len() };
+        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
+        let others = self.classes.len().saturating_sub(1);
+        let inference_fits = self.inference.as_ref().is_none_or(|inference| {
+            inference.fits(others, columns) || inference.fits(others, columns + 1)
+        });
+        let fits = rows == expected
+            && rows > 0
+            && columns == self.names.len()
+            && self.intercept.len() == rows
+            && finite(self.coef.as_slice())
+            && finite(&self.intercept)
+            && inference_fits;
+        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+    }
+
+    /// Margins of chunks of rows, class by class, turned by `finish` into rows of `width` numbers.
+    fn by_rows(
+        &self,
+        x: &Frame,
+        run: &Context,
+        width: usize,
+        finish: impl Fn(&[f64], usize, &mut [f64]) + Sync,
+    ) -> Result<Matrix> {
+        const ROWS: usize = 128;
+        let (outputs, columns) = (self.coef.nrows(), self.coef.ncols());
+        if x.ncols() != columns {
+            let expected = format!("{columns} columns as in training");
+            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
+        }
+        let line = padded(columns);
+        let weights = pad(&self.coef, line);
+        let mut out = Matrix::zeros(x.nrows(), width);
+        run.par_fill(out.as_mut_slice(), 32 * ROWS * width, |first, out| {
+            for (c, out) in out.chunks_mut(ROWS * width).enumerate() {
+                let (start, rows) = (first / width + c * ROWS, out.len() / width);
+                let mut z = vec![0.0; rows * line];
+                copy_padded(x.values().rows(start, start + rows), &mut z, line);
+                let mut margins = vec![0.0; rows * outputs];
+                scores(&z, &weights, line, &mut margins);
+                for (margins, b) in margins.chunks_exact_mut(rows).zip(&self.intercept) {
+                    margins.iter_mut().for_each(|margin| *margin += b);
+                }
+                finish(&margins, rows, out);
+            }
+        });
+        run.checkpoint()?;
+        Ok(out)
+    }
+
+    fn table(&self) -> Report {
+        let mut report = Report::new(format!(
+            "Logistic regression, classes {}",
+            self.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
+        ));
+        match &self.inference {
+            Some(inference) => self.add_inference(inference, &mut report),
+            None => self.add_weights(&mut report),
+        }
+        report.notes.extend(self.notes.iter().cloned());
+        report
+    }
+
+    fn add_inference(&self, inference: &LogisticInference, report: &mut Report) {
+        let head = ["term", "estimate", "std_error", "z", "p"];
+        let (z, p) = (inference.z(), inference.p());
+        let estimates = &inference.estimates;
+        let with_intercept = estimates.ncols() > self.names.len();
+        for k in 0..estimates.nrows() {
+            let title = format!(
+                "class {} against {}",
+                plain(&self.classes[k + 1]),
+                plain(&self.classes[0])
+            );
+            let mut table = ReportTable::new(&title, &head);
+            let mut add = |name: &str, j: usize| {
+                table.rows.push(vec![
+                    name.into(),
+                    Cell::Number(estimates[(k, j)]),
+                    Cell::Number(inference.standard_errors[(k, j)]),
+                    Cell::Number(z[(k, j)]),
+                    Cell::Probability(p[(k, j)]),
+                ]);
+            };
+            if with_intercept {
+                add("(intercept)", self.names.len());
+            }
+            self.names.iter().enumerate().for_each(|(j, name)| add(name, j));
+            report.tables.push(table);
+        }
+        report.figures = vec![
+            ("log_likelihood".to_string(), inference.log_likelihood),
+            ("deviance".to_string(), inference.deviance()),
+            ("null_deviance".to_string(), inference.null_deviance()),
+            ("pseudo_r2".to_string(), inference.pseudo_r_squared()),
+            ("aic".to_string(), inference.aic()),
+        ];
+    }
+
+    fn add_weights(&self, report: &mut Report) {
+        for k in 0..self.coef.nrows() {
+            let class = if self.coef.nrows() == 1 { &self.classes[1] } else { &self.classes[k] };
+            let mut table =
+                ReportTable::new(&format!("class {}", plain(class)), &["term", "estimate"]);
+            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[k])]);
+            for (name, &weight) in self.names.iter().zip(self.coef.row(k)) {
+                table.rows.push(vec![name.as_str().into(), Cell::Number(weight)]);
+            }
+            report.tables.push(table);
+        }
+    }
+}
+
+/// Probabilities (1 - p, p) from scores of the second class, precise in both tails.
+fn two_probabilities(margins: &[f64], out: &mut [f64]) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (&score, out) in margins.iter().zip(out.as_chunks_mut::<2>().0) {
+                let odds = vector_math::exp(-score.abs());
+                let likely = 1.0 / (1.0 + odds);
+                let unlikely = odds * likely;
+                *out = if score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
+            }
+        },
+    );
+}
+
+/// Softmax of scores that lie class by class.
+fn many_probabilities(margins: &[f64], rows: usize, out: &mut [f64]) {
+    let (first, rest) = margins.split_at(rows);
+    let mut others = rest.to_vec();
+    for class in others.chunks_exact_mut(rows) {
+        class.iter_mut().zip(first).for_each(|(score, first)| *score -= first);
+    }
+    let (mut largest, mut totals) = (vec![0.0; rows], vec![0.0; rows]);
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || softmax_by_class(&mut others, &mut largest, &mut totals),
+    );
+    let classes = out.len() / rows;
+    for (i, out) in out.chunks_exact_mut(classes).enumerate() {
+        out[0] = vector_math::exp(-largest[i]) / totals[i];
+        for k in 1..classes {
+            out[k] = others[(k - 1) * rows + i];
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The neighbour index: the k nearest rows, or all rows within a radius, for many queries at once.
+//!
+//! Brute force, k-d tree and ball tree give the same rows and the same bits of distance: all compare
+//! one sum per pair of rows ([`Metric`]), equal sums go to the lower row number, and bounds only
+//! ever rule out rows that are worse. A ball is closed: distance ≤ radius.
+
+mod best;
+mod bounds;
+mod found;
+mod leaves;
+mod metric;
+mod product;
+mod scan;
+mod search;
+mod tree;
+
+pub use found::{Neighbors, Within};
+pub use metric::Metric;
+
+use best::Best;
+use bounds::{Balls, Boxes};
+use learnt_core::linalg;
+use learnt_core::persist::{Node, invalid};
+use learnt_core::prelude::*;
+use leaves::Leaves;
+use metric::{Kernel, with_kernel};
+use product::Product;
+use search::{Goal, Search};
+use std::collections::BTreeMap;
+use tree::Tree;
+
+/// Queries that are searched together.
+const QUERY_BLOCK: usize = 64;
+
+/// How rows are searched.
+#[derive(Stored, Clone, Copy, Debug, PartialEq)]
+pub enum Structure {
+    /// Every query against every row.
+    Brute,
+    /// A tree of boxes.
+    KdTree,
+    /// A tree of balls.
+    BallTree,
+}
+
+impl Structure {
+    /// The structure that is fastest as a rule: trees for many rows of few columns.
+    pub fn suited(metric: Metric, rows: usize, columns: usize) -> Structure {
+        match metric {
+            Metric::Cosine => Structure::Brute,
+            _ if columns <= 15 && rows >= 256 => Structure::KdTree,
+            _ => Structure::Brute,
+        }
+    }
+
+    /// An error if it cannot search by the metric.
+    pub fn check(self, metric: Metric) -> Result<()> {
+        let possible = match self {
+            Structure::Brute => true,
+            Structure::KdTree => metric != Metric::Cosine,
+            Structure::BallTree => metric.is_metric(),
+        };
+        if possible {
+            return Ok(());
+        }
+        let name = if self == Structure::KdTree { "kd_tree" } else { "ball_tree" };
+        let got = match metric {
+            Metric::Minkowski(p) => format!("'{name}' with p = {p} < 1"),
+            other => format!("'{name}' with the metric '{}'", other.name()),
+        };
+        Err(Error::parameter("algorithm", "'brute' or 'auto'", got))
+    }
+}
+
+/// Rows that can be searched.
+///
+/// ```
+/// use learnt::neighbors::{Index, Metric, Structure};
+/// use learnt::prelude::*;
+/// let rows = Matrix::from_rows(&[[0.0], [1.0], [5.0]])?;
+/// let run = Context::default();
+/// let index = Index::build(rows.view(), Metric::Euclidean, Structure::KdTree, 30, &run)?;
+/// let found = index.nearest(Matrix::from_rows(&[[0.9]])?.view(), 2, &run)?;
+/// assert_eq!(found.rows(0), [1, 0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Index {
+    metric: Metric,
+    structure: Structure,
+    leaf_size: usize,
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Scan(Leaves),
+    Product(Product),
+    Boxes(Tree),
+    Balls(Tree),
+}
+
+impl Index {
+    /// Prepares rows for searching. `leaf_size` bounds the leaves of trees: between it and twice it.
+    pub fn build(
+        rows: MatRef,
+        metric: Metric,
+        structure: Structure,
+        leaf_size: usize,
+        run: &Context,
+    ) -> Result<Index> {
+        structure.check(metric)?;
+        let (n, d) = (rows.nrows(), rows.ncols());
+        let leaves = Tree::leaf_count(n.max(1), leaf_size);
+        run.claim(Leaves::bytes(n, d, leaves) + 8 * (n * d) as u64, "the neighbour index")?;
+        let mut rows = rows.to_matrix();
+        check_finite(&rows)?;
+        if metric == Metric::Cosine {
+            to_unit_length(&mut rows)?;
+        }
+        Index::over(rows, metric, structure, leaf_size, run)
+    }
+
+    /// Over rows that are finite, and of unit length for `cosine`.
+    fn over(
+        rows: Matrix,
+        metric: Metric,
+        structure: Structure,
+        leaf_size: usize,
+        run: &Context,
+    ) -> Result<Index> {
+        metric.check()?;
+        if rows.nrows() == 0 || rows.ncols() == 0 || rows.nrows() >= u32::MAX as usize {
+            let size = format!("{} x {}", rows.nrows(), rows.ncols());
+            return Err(Error::shape("neighbour index", "1 to 2^32 - 2 rows, 1 column", size));
+        }
+        let products = matches!(metric, Metric::Euclidean | Metric::Cosine);
+        structure.check(metric)?;
+        let engine = match structure {
+            Structure::Brute if products => {
+                Engine::Product(Product::new(rows, metric != Metric::Cosine, run))
+            }
+            Structure::Brute => Engine::Scan(scan::blocks(&rows, run)),
+            Structure::KdTree => Engine::Boxes(
+                with_kernel!(metric, kernel => Tree::new(kernel, Boxes, &rows, leaf_size, run))?,
+            ),
+            Structure::BallTree => Engine::Balls(
+                with_kernel!(metric, kernel => Tree::new(kernel, Balls, &rows, leaf_size, run))?,
+            ),
+        };
+        Ok(Index { metric, structure, leaf_size, engine })
+    }
+
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        match &self.engine {
+            Engine::Scan(leaves) => leaves.rows(),
+            Engine::Product(product) => product.rows().nrows(),
+            Engine::Boxes(tree) | Engine::Balls(tree) => tree.leaves().rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn ncols(&self) -> usize {
+        match &self.engine {
+            Engine::Scan(leaves) => leaves.columns(),
+            Engine::Product(product) => product.rows().ncols(),
+            Engine::Boxes(tree) | Engine::Balls(tree) => tree.leaves().columns(),
+        }
+    }
+
+    /// The distance.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// The structure.
+    pub fn structure(&self) -> Structure {
+        self.structure
+    }
+
+    /// The rows in their original order; of unit length for `cosine`.
+    pub fn to_matrix(&self) -> Matrix {
+        match &self.engine {
+            Engine::Scan(leaves) => leaves.to_matrix(),
+            Engine::Product(product) => product.rows().clone(),
+            Engine::Boxes(tree) | Engine::Balls(tree) => tree.leaves().to_matrix(),
+        }
+    }
+
+    /// The k nearest rows of each query, nearest first, the lower row number first of equals.
+    pub fn nearest(&self, queries: MatRef, k: usize, run: &Context) -> Result<Neighbors> {
+        let n = queries.nrows();
+        if k == 0 || k > self.nrows() {
+            let message =
+                format!("{k} neighbours of {} rows: there must be 1 to as many", self.nrows());
+            return Err(Error::new(Code::TooFew, message));
+        }
+        run.claim(24 * (n as u64) * (k as u64), "the neighbours")?;
+        let order = self.query_order(queries, run)?;
+        let blocks = run.try_par_map(n.div_ceil(QUERY_BLOCK), |block| {
+            let members = &order[block * QUERY_BLOCK..((block + 1) * QUERY_BLOCK).min(n)];
+            let queries = self.prepare(queries, members)?;
+            Ok(self.nearest_of_block(&queries, k))
+        })?;
+        let mut out = Neighbors { k, rows: vec![0; n * k], distances: vec![0.0; n * k] };
+        for (&query, best) in order.iter().zip(blocks.iter().flatten()) {
+            let place = query as usize * k..(query as usize + 1) * k;
+            out.rows[place.clone()].copy_from_slice(best.rows());
+            out.distances[place].copy_from_slice(best.sums());
+        }
+        with_kernel!(self.metric, kernel => {
+            out.distances.iter_mut().for_each(|sum| *sum = kernel.distance(*sum));
+        });
+        Ok(out)
+    }
+
+    /// All rows within the radius of each query, in the order of their numbers.
+    pub fn within(&self, queries: MatRef, radius: f64, run: &Context) -> Result<Within> {
+        let n = queries.nrows();
+        let order = self.query_order(queries, run)?;
+        let blocks = run.try_par_map(n.div_ceil(QUERY_BLOCK), |block| {
+            let members = &order[block * QUERY_BLOCK..((block + 1) * QUERY_BLOCK).min(n)];
+            let queries = self.prepare(queries, members)?;
+            Ok(self.within_of_block(&queries, radius))
+        })?;
+        let found: Vec<Vec<(u32, f64)>> = blocks.into_iter().flatten().collect();
+        let total: usize = found.iter().map(Vec::len).sum();
+        run.claim(28 * total as u64, "the rows within the radius")?;
+        let mut place = vec![0; n];
+        order.iter().enumerate().for_each(|(i, &query)| place[query as usize] = i);
+        let mut out = Within {
+            starts: vec![0],
+            rows: Vec::with_capacity(total),
+            distances: Vec::with_capacity(total),
+        };
+        for place in place {
+            out.rows.extend(found[place].iter().map(|(row, _)| row));
+            out.distances.extend(found[place].iter().map(|(_, distance)| distance));
+            out.starts.push(out.rows.len());
+        }
+        Ok(out)
+    }
+
+    /// An order of queries in which neighbours search the same leaves.
+    fn query_order(&self, queries: MatRef, run: &Context) -> Result<Vec<u32>> {
+        if queries.ncols() != self.ncols() || queries.nrows() >= u32::MAX as usize {
+            let expected = format!("{} columns as in training", self.ncols());
+            return Err(Error::shape("x", expected, format!("{} columns", queries.ncols())));
+        }
+        let all: Vec<u32> = (0..queries.nrows() as u32).collect();
+        let (Engine::Boxes(_) | Engine::Balls(_)) = &self.engine else { return Ok(all) };
+        let pieces = run.try_par_map(all.len().div_ceil(QUERY_BLOCK), |block| {
+            let end = ((block + 1) * QUERY_BLOCK).min(all.len());
+            let queries = self.prepare(queries, &all[block * QUERY_BLOCK..end])?;
+            Ok(self.leaves_of_block(&queries))
+        })?;
+        let mut keys: Vec<(u32, u32)> = pieces.concat().into_iter().zip(all).collect();
+        keys.sort_unstable();
+        Ok(keys.into_iter().map(|(_, query)| query).collect())
+    }
+
+    /// A copy of some queries, checked, and of unit length for `cosine`.
+    fn prepare(&self, queries: MatRef, members: &[u32]) -> Result<Matrix> {
+        let mut out = Matrix::zeros(members.len(), queries.ncols());
+        for (i, &member) in members.iter().enumerate() {
+            queries.copy_row(member as usize, out.row_mut(i));
+        }
+        check_finite(&out)?;
+        if self.metric == Metric::Cosine {
+            to_unit_length(&mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn search(&self, queries: &Matrix, goal: Goal) {
+        let engine = &self.engine;
+        with_kernel!(self.metric, kernel => {
+            pulp::Arch::new().dispatch(Search { kernel, engine, queries, goal });
+        });
+    }
+
+    fn leaves_of_block(&self, queries: &Matrix) -> Vec<u32> {
+        let mut leaves = vec![0; queries.nrows()];
+        self.search(queries, Goal::Leaf(&mut leaves));
+        leaves
+    }
+
+    fn nearest_of_block(&self, queries: &Matrix, k: usize) -> Vec<Best> {
+        let mut best: Vec<Best> = (0..queries.nrows()).map(|_| Best::new(k)).collect();
+        self.search(queries, Goal::Nearest(&mut best));
+        best
+    }
+
+    fn within_of_block(&self, queries: &Matrix, radius: f64) -> Vec<Vec<(u32, f64)>> {
+        let mut found: Vec<Vec<(u32, f64)>> = vec![Vec::new(); queries.nrows()];
+        self.search(queries, Goal::Within(radius, &mut found));
+        found.iter_mut().for_each(|found| found.sort_unstable_by_key(|&(row, _)| row));
+        found
+    }
+}
+
+fn check_finite(rows: &Matrix) -> Result<()> {
+    match rows.as_slice().iter().all(|x| x.is_finite()) {
+        true => Ok(()),
+        false => Err(Error::new(
+            Code::NotFinite,
+            "distances need finite numbers, and x has NaN or infinity",
+        )),
+    }
+}
+
+fn to_unit_length(rows: &mut Matrix) -> Result<()> {
+    for i in 0..rows.nrows() {
+        let length = linalg::norm(rows.row(i));
+        if length == 0.0 || !length.is_finite() {
+            let message = format!("row {} has length {length}, and so no direction", i + 1);
+            return Err(Error::numeric(message).hint("drop such rows or use another metric"));
+        }
+        rows.row_mut(i).iter_mut().for_each(|x| *x /= length);
+    }
+    Ok(())
+}
+
+const FIELDS: &[&str] = &["rows", "metric", "structure", "leaf_size"];
+
+/// The rows are stored; the structure is built again, which gives the same one.
+impl Stored for Index {
+    fn to_node(&self) -> Node {
+        let nodes = [
+            self.to_matrix().to_node(),
+            self.metric.to_node(),
+            self.structure.to_node(),
+            self.leaf_size.to_node(),
+        ];
+        Node::Map(BTreeMap::from_iter(FIELDS.iter().map(ToString::to_string).zip(nodes)))
+    }
+
+    fn from_node(node: &Node) -> Result<Self> {
+        node.only("index", FIELDS)?;
+        let rows: Matrix = node.field("rows")?;
+        if check_finite(&rows).is_err() {
+            return Err(invalid("rows of a neighbour index that are not finite"));
+        }
+        let (metric, structure) = (node.field("metric")?, node.field("structure")?);
+        Index::over(rows, metric, structure, node.field("leaf_size")?, &Context::default())
+            .map_err(|error| invalid(error.message()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Nearest-neighbour classification: the vote of the k nearest training rows.
+//!
+//! p(class | x) = Σ w_i [y_i = class] / Σ w_i over the k nearest rows, with w_i = 1, 1 / d_i or
+//! 1 / d_i². Equal distances go to the lower row number, equal votes to the first class. Nothing is
+//! fitted but the index that finds the rows.
+//!
+//! Fix and Hodges (1951); Cover and Hart (1967), IEEE Transactions on Information Theory 13(1), 21-27.
+
+use super::index::Neighbors;
+use super::neighborhood::{Algorithm, MetricName, NeighborWeights, Neighborhood, Settings};
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Classifies by a vote of the nearest training rows.
+///
+/// A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
+/// counts as w of the neighbours.
+///
+/// ```
+/// use learnt::{neighbors::KNeighborsClassifier, prelude::*};
+/// let x = Matrix::from_rows(&[[0.0], [1.0], [2.0], [3.0]])?;
+/// let data = OwnedDataset::classification(x, &["a", "a", "b", "b"].map(Label::from));
+/// let model = KNeighborsClassifier { n_neighbors: 3, ..Default::default() }.fit(&data.view())?;
+/// assert_eq!(model.classify(&data.x.frame())?, [0, 0, 1, 1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct KNeighborsClassifier {
+    /// Number of rows that vote.
+    #[param(positional, default = 5, range = 1.., search = set(1, 3, 5, 9, 15, 25))]
+    pub n_neighbors: usize,
+    /// How much each of them counts.
+    #[param(default = NeighborWeights::Uniform, search = set("uniform", "distance"))]
+    pub weights: NeighborWeights,
+    /// How they are found; all ways give the same rows.
+    #[param(default = Algorithm::Auto)]
+    pub algorithm: Algorithm,
+    /// Leaves of trees hold between this many rows and twice as many; only time depends on it.
+    #[param(default = 30, range = 1..)]
+    pub leaf_size: usize,
+    /// The power of the metric `minkowski`: 1 is `manhattan`, 2 `euclidean`.
+    #[param(default = 2.0, above = 0.0, search = set(1.0, 2.0))]
+    pub p: f64,
+    /// The distance between rows.
+    #[param(default = MetricName::Minkowski)]
+    pub metric: MetricName,
+}
+
+/// A fitted [`KNeighborsClassifier`].
+#[derive(Model, Clone, Debug)]
+#[model(classifier, validate = validate)]
+pub struct KNeighborsClassifierModel {
+    /// The distance in use.
+    pub effective_metric: String,
+    /// Number of training rows.
+    pub n_samples_fit: usize,
+    codes: Vec<u32>,
+    class_totals: Vec<f64>,
+    neighborhood: Neighborhood,
+}
+
+impl KNeighborsClassifier {
+    fn settings(&self) -> Settings {
+        Settings {
+            n_neighbors: self.n_neighbors,
+            weights: self.weights,
+            algorithm: self.algorithm,
+            leaf_size: self.leaf_size,
+            p: self.p,
+            metric: self.metric,
+        }
+    }
+
+    fn rules(&self) -> Result<()> {
+        self.settings().rules()
+    }
+}
+
+impl Estimator for KNeighborsClassifier {
+    type Model = KNeighborsClassifierModel;
+    const ABOUT: &'static About = &About::classifier("neighbors.KNeighborsClassifier")
+        .alias(&["knn"])
+        .weights()
+        .scaling()
+        .rows_stored()
+        .threads()
+        .complexity(50)
+        .cost("n p log n time to fit; n p a query by brute force, less by trees; n p memory")
+        .reference("Cover and Hart (1967), Nearest neighbor pattern classification");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<KNeighborsClassifierModel> {
+        let (codes, classes) = data.class_target()?;
+        let mut class_totals = vec![0.0; classes.len()];
+        for (i, &code) in codes.iter().enumerate() {
+            class_totals[code as usize] += data.weight(i);
+        }
+        let neighborhood = self.settings().train(data, run)?;
+        Ok(KNeighborsClassifierModel {
+            effective_metric: neighborhood.index.metric().name().to_string(),
+            n_samples_fit: codes.len(),
+            codes: codes.to_vec(),
+            class_totals,
+            neighborhood,
+        })
+    }
+}
+
+impl KNeighborsClassifierModel {
+    fn validate(&self) -> Result<()> {
+        let index = &self.neighborhood.index;
+        let good = self.effective_metric == index.metric().name()
+            && self.n_samples_fit == index.nrows()
+            && self.codes.len() == index.nrows()
+            && self.codes.iter().all(|&code| (code as usize) < self.class_totals.len());
+        if good { Ok(()) } else { Err(invalid("classes of training rows")) }
+    }
+
+    /// The `k` nearest training rows of each row of `x`, with their distances, nearest first.
+    pub fn neighbors(&self, x: &Frame, k: usize, run: &Context) -> Result<Neighbors> {
+        self.neighborhood.neighbors(x, k, run)
+    }
+}
+
+impl Classifier for KNeighborsClassifierModel {
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.neighborhood.predict(x, self.class_totals.len(), run, |rows, counts, out| {
+            let total: f64 = counts.iter().sum();
+            for (&row, &count) in rows.iter().zip(counts) {
+                out[self.codes[row as usize] as usize] += count;
+            }
+            out.iter_mut().for_each(|votes| *votes /= total);
+        })
+    }
+}

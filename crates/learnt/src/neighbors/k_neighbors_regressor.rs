@@ -1,0 +1,135 @@
+//! Nearest-neighbour regression: the mean of the k nearest training rows.
+//!
+//! y(x) = Σ w_i y_i / Σ w_i over the k nearest rows, with w_i = 1, 1 / d_i or 1 / d_i². Equal
+//! distances go to the lower row number. Consistent as k grows and k / n falls; the prediction jumps
+//! where the set of neighbours changes.
+//!
+//! Stone (1977), Annals of Statistics 5(4), 595-620.
+
+use super::index::Neighbors;
+use super::neighborhood::{Algorithm, MetricName, NeighborWeights, Neighborhood, Settings};
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Predicts the mean target of the nearest training rows.
+///
+/// A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
+/// counts as w of the neighbours.
+///
+/// ```
+/// use learnt::{neighbors::KNeighborsRegressor, prelude::*};
+/// let x = Matrix::from_rows(&[[0.0], [1.0], [2.0], [9.0]])?;
+/// let data = OwnedDataset::regression(x, vec![1.0, 2.0, 6.0, 0.0]);
+/// let model = KNeighborsRegressor { n_neighbors: 3, ..Default::default() }.fit(&data.view())?;
+/// assert_eq!(model.predict(&data.x.frame().rows(0, 1))?.row(0), [3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct KNeighborsRegressor {
+    /// Number of rows whose target is averaged.
+    #[param(positional, default = 5, range = 1.., search = set(1, 3, 5, 9, 15, 25))]
+    pub n_neighbors: usize,
+    /// How much each of them counts.
+    #[param(default = NeighborWeights::Uniform, search = set("uniform", "distance"))]
+    pub weights: NeighborWeights,
+    /// How they are found; all ways give the same rows.
+    #[param(default = Algorithm::Auto)]
+    pub algorithm: Algorithm,
+    /// Leaves of trees hold between this many rows and twice as many; only time depends on it.
+    #[param(default = 30, range = 1..)]
+    pub leaf_size: usize,
+    /// The power of the metric `minkowski`: 1 is `manhattan`, 2 `euclidean`.
+    #[param(default = 2.0, above = 0.0, search = set(1.0, 2.0))]
+    pub p: f64,
+    /// The distance between rows.
+    #[param(default = MetricName::Minkowski)]
+    pub metric: MetricName,
+}
+
+/// A fitted [`KNeighborsRegressor`].
+#[derive(Model, Clone, Debug)]
+#[model(regressor, validate = validate)]
+pub struct KNeighborsRegressorModel {
+    /// The distance in use.
+    pub effective_metric: String,
+    /// Number of training rows.
+    pub n_samples_fit: usize,
+    targets: Matrix,
+    neighborhood: Neighborhood,
+}
+
+impl KNeighborsRegressor {
+    fn settings(&self) -> Settings {
+        Settings {
+            n_neighbors: self.n_neighbors,
+            weights: self.weights,
+            algorithm: self.algorithm,
+            leaf_size: self.leaf_size,
+            p: self.p,
+            metric: self.metric,
+        }
+    }
+
+    fn rules(&self) -> Result<()> {
+        self.settings().rules()
+    }
+}
+
+impl Estimator for KNeighborsRegressor {
+    type Model = KNeighborsRegressorModel;
+    const ABOUT: &'static About = &About::regressor("neighbors.KNeighborsRegressor")
+        .alias(&["knn"])
+        .weights()
+        .many_outputs()
+        .scaling()
+        .rows_stored()
+        .threads()
+        .complexity(50)
+        .cost("n p log n time to fit; n p a query by brute force, less by trees; n p memory")
+        .reference("Stone (1977), Consistent nonparametric regression");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<KNeighborsRegressorModel> {
+        let targets = data.real_target()?.to_matrix();
+        let neighborhood = self.settings().train(data, run)?;
+        Ok(KNeighborsRegressorModel {
+            effective_metric: neighborhood.index.metric().name().to_string(),
+            n_samples_fit: targets.nrows(),
+            targets,
+            neighborhood,
+        })
+    }
+}
+
+impl KNeighborsRegressorModel {
+    fn validate(&self) -> Result<()> {
+        let index = &self.neighborhood.index;
+        let good = self.effective_metric == index.metric().name()
+            && self.n_samples_fit == index.nrows()
+            && self.targets.nrows() == index.nrows()
+            && self.targets.ncols() > 0
+            && self.targets.as_slice().iter().all(|y| y.is_finite());
+        if good { Ok(()) } else { Err(invalid("targets of training rows")) }
+    }
+
+    /// The `k` nearest training rows of each row of `x`, with their distances, nearest first.
+    pub fn neighbors(&self, x: &Frame, k: usize, run: &Context) -> Result<Neighbors> {
+        self.neighborhood.neighbors(x, k, run)
+    }
+}
+
+impl Regressor for KNeighborsRegressorModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.neighborhood.predict(x, self.targets.ncols(), run, |rows, counts, out| {
+            let total: f64 = counts.iter().sum();
+            let first = self.targets.row(rows[0] as usize);
+            for (&row, &count) in rows.iter().zip(counts) {
+                let target = self.targets.row(row as usize);
+                for ((out, y), base) in out.iter_mut().zip(target).zip(first) {
+                    *out += count * (y - base);
+                }
+            }
+            out.iter_mut().zip(first).for_each(|(out, base)| *out = base + *out / total);
+        })
+    }
+}

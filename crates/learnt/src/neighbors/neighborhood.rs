@@ -1,0 +1,206 @@
+//! What the nearest-neighbour learners share: choices, the stored index, and how much each neighbour
+//! counts.
+//!
+//! A row of weight w counts as w of the k neighbours, so that weight 2 is the row twice: rows are
+//! taken from the nearest on until their weights reach k, and the last one counts with the rest.
+
+use super::index::{Index, Metric, Neighbors, Structure};
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// How much a neighbour counts.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum NeighborWeights {
+    /// All the same.
+    Uniform,
+    /// One over the distance; where neighbours are at distance 0, those alone.
+    Distance,
+    /// One over the squared distance; where neighbours are at distance 0, those alone.
+    DistanceSquared,
+}
+
+/// How neighbours are found. The result is the same, only time differs.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Algorithm {
+    /// A k-d tree for many rows of few columns, else brute force.
+    Auto,
+    /// Every query against every row.
+    Brute,
+    /// A tree of boxes.
+    KdTree,
+    /// A tree of balls.
+    BallTree,
+}
+
+/// Names of distances.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum MetricName {
+    /// The p-th root of the sum of absolute differences to the power `p`.
+    Minkowski,
+    /// The root of the sum of squared differences.
+    Euclidean,
+    /// Another name for `euclidean`.
+    L2,
+    /// The sum of absolute differences.
+    Manhattan,
+    /// Another name for `manhattan`.
+    Cityblock,
+    /// Another name for `manhattan`.
+    L1,
+    /// The largest absolute difference.
+    Chebyshev,
+    /// One minus the cosine of the angle; brute force only, and no row may be zero.
+    Cosine,
+}
+
+/// The parameters of both learners.
+pub(super) struct Settings {
+    pub(super) n_neighbors: usize,
+    pub(super) weights: NeighborWeights,
+    pub(super) algorithm: Algorithm,
+    pub(super) leaf_size: usize,
+    pub(super) p: f64,
+    pub(super) metric: MetricName,
+}
+
+impl Settings {
+    fn metric(&self) -> Metric {
+        match self.metric {
+            MetricName::Minkowski => Metric::minkowski(self.p),
+            MetricName::Euclidean | MetricName::L2 => Metric::Euclidean,
+            MetricName::Manhattan | MetricName::Cityblock | MetricName::L1 => Metric::Manhattan,
+            MetricName::Chebyshev => Metric::Chebyshev,
+            MetricName::Cosine => Metric::Cosine,
+        }
+    }
+
+    fn structure(&self, rows: usize, columns: usize) -> Structure {
+        match self.algorithm {
+            Algorithm::Auto if self.n_neighbors >= rows / 2 => Structure::Brute,
+            Algorithm::Auto => Structure::suited(self.metric(), rows, columns),
+            Algorithm::Brute => Structure::Brute,
+            Algorithm::KdTree => Structure::KdTree,
+            Algorithm::BallTree => Structure::BallTree,
+        }
+    }
+
+    /// Refuses a tree that cannot search by the metric.
+    pub(super) fn rules(&self) -> Result<()> {
+        self.structure(usize::MAX, 1).check(self.metric())
+    }
+
+    /// Prepares the training rows.
+    pub(super) fn train(&self, data: &Dataset, run: &Context) -> Result<Neighborhood> {
+        let x = data.x.values();
+        let structure = self.structure(x.nrows(), x.ncols());
+        let unequal = data.weights.filter(|weights| weights.iter().any(|&w| w != 1.0));
+        Ok(Neighborhood {
+            index: Index::build(x, self.metric(), structure, self.leaf_size, run)?,
+            n_neighbors: self.n_neighbors,
+            weights: self.weights,
+            row_weights: unequal.map(<[f64]>::to_vec),
+        })
+    }
+}
+
+/// Training rows, and how many of them count how much.
+#[derive(Stored, Clone, Debug)]
+#[stored(validate = validate)]
+pub(super) struct Neighborhood {
+    pub(super) index: Index,
+    n_neighbors: usize,
+    weights: NeighborWeights,
+    row_weights: Option<Vec<f64>>,
+}
+
+impl Neighborhood {
+    fn validate(&self) -> Result<()> {
+        let good = |weights: &Vec<f64>| {
+            weights.len() == self.index.nrows() && weights.iter().all(|w| w.is_finite() && *w > 0.0)
+        };
+        match self.n_neighbors > 0 && self.row_weights.as_ref().is_none_or(good) {
+            true => Ok(()),
+            false => Err(invalid("weights or number of neighbours")),
+        }
+    }
+
+    /// The `k` nearest training rows of each row of `x`.
+    pub(super) fn neighbors(&self, x: &Frame, k: usize, run: &Context) -> Result<Neighbors> {
+        self.enough(k as f64, self.index.nrows() as f64)?;
+        self.index.nearest(x.values(), k, run)
+    }
+
+    fn enough(&self, wanted: f64, there: f64) -> Result<()> {
+        if wanted <= there {
+            return Ok(());
+        }
+        let message = format!(
+            "expected n_neighbors <= n_samples_fit, but n_neighbors = {wanted}, n_samples_fit = {there}"
+        );
+        Err(Error::new(Code::TooFew, message).hint("lower n_neighbors or train on more rows"))
+    }
+
+    /// Fills `width` numbers for each row of `x` by `answer(neighbours, how much each counts, out)`.
+    pub(super) fn predict(
+        &self,
+        x: &Frame,
+        width: usize,
+        run: &Context,
+        answer: impl Fn(&[u32], &[f64], &mut [f64]) + Sync,
+    ) -> Result<Matrix> {
+        const QUERIES: usize = 256;
+        let found = self.voters(x, run)?;
+        run.claim(8 * (x.nrows() * width) as u64, "the predictions")?;
+        let mut out = Matrix::zeros(x.nrows(), width);
+        run.par_fill(out.as_mut_slice(), QUERIES * width, |first, piece| {
+            let mut counts = Vec::new();
+            for (i, out) in piece.chunks_mut(width.max(1)).enumerate() {
+                let query = first / width.max(1) + i;
+                let rows = found.rows(query);
+                self.count(rows, found.distances(query), &mut counts);
+                answer(rows, &counts, out);
+            }
+        });
+        Ok(out)
+    }
+
+    /// So many nearest rows that their weights reach the number of neighbours.
+    fn voters(&self, x: &Frame, run: &Context) -> Result<Neighbors> {
+        let (n, wanted) = (self.index.nrows(), self.n_neighbors as f64);
+        let Some(weights) = &self.row_weights else {
+            return self.neighbors(x, self.n_neighbors, run);
+        };
+        self.enough(wanted, weights.iter().sum())?;
+        let mut k = self.n_neighbors.min(n);
+        loop {
+            let found = self.index.nearest(x.values(), k, run)?;
+            let total = |i: usize| found.rows(i).iter().map(|&row| weights[row as usize]).sum();
+            if k == n || (0..found.len()).all(|i| wanted <= total(i)) {
+                return Ok(found);
+            }
+            k = (2 * k).min(n);
+        }
+    }
+
+    /// How much each neighbour counts: its part of the k, times one over its distance as a share of
+    /// the smallest, so that nothing overflows.
+    fn count(&self, rows: &[u32], distances: &[f64], counts: &mut Vec<f64>) {
+        let mut left = self.n_neighbors as f64;
+        let nearest = distances[0];
+        counts.clear();
+        for (&row, &distance) in rows.iter().zip(distances) {
+            let weight = self.row_weights.as_ref().map_or(1.0, |w| w[row as usize]);
+            let part = weight.min(left);
+            left -= part;
+            let share = if distance == nearest { 1.0 } else { nearest / distance };
+            counts.push(match self.weights {
+                NeighborWeights::Uniform => part,
+                NeighborWeights::Distance => part * share,
+                NeighborWeights::DistanceSquared => part * share * share,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
