@@ -4,8 +4,10 @@
 MODULES = (
     "cluster",
     "compose",
+    "decomposition",
     "dummy",
     "impute",
+    "linear_model",
     "pipeline",
     "preprocessing",
     "tree",

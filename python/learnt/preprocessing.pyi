@@ -82,3 +82,37 @@ class PolynomialFeatures(Transformer):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> PolynomialFeatures: ...
+
+class RobustScaler(Weighted, Invertible, Transformer):
+    center_: Any
+    scale_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        with_centering: bool = True,
+        with_scaling: bool = True,
+        quantile_range: Sequence[float] = (25.0, 75.0),
+        unit_variance: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustScaler: ...
+
+class KBinsDiscretizer(Weighted, Invertible, Transformer):
+    bin_edges_: Any
+    n_bins_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        n_bins: int = 5,
+        *,
+        encode: Literal["onehot", "onehot-dense", "ordinal"] = "onehot",
+        strategy: Literal["uniform", "quantile", "given", "entropy"] = "quantile",
+        quantile_method: Literal["averaged_inverted_cdf", "linear"] = "averaged_inverted_cdf",
+        edges: Sequence[Sequence[float]] | None = None,
+        closed: Literal["left", "right"] = "left",
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KBinsDiscretizer: ...

@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import config_context
+from sklearn import config_context, linear_model
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
@@ -110,6 +110,26 @@ def test_a_single_output_has_one_dimension_less():
     assert two.predict(X).shape == (150, 2)
     assert one.score(X, y) == pytest.approx(0.0)
     assert two.score(X, np.column_stack([y, y])) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "Ridge"])
+@pytest.mark.parametrize("y", [X[:, 0], X[:, :1], X[:, :2]], ids=["vector", "column", "two"])
+def test_coefficients_have_their_shapes_and_values(name, y):
+    ours = getattr(learnt.linear_model, name)().fit(X[:, 2:], y)
+    theirs = getattr(linear_model, name)().fit(X[:, 2:], y)
+    assert np.shape(ours.coef_) == np.shape(theirs.coef_)
+    assert np.shape(ours.intercept_) == np.shape(theirs.intercept_)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_)
+    np.testing.assert_allclose(ours.predict(X[:, 2:]), theirs.predict(X[:, 2:]))
+    assert ours.score(X[:, 2:], y) == pytest.approx(theirs.score(X[:, 2:], y))
+
+
+def test_a_summary_is_text_and_tables():
+    summary = learnt.linear_model.LinearRegression().fit(X[:, 1:], X[:, 0]).summary()
+    assert len(summary.to_pandas()) == len(summary.to_dict()["tables"][0]["rows"])
+    assert summary.to_dict()["title"] in repr(summary)
+    with pytest.raises(learnt.errors.UnsupportedError):
+        DummyRegressor().fit(X, X[:, 0]).summary()
 
 
 def test_parameters_are_checked_in_fit_with_a_hint():

@@ -149,7 +149,11 @@ impl Estimator for Ridge {
         .scaling()
         .complexity(20)
         .cost("n p² time, p² memory; n² p time with more columns than rows")
-        .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67");
+        .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67")
+        .exempt(&[(
+            "sklearn:check_non_transformer_estimators_n_iter",
+            "the solution is direct, so that there is no number of iterations to tell",
+        )]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RidgeModel> {
         rounds::train(self, data, run)
