@@ -88,6 +88,20 @@ impl Bytes {
     }
 }
 
+/// Lends a buffer that the thread keeps, because fresh memory costs more than the reading.
+pub(crate) fn with_buffer<T>(f: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    const KEPT: usize = 8 << 20;
+    thread_local! {
+        static BUFFER: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
+    }
+    let mut buffer = BUFFER.with(std::cell::RefCell::take);
+    let result = f(&mut buffer);
+    if buffer.capacity() <= KEPT {
+        BUFFER.with(|kept| kept.replace(buffer));
+    }
+    result
+}
+
 /// The error for a file that changed between two looks at it.
 pub(crate) fn changed() -> Error {
     Error::new(Code::Io, "the file changed while it was being read").hint("read it again")
@@ -445,7 +459,9 @@ fn format_of_text(head: &[u8]) -> Format {
 fn looks_like_libsvm(line: &[u8]) -> bool {
     let number = |bytes: &[u8]| fast_float2::parse::<f64, _>(bytes).is_ok();
     let pair = |token: &[u8]| match token.iter().position(|&byte| byte == b':') {
-        Some(at) => token[..at].iter().all(u8::is_ascii_digit) && at > 0 && number(&token[at + 1..]),
+        Some(at) => {
+            token[..at].iter().all(u8::is_ascii_digit) && at > 0 && number(&token[at + 1..])
+        }
         None => false,
     };
     let mut tokens = line.split(|&byte| byte == b' ').filter(|token| !token.is_empty());

@@ -18,6 +18,7 @@ mod names;
 mod ndjson;
 mod options;
 mod parquet;
+mod parquet_depth;
 mod report;
 mod stream;
 mod stream_columns;

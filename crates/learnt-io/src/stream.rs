@@ -57,8 +57,7 @@ impl TargetFacts {
     /// Of both; `self` is of earlier rows.
     pub(crate) fn merge(self, later: TargetFacts) -> TargetFacts {
         let whole = self.distinct.whole && later.distinct.whole;
-        let first_missing =
-            if self.missing > 0 { self.first_missing } else { later.first_missing };
+        let first_missing = if self.missing > 0 { self.first_missing } else { later.first_missing };
         let missing = self.missing + later.missing;
         let mut distinct = self.distinct.merge(later.distinct);
         distinct.values.truncate(MOST_CLASSES + 1);
@@ -112,7 +111,9 @@ fn open_input(
         Format::Arrow => Columnar::scan_arrow(&input.bytes, options, target, run)?,
         Format::Arff | Format::Libsvm | Format::Ndjson => {
             let message = format!("{} files cannot be streamed", format.name());
-            return Err(Error::unsupported(message).hint("`learnt convert` makes a Parquet file of it"));
+            return Err(
+                Error::unsupported(message).hint("`learnt convert` makes a Parquet file of it")
+            );
         }
     };
     if scanned.report.rows == 0 {
@@ -160,7 +161,18 @@ impl FileSource {
         }
         let schema = all.select(&inputs);
         let (width, weight) = (all.len(), places.weight);
-        Ok(FileSource { reader, report, notes, task, schema, width, inputs, target, weight, classes })
+        Ok(FileSource {
+            reader,
+            report,
+            notes,
+            task,
+            schema,
+            width,
+            inputs,
+            target,
+            weight,
+            classes,
+        })
     }
 
     /// How the file was read.

@@ -34,9 +34,9 @@ pub(crate) fn delimited(
     let texts: Vec<Option<Vec<String>>> = columns
         .iter()
         .map(|column| {
-            column.levels().map(|levels| {
-                levels.iter().map(|level| quoted(level, delimiter, safe)).collect()
-            })
+            column
+                .levels()
+                .map(|levels| levels.iter().map(|level| quoted(level, delimiter, safe)).collect())
         })
         .collect();
     let alone = columns.len() == 1;
