@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
         };
         added.map_err(|error| error.row(number))?;
         rows += 1;
-        if rows % 4096 == 0 {
+        if rows.is_multiple_of(4096) {
             options.check_size(bytes.len(), 8 * (rows * columns.len()) as u64)?;
         }
     }

@@ -241,7 +241,7 @@ impl ReadOptions {
     }
 
     /// Refuses options that name columns which are not there, and too many columns.
-    pub(crate) fn check_names<'a>(&self, names: &'a [String]) -> Result<()> {
+    pub(crate) fn check_names(&self, names: &[String]) -> Result<()> {
         if names.len() > self.max_features {
             let message =
                 format!("{} columns, and the limit is {}", names.len(), self.max_features);

@@ -7,9 +7,10 @@
 use crate::dataset::{
     Classes, Distinct, Places, Roles, Task, classes_of, decide, missing_target, text_weights,
 };
-use crate::input::{self, digest_of, format_of};
+use crate::input::{self, digest_of};
 use crate::options::{Format, ReadOptions};
 use crate::report::ReadReport;
+use crate::sniff::format_of;
 use crate::stream_columns::Columnar;
 use crate::stream_csv::Csv;
 use learnt_core::context::Context;
@@ -135,10 +136,10 @@ impl FileSource {
         if inputs.is_empty() {
             return Err(Error::new(Code::Empty, "no input columns are left beside the target"));
         }
-        if let Some(j) = places.weight {
-            if all.column(j).kind != ColumnKind::Numeric {
-                return Err(text_weights(&all.column(j).name));
-            }
+        if let Some(j) = places.weight
+            && all.column(j).kind != ColumnKind::Numeric
+        {
+            return Err(text_weights(&all.column(j).name));
         }
         let target = places.targets.first().copied();
         let mut notes = Vec::new();

@@ -8,7 +8,7 @@ use std::io::Write;
 /// A number as the shortest text that is read back to the same bits.
 fn number(value: f64) -> String {
     let size = value.abs();
-    let long = size != 0.0 && (size >= 1e16 || size < 1e-5);
+    let long = size != 0.0 && !(1e-5..1e16).contains(&size);
     if long && size.is_finite() { format!("{value:e}") } else { format!("{value}") }
 }
 

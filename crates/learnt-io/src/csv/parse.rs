@@ -219,14 +219,13 @@ impl<'a> Reader<'_, 'a> {
     #[inline]
     fn number(&mut self, j: usize) -> std::result::Result<f64, Trouble> {
         let rest = &self.bytes[self.at..];
-        if self.layout.style.is_plain() {
-            if let Some((number, used)) = prefix(rest) {
-                if self.ends_field(self.at + used) {
-                    self.at += used;
-                    self.parsed.columns[j].rounded += u64::from(number.rounded);
-                    return Ok(number.value);
-                }
-            }
+        if self.layout.style.is_plain()
+            && let Some((number, used)) = prefix(rest)
+            && self.ends_field(self.at + used)
+        {
+            self.at += used;
+            self.parsed.columns[j].rounded += u64::from(number.rounded);
+            return Ok(number.value);
         }
         self.unusual_number(j)
     }
