@@ -5,7 +5,7 @@
 //! a string attribute may also be declared categorical.
 
 use crate::columns::{Collected, assemble};
-use crate::csv::{NumberStyle, valid_text};
+use crate::csv::{Number, NumberStyle, valid_text};
 use crate::input::Bytes;
 use crate::levels::Levels;
 use crate::names::check_names;
@@ -53,7 +53,7 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
         };
         added.map_err(|error| error.row(number))?;
         rows += 1;
-        if rows % 4096 == 0 {
+        if rows.is_multiple_of(4096) {
             options.check_size(bytes.len(), 8 * (rows * columns.len()) as u64)?;
         }
     }
@@ -253,7 +253,8 @@ fn add(
         },
         Kind::Nominal(_) if column.levels.as_ref().is_some_and(|l| l.find(value).is_none()) => {
             let what = format!("'{}' is not a declared value of attribute '{name}'", plain(value));
-            Err(Error::new(Code::Category, format!("line {number}: {what}")).column(&attribute.name))
+            Err(Error::new(Code::Category, format!("line {number}: {what}"))
+                .column(&attribute.name))
         }
         _ => {
             column.push_text(value);
@@ -263,10 +264,9 @@ fn add(
 }
 
 /// A declared number may have leading zeros.
-fn zero_padded(value: &str) -> Option<crate::csv::Number> {
-    let digits = value.trim_start_matches('0');
-    let digits = if digits.starts_with(|c: char| c.is_ascii_digit()) { digits } else { return None };
-    NumberStyle::default().parse(digits)
+fn zero_padded(value: &str) -> Option<Number> {
+    let value = fast_float2::parse::<f64, _>(value).ok().filter(|value| !value.is_nan())?;
+    Some(Number { value, rounded: false })
 }
 
 fn sparse_row(

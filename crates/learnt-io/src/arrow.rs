@@ -39,9 +39,8 @@ pub(crate) fn plan(
 }
 
 fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collected> {
-    let is_text = |kind: &DataType| {
-        matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-    };
+    let is_text =
+        |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
     match kind {
         DataType::Boolean => Ok(Collected::text(name)),
         DataType::Dictionary(_, values) if is_text(values) => Ok(Collected::text(name)),

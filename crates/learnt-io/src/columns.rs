@@ -65,7 +65,9 @@ impl Settled {
 }
 
 fn kept_tokens(levels: &Levels) -> Vec<(String, u64)> {
-    let found = |token: &&str| levels.find(token).map(|code| (token.to_string(), levels.count(code as usize)));
+    let found = |token: &&str| {
+        levels.find(token).map(|code| (token.to_string(), levels.count(code as usize)))
+    };
     MISSING_TOKENS.iter().filter_map(found).collect()
 }
 
@@ -135,7 +137,8 @@ impl Collected {
         match (&mut self.levels, other.levels) {
             (Some(levels), Some(others)) => {
                 let map = levels.merge(&others);
-                let code = |cell: f64| if cell.is_nan() { cell } else { f64::from(map[cell as usize]) };
+                let code =
+                    |cell: f64| if cell.is_nan() { cell } else { f64::from(map[cell as usize]) };
                 self.cells.extend(other.cells.into_iter().map(code));
             }
             _ if self.cells.is_empty() => self.cells = other.cells,
@@ -305,7 +308,12 @@ fn interleave(parts: &[Vec<f64>], rows: usize, run: &Context) -> Result<Matrix> 
         for (tile, cells) in piece.chunks_mut(64 * width).enumerate() {
             for (j, part) in parts.iter().enumerate() {
                 let source = &part[first + 64 * tile..];
-                cells.iter_mut().skip(j).step_by(width).zip(source).for_each(|(to, &from)| *to = from);
+                cells
+                    .iter_mut()
+                    .skip(j)
+                    .step_by(width)
+                    .zip(source)
+                    .for_each(|(to, &from)| *to = from);
             }
         }
     });

@@ -68,7 +68,8 @@ pub fn to_dataset(table: Table, roles: &Roles) -> Result<Prepared> {
     let values = frame.values();
     let mut notes = Vec::new();
     let (y, task) = target(&table, &places.targets, roles.task, &mut notes)?;
-    let weights = places.weight.map(|j| weights(table.schema().column(j), values, j)).transpose()?;
+    let weights =
+        places.weight.map(|j| weights(table.schema().column(j), values, j)).transpose()?;
     let groups = places.group.map(|j| groups(values, j));
     let inputs = places.inputs(table.schema().len());
     if inputs.is_empty() {
@@ -157,7 +158,8 @@ fn numeric_only(column: &Column) -> Result<()> {
     match column.kind {
         ColumnKind::Numeric => Ok(()),
         ColumnKind::Categorical { .. } => {
-            let message = format!("target '{}' is text, and numbers are needed", plain(&column.name));
+            let message =
+                format!("target '{}' is text, and numbers are needed", plain(&column.name));
             Err(Error::new(Code::Target, message).column(&column.name))
         }
     }
@@ -177,8 +179,7 @@ fn refuse_missing(column: &Column, values: MatRef, j: usize) -> Result<()> {
 /// The error for a target with missing values.
 pub(crate) fn missing_target(name: &str, count: u64, first: u64) -> Error {
     let row = first + 1;
-    let message =
-        format!("target '{}' has {count} missing values (first: row {row})", plain(name));
+    let message = format!("target '{}' has {count} missing values (first: row {row})", plain(name));
     Error::new(Code::Missing, message).column(name).row(row).hint("remove those rows first")
 }
 
@@ -228,8 +229,7 @@ pub(crate) fn decide(
                 numeric_only(column)?;
             }
             if task.is_none() && count > MANY && 2 * count as u64 > rows {
-                let message =
-                    format!("target '{name}' has {count} different texts in {rows} rows");
+                let message = format!("target '{name}' has {count} different texts in {rows} rows");
                 return Err(ask(&column.name, message, "say --task classify if they are classes"));
             }
             Ok((Task::Classify, format!("task: classify '{name}', {count} classes (text)")))
@@ -280,9 +280,9 @@ pub(crate) fn classes_of(column: &Column, distinct: &Distinct) -> Classes {
             Classes { labels, codes: None, numbers: distinct.values.clone() }
         }
         Some(levels) => {
-            let met = |code: usize| distinct.values.binary_search_by(|v| v.total_cmp(&(code as f64)));
-            let present: Vec<usize> =
-                (0..levels.len()).filter(|&code| met(code).is_ok()).collect();
+            let met =
+                |code: usize| distinct.values.binary_search_by(|v| v.total_cmp(&(code as f64)));
+            let present: Vec<usize> = (0..levels.len()).filter(|&code| met(code).is_ok()).collect();
             let texts: Vec<Label> =
                 present.iter().map(|&code| Label::Text(levels[code].clone())).collect();
             let (codes, labels) = Label::encode(&texts);
@@ -394,7 +394,8 @@ mod tests {
     fn a_misspelt_target_gets_its_neighbour() {
         let targets = ["targett".to_string()];
         let table = table(vec![0.5], Column::numeric("target"));
-        let error = to_dataset(table, &Roles { targets: &targets, ..Roles::default() }).unwrap_err();
+        let error =
+            to_dataset(table, &Roles { targets: &targets, ..Roles::default() }).unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'target'?"));
     }
 
@@ -402,7 +403,8 @@ mod tests {
     fn declared_levels_that_are_absent_are_no_classes() {
         let levels = ["c", "b", "a"].map(String::from).to_vec();
         let texts = table(vec![2.0, 0.0, 2.0], Column::categorical("y", levels));
-        let Some(OwnedTarget::Class { codes, classes }) = prepared(texts, None).unwrap().data.y else {
+        let Some(OwnedTarget::Class { codes, classes }) = prepared(texts, None).unwrap().data.y
+        else {
             panic!()
         };
         assert_eq!((codes, classes), (vec![0, 1, 0], vec![Label::from("a"), Label::from("c")]));

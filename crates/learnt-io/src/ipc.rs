@@ -47,11 +47,11 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
     let mut rows = 0;
     for first in (0..file.batches()).step_by(4 * run.threads()) {
         let count = (4 * run.threads()).min(file.batches() - first);
-        let batches =
-            run.try_par_map(count, |i| file.batch(bytes, first + i, &wanted, options))?;
+        let batches = run.try_par_map(count, |i| file.batch(bytes, first + i, &wanted, options))?;
         for batch in batches {
             rows += batch.num_rows();
-            options.check_size(bytes.len(), 8 * (rows as u64).saturating_mul(wanted.len() as u64))?;
+            options
+                .check_size(bytes.len(), (rows as u64).saturating_mul(8 * (wanted.len() as u64)))?;
             for (array, column) in batch.columns().iter().zip(&mut columns) {
                 append(array, column)?;
             }
@@ -65,8 +65,7 @@ impl IpcFile {
     /// Reads schema and dictionaries, and finds the batches.
     pub(crate) fn open(bytes: &Bytes, options: &ReadOptions) -> Result<IpcFile> {
         let mut buffer = Vec::new();
-        let magic = bytes.read(0, 8, &mut buffer)?.starts_with(b"ARROW1");
-        let mut at = if magic { 8 } else { 0 };
+        let mut at = first_message(bytes)?;
         let mut schema: Option<SchemaRef> = None;
         let mut dictionaries = Dictionaries::new();
         let mut batches = Vec::new();
@@ -77,8 +76,11 @@ impl IpcFile {
             let known = || schema.clone().ok_or_else(|| damaged(WHAT, "data before the schema"));
             match message.header_type() {
                 MessageHeader::Schema if schema.is_none() => {
-                    let found = message.header_as_schema().ok_or_else(|| damaged(WHAT, "schema"))?;
-                    schema = Some(guarded(WHAT, || try_fb_to_schema(found).map(Arc::new).map_err(|error| damaged(WHAT, error)))?);
+                    let found =
+                        message.header_as_schema().ok_or_else(|| damaged(WHAT, "schema"))?;
+                    schema = Some(guarded(WHAT, || {
+                        try_fb_to_schema(found).map(Arc::new).map_err(|error| damaged(WHAT, error))
+                    })?);
                 }
                 MessageHeader::DictionaryBatch => {
                     add_dictionary(bytes, &place, &message, &known()?, &mut dictionaries, options)?;
@@ -143,6 +145,18 @@ impl IpcFile {
     }
 }
 
+/// Where the messages begin: at the start of a stream, behind the magic and its padding in a file.
+fn first_message(bytes: &Bytes) -> Result<u64> {
+    const LONGEST_PADDING: u64 = 4096;
+    let mut buffer = Vec::new();
+    let head = bytes.read(0, LONGEST_PADDING, &mut buffer)?;
+    if !head.starts_with(b"ARROW1") {
+        return Ok(0);
+    }
+    let words = head.chunks_exact(8).skip(1);
+    Ok(8 + 8 * words.take_while(|word| word.iter().all(|&byte| byte == 0)).count() as u64)
+}
+
 /// The message at an offset; `None` at the end of the stream.
 fn next_message(bytes: &Bytes, at: u64) -> Result<Option<Place>> {
     let mut buffer = Vec::new();
@@ -181,10 +195,13 @@ fn add_dictionary(
     dictionaries: &mut Dictionaries,
     options: &ReadOptions,
 ) -> Result<()> {
-    let batch = message.header_as_dictionary_batch().ok_or_else(|| damaged(WHAT, "a dictionary"))?;
+    let batch =
+        message.header_as_dictionary_batch().ok_or_else(|| damaged(WHAT, "a dictionary"))?;
     let data = batch.data().ok_or_else(|| damaged(WHAT, "a dictionary without values"))?;
     if dictionaries.contains_key(&batch.id()) && !batch.isDelta() {
-        return Err(Error::unsupported("Arrow streams that replace dictionaries are not supported"));
+        return Err(Error::unsupported(
+            "Arrow streams that replace dictionaries are not supported",
+        ));
     }
     let body = body(bytes, place, &data, options)?;
     guarded(WHAT, || {

@@ -18,7 +18,9 @@ mod names;
 mod ndjson;
 mod options;
 mod parquet;
+mod parquet_depth;
 mod report;
+mod sniff;
 mod stream;
 mod stream_columns;
 mod stream_csv;
@@ -54,7 +56,7 @@ fn read_input(
     options: &ReadOptions,
     run: &Context,
 ) -> Result<Loaded> {
-    let format = input::format_of(path, &input.bytes, options)?;
+    let format = sniff::format_of(path, &input.bytes, options)?;
     let wants_digest = options.digest && input.digest.is_none();
     let parts = run.par_map(1 + usize::from(wants_digest), |part| match part {
         0 => read_format(input, options, format, run).map(|loaded| (Some(loaded), None)),

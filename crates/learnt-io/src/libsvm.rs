@@ -30,6 +30,7 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
     }
     let first = u32::from(!entries.zero_based);
     let width = entries.largest.map_or(0, |largest| (largest + 1 - first) as usize);
+    options.check_size(bytes.len(), (rows as u64).saturating_mul(8 * (width as u64 + 1)))?;
     let names: Vec<String> = std::iter::once("label".to_string())
         .chain((0..width).map(|j| format!("x{}", j as u32 + first)))
         .collect();
@@ -39,7 +40,6 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
     for (place, &j) in kept.iter().enumerate() {
         places[j] = Some(place);
     }
-    options.check_size(bytes.len(), 8 * (rows as u64).saturating_mul(kept.len() as u64))?;
     let mut values = Matrix::from_vec(rows, kept.len(), memory::table(rows, kept.len(), run)?)?;
     let mut start = 0;
     for (i, &end) in entries.ends.iter().enumerate() {
@@ -101,7 +101,8 @@ fn entries(text: &str, options: &ReadOptions, run: &Context) -> Result<Entries> 
         for token in tokens {
             let (index, value) = pair(token, number, options)?;
             if last.is_some_and(|last| index <= last) {
-                let message = format!("line {number}: index {index} is not above the one before it");
+                let message =
+                    format!("line {number}: index {index} is not above the one before it");
                 return Err(Error::new(Code::Parse, message).row(number));
             }
             last = Some(index);

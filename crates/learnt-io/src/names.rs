@@ -27,7 +27,8 @@ pub(crate) fn check_names(
     if bad.is_empty() {
         return Ok(names);
     }
-    let message = format!("empty or repeated column names: {}", bad[..bad.len().min(10)].join(", "));
+    let message =
+        format!("empty or repeated column names: {}", bad[..bad.len().min(10)].join(", "));
     if !options.dedupe_names {
         return Err(Error::new(Code::Names, message).hint("--dedupe-names numbers them"));
     }

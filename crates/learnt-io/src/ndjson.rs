@@ -64,7 +64,8 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
             columns[place].add(cell, rows, line, number)?;
         }
         rows += 1;
-        options.check_size(bytes.len(), 8 * (rows as u64).saturating_mul(columns.len() as u64))?;
+        options
+            .check_size(bytes.len(), (rows as u64).saturating_mul(8 * (columns.len() as u64)))?;
     }
     let names: Vec<String> = columns.iter().map(|column| column.collected.name.clone()).collect();
     options.check_names(&names)?;
@@ -103,8 +104,7 @@ impl Column {
             return Err(Error::new(Code::Names, message).column(name).row(line));
         }
         self.collected.cells.resize(row, f64::NAN);
-        let as_text =
-            matches!(self.rule, Some(TypeRule::Categorical | TypeRule::Ordered(_)));
+        let as_text = matches!(self.rule, Some(TypeRule::Categorical | TypeRule::Ordered(_)));
         match cell {
             Cell::Null => self.collected.cells.push(f64::NAN),
             Cell::List => return Err(self.nested("a list", line)),
@@ -114,7 +114,9 @@ impl Column {
                 self.add_number_text(&value, line)?;
             }
             Cell::Text(value) => self.add_text(Kind::Text, &value, line)?,
-            Cell::Integer(value) if as_text => self.add_text(Kind::Text, &value.to_string(), line)?,
+            Cell::Integer(value) if as_text => {
+                self.add_text(Kind::Text, &value.to_string(), line)?
+            }
             Cell::Real(value) if as_text => self.add_text(Kind::Text, &value.to_string(), line)?,
             Cell::Integer(value) => {
                 self.expect(Kind::Number, &value.to_string(), line)?;

@@ -241,9 +241,10 @@ impl ReadOptions {
     }
 
     /// Refuses options that name columns which are not there, and too many columns.
-    pub(crate) fn check_names<'a>(&self, names: &'a [String]) -> Result<()> {
+    pub(crate) fn check_names(&self, names: &[String]) -> Result<()> {
         if names.len() > self.max_features {
-            let message = format!("{} columns, and the limit is {}", names.len(), self.max_features);
+            let message =
+                format!("{} columns, and the limit is {}", names.len(), self.max_features);
             return Err(Error::new(Code::Memory, message).hint("raise --max-features"));
         }
         let asked = self.types.iter().map(|(name, _)| name);
@@ -265,7 +266,8 @@ impl ReadOptions {
         } else {
             return Ok(());
         };
-        Err(Error::new(Code::Memory, message).hint("raise --max-input if the file is to be trusted"))
+        Err(Error::new(Code::Memory, message)
+            .hint("raise --max-input if the file is to be trusted"))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::arrow::{append, damaged, guarded, plan};
 use crate::columns::{Collected, assemble};
 use crate::input::Bytes;
 use crate::options::{Format, ReadOptions};
+use crate::parquet_depth::schema_depth;
 use crate::report::{Loaded, ReadReport};
 use learnt_core::context::Context;
 use learnt_core::error::Result;
@@ -33,8 +34,9 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
     let mut report = ReadReport::new(Format::Parquet);
     let columns = file.plan(options, &mut report)?;
     let rows = file.rows() as usize;
-    options.check_size(bytes.len(), 8 * (rows as u64).saturating_mul(columns.len() as u64))?;
-    run.claim(8 * (rows * columns.len()) as u64, "the table")?;
+    let size = (rows as u64).saturating_mul(8 * columns.len() as u64);
+    options.check_size(bytes.len(), size)?;
+    run.claim(size, "the table")?;
     let groups = file.starts.len() - 1;
     let mut whole = Vec::with_capacity(columns.len());
     let parts = run.try_par_map(groups * columns.len(), |task| {
@@ -57,6 +59,7 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
 impl ParquetFile {
     /// Reads the footer.
     pub(crate) fn open(bytes: &Arc<Bytes>, options: &ReadOptions) -> Result<ParquetFile> {
+        refuse_deep(bytes)?;
         let bytes = Shared(Arc::clone(bytes));
         let metadata = guarded(WHAT, || {
             ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())
@@ -69,9 +72,11 @@ impl ParquetFile {
             let next = rows.and_then(|rows| last.checked_add(rows));
             starts.push(next.ok_or_else(|| damaged(WHAT, "its number of rows"))?);
         }
-        let unpacked = metadata.metadata().row_groups().iter().map(|group| {
-            u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX)
-        });
+        let unpacked = metadata
+            .metadata()
+            .row_groups()
+            .iter()
+            .map(|group| u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX));
         options.check_size(bytes.len(), unpacked.fold(0, u64::saturating_add))?;
         Ok(ParquetFile { bytes, metadata, starts })
     }
@@ -131,6 +136,24 @@ impl ParquetFile {
             true => Ok(()),
             false => Err(damaged(WHAT, format!("{got} rows where its footer says {count}"))),
         }
+    }
+}
+
+/// Refuses schemas that are nested so deep that walking them could exhaust the stack.
+fn refuse_deep(bytes: &Bytes) -> Result<()> {
+    const DEEPEST: usize = 64;
+    let mut buffer = Vec::new();
+    let end = bytes.len().saturating_sub(8);
+    let tail = bytes.read(end, bytes.len(), &mut buffer)?;
+    let length = match tail {
+        [a, b, c, d, b'P', b'A', b'R', b'1'] => u64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+        _ => return Err(damaged(WHAT, "it does not end as it should")),
+    };
+    let start = end.checked_sub(length).ok_or_else(|| damaged(WHAT, "the footer's size"))?;
+    match schema_depth(bytes.read(start, end, &mut buffer)?) {
+        Some(depth) if depth <= DEEPEST => Ok(()),
+        Some(depth) => Err(damaged(WHAT, format!("columns nested {depth} deep"))),
+        None => Err(damaged(WHAT, "the footer")),
     }
 }
 

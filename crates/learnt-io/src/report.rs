@@ -120,7 +120,9 @@ impl ReadReport {
             let name = plain(&column.name);
             for (token, count) in &column.kept {
                 let token = plain(token);
-                notes.push(format!("{name}: {count} x '{token}' kept as text; --na {token} to change"));
+                notes.push(format!(
+                    "{name}: {count} x '{token}' kept as text; --na {token} to change"
+                ));
             }
             if column.rounded > 0 {
                 notes.push(format!(

@@ -7,9 +7,10 @@
 use crate::dataset::{
     Classes, Distinct, Places, Roles, Task, classes_of, decide, missing_target, text_weights,
 };
-use crate::input::{self, digest_of, format_of};
+use crate::input::{self, digest_of};
 use crate::options::{Format, ReadOptions};
 use crate::report::ReadReport;
+use crate::sniff::format_of;
 use crate::stream_columns::Columnar;
 use crate::stream_csv::Csv;
 use learnt_core::context::Context;
@@ -57,8 +58,7 @@ impl TargetFacts {
     /// Of both; `self` is of earlier rows.
     pub(crate) fn merge(self, later: TargetFacts) -> TargetFacts {
         let whole = self.distinct.whole && later.distinct.whole;
-        let first_missing =
-            if self.missing > 0 { self.first_missing } else { later.first_missing };
+        let first_missing = if self.missing > 0 { self.first_missing } else { later.first_missing };
         let missing = self.missing + later.missing;
         let mut distinct = self.distinct.merge(later.distinct);
         distinct.values.truncate(MOST_CLASSES + 1);
@@ -112,7 +112,9 @@ fn open_input(
         Format::Arrow => Columnar::scan_arrow(&input.bytes, options, target, run)?,
         Format::Arff | Format::Libsvm | Format::Ndjson => {
             let message = format!("{} files cannot be streamed", format.name());
-            return Err(Error::unsupported(message).hint("`learnt convert` makes a Parquet file of it"));
+            return Err(
+                Error::unsupported(message).hint("`learnt convert` makes a Parquet file of it")
+            );
         }
     };
     if scanned.report.rows == 0 {
@@ -134,10 +136,10 @@ impl FileSource {
         if inputs.is_empty() {
             return Err(Error::new(Code::Empty, "no input columns are left beside the target"));
         }
-        if let Some(j) = places.weight {
-            if all.column(j).kind != ColumnKind::Numeric {
-                return Err(text_weights(&all.column(j).name));
-            }
+        if let Some(j) = places.weight
+            && all.column(j).kind != ColumnKind::Numeric
+        {
+            return Err(text_weights(&all.column(j).name));
         }
         let target = places.targets.first().copied();
         let mut notes = Vec::new();
@@ -160,7 +162,18 @@ impl FileSource {
         }
         let schema = all.select(&inputs);
         let (width, weight) = (all.len(), places.weight);
-        Ok(FileSource { reader, report, notes, task, schema, width, inputs, target, weight, classes })
+        Ok(FileSource {
+            reader,
+            report,
+            notes,
+            task,
+            schema,
+            width,
+            inputs,
+            target,
+            weight,
+            classes,
+        })
     }
 
     /// How the file was read.

@@ -146,7 +146,8 @@ impl Columnar {
             })?;
             for (columns, facts) in parts {
                 for (known, column) in all.iter_mut().zip(columns) {
-                    known.missing += column.cells.iter().filter(|cell| cell.is_nan()).count() as u64;
+                    known.missing +=
+                        column.cells.iter().filter(|cell| cell.is_nan()).count() as u64;
                     known.rounded += column.rounded;
                     if let Some(levels) = &column.levels {
                         known.levels.get_or_insert_default().merge(levels);

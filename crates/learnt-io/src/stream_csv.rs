@@ -48,10 +48,8 @@ impl Csv {
         let mut starts = Vec::with_capacity(seen.len() + 1);
         for (start, found) in seen {
             starts.push(start);
-            let found = found.map(|found| TargetFacts {
-                first_missing: found.first_missing + start,
-                ..found
-            });
+            let found = found
+                .map(|found| TargetFacts { first_missing: found.first_missing + start, ..found });
             facts = match (facts, found) {
                 (Some(earlier), Some(later)) => Some(earlier.merge(later)),
                 (earlier, later) => earlier.or(later),
@@ -79,9 +77,9 @@ impl Csv {
     }
 
     /// The rows of a piece in final coding.
-    fn piece(&self, k: usize, buffer: &mut Vec<u8>) -> Result<Vec<f64>> {
+    fn piece(&self, k: usize) -> Result<Vec<f64>> {
         let run = Context::default().with_threads(1);
-        let (mut cells, parsed) = self.file.piece(&self.bytes, k, buffer, &run)?;
+        let (mut cells, parsed) = self.file.piece(&self.bytes, k, &run)?;
         if parsed.rows as u64 != self.starts[k + 1] - self.starts[k] {
             return Err(changed());
         }
@@ -111,10 +109,9 @@ impl RowReader for Csv {
         self.bytes.unchanged()?;
         let width = self.file.width();
         let mut out = Vec::with_capacity((end - start) as usize * width);
-        let mut buffer = Vec::new();
         let mut k = self.starts.partition_point(|&first| first <= start).saturating_sub(1);
         while k + 1 < self.starts.len() && self.starts[k] < end {
-            let cells = self.piece(k, &mut buffer)?;
+            let cells = self.piece(k)?;
             let from = start.saturating_sub(self.starts[k]) as usize;
             let to = (end.min(self.starts[k + 1]) - self.starts[k]) as usize;
             out.extend_from_slice(cells.get(from * width..to * width).unwrap_or_default());

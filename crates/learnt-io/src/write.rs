@@ -108,8 +108,8 @@ fn parquet<W: Write + Send>(sink: &mut W, table: &Frame) -> Result<()> {
         .set_compression(Compression::ZSTD(Default::default()))
         .set_max_row_group_row_count(Some(16 * BATCH))
         .build();
-    let mut writer =
-        parquet::arrow::ArrowWriter::try_new(sink, schema.clone(), Some(properties)).map_err(failed)?;
+    let mut writer = parquet::arrow::ArrowWriter::try_new(sink, schema.clone(), Some(properties))
+        .map_err(failed)?;
     for batch in batches(table, &schema) {
         writer.write(&batch?).map_err(failed)?;
     }
@@ -156,7 +156,8 @@ fn batches<'a>(
             match dictionary {
                 None => Ok(Arc::new(Float64Array::from_iter(cells)) as ArrayRef),
                 Some(levels) => {
-                    let keys = Int32Array::from_iter(cells.map(|cell| cell.map(|code| code as i32)));
+                    let keys =
+                        Int32Array::from_iter(cells.map(|cell| cell.map(|code| code as i32)));
                     DictionaryArray::<Int32Type>::try_new(keys, Arc::clone(levels))
                         .map(|array| Arc::new(array) as ArrayRef)
                         .map_err(failed)

@@ -8,7 +8,7 @@ use std::io::Write;
 /// A number as the shortest text that is read back to the same bits.
 fn number(value: f64) -> String {
     let size = value.abs();
-    let long = size != 0.0 && (size >= 1e16 || size < 1e-5);
+    let long = size != 0.0 && !(1e-5..1e16).contains(&size);
     if long && size.is_finite() { format!("{value:e}") } else { format!("{value}") }
 }
 
@@ -34,9 +34,9 @@ pub(crate) fn delimited(
     let texts: Vec<Option<Vec<String>>> = columns
         .iter()
         .map(|column| {
-            column.levels().map(|levels| {
-                levels.iter().map(|level| quoted(level, delimiter, safe)).collect()
-            })
+            column
+                .levels()
+                .map(|levels| levels.iter().map(|level| quoted(level, delimiter, safe)).collect())
         })
         .collect();
     let alone = columns.len() == 1;

@@ -1,5 +1,7 @@
 //! Every fault that a file can have, with the answer that is promised for it.
 
+#![allow(clippy::unwrap_used)]
+
 use learnt_core::context::Context;
 use learnt_core::data::ColumnKind;
 use learnt_core::error::{Code, Error};
@@ -86,7 +88,8 @@ fn row_2_the_header_is_found_and_stated_or_asked_for() {
     assert_eq!(doubtful.hint_text(), Some("say --header yes or --header no"));
     let repeated = csv_error("yes,no\nyes,yes\n");
     assert_eq!(repeated.hint_text(), Some("say --header yes or --header no"));
-    let stated = File::new("t.csv", "id,2019\n1,5\n").read(&with(|o| o.header = Header::Yes)).unwrap();
+    let stated =
+        File::new("t.csv", "id,2019\n1,5\n").read(&with(|o| o.header = Header::Yes)).unwrap();
     assert_eq!(stated.table.schema().column(1).name, "2019");
 }
 
@@ -161,7 +164,10 @@ fn row_7_a_word_after_many_numbers_names_its_line() {
     assert!(error.message().contains("'abc' in column 'a'"), "{error}");
     assert!(error.hint_text().unwrap().contains("--type a=cat"));
     let rule = with(|o| o.types = vec![("a".into(), TypeRule::Categorical)]);
-    assert_eq!(File::new("t.csv", &late).read(&rule).unwrap().report.columns[0].distinct, Some(200_001));
+    assert_eq!(
+        File::new("t.csv", &late).read(&rule).unwrap().report.columns[0].distinct,
+        Some(200_001)
+    );
     let early = csv("a\n1\n2\nabc\n3\n");
     assert_eq!(levels(&early, 0), ["1", "2", "3", "abc"]);
     let sparse = format!("a,b\n{}word,1\n", ",1\n".repeat(2000));
@@ -177,8 +183,15 @@ fn row_8_no_digit_is_lost_silently() {
     let long = "id\n12345678901234567890\n1\n";
     let warned = csv(long);
     assert_eq!(warned.report.columns[0].rounded, 1);
-    assert!(warned.report.notes.iter().any(|note| note.contains("2^53")), "{:?}", warned.report.notes);
-    assert_eq!(File::new("t.csv", long).read(&with(|o| o.strict = true)).unwrap_err().code(), Code::Parse);
+    assert!(
+        warned.report.notes.iter().any(|note| note.contains("2^53")),
+        "{:?}",
+        warned.report.notes
+    );
+    assert_eq!(
+        File::new("t.csv", long).read(&with(|o| o.strict = true)).unwrap_err().code(),
+        Code::Parse
+    );
     let grouped = "a;b\n1.234,5;x\n2,5;y\n";
     assert_eq!(levels(&csv(grouped), 0), ["1.234,5", "2,5"]);
     let european = with(|o| {
@@ -198,9 +211,16 @@ fn row_9_missing_tokens() {
     let note = "country: 2 x 'NA' kept as text; --na NA to change";
     assert!(loaded.report.notes.iter().any(|found| found == note), "{:?}", loaded.report.notes);
     let dropped = File::new("t.csv", text).read(&with(|o| o.na = vec!["NA".into()])).unwrap();
-    assert_eq!((levels(&dropped, 1), dropped.report.columns[1].missing), (vec!["DE".into(), "FR".into()], 3));
+    assert_eq!(
+        (levels(&dropped, 1), dropped.report.columns[1].missing),
+        (vec!["DE".into(), "FR".into()], 3)
+    );
     let dash = csv("p\n1\n2\n3\n4\n5\n6\n7\n8\n9\n-\n");
-    assert!(dash.report.notes[0].contains("read as text because of '-'"), "{:?}", dash.report.notes);
+    assert!(
+        dash.report.notes[0].contains("read as text because of '-'"),
+        "{:?}",
+        dash.report.notes
+    );
 }
 
 #[test]
@@ -270,7 +290,10 @@ fn row_25_arff() {
     let many = format!("@relation r\n@attribute c {{{}}}\n@data\nv7\n", names.join(","));
     assert_eq!(column(&File::new("t.arff", many).read(&ReadOptions::default()).unwrap(), 0), [7.0]);
     let undeclared = "@relation r\n@attribute c {a}\n@data\nb\n";
-    assert_eq!(File::new("t.arff", undeclared).read(&ReadOptions::default()).unwrap_err().row_number(), Some(4));
+    assert_eq!(
+        File::new("t.arff", undeclared).read(&ReadOptions::default()).unwrap_err().row_number(),
+        Some(4)
+    );
 }
 
 #[test]
@@ -342,7 +365,8 @@ fn quotes_across_pieces_give_the_same_rows() {
 fn other_kinds_of_file_are_named() {
     let zip = File::new("t.xlsx", b"PK\x03\x04rest").read(&ReadOptions::default()).unwrap_err();
     assert!(zip.message().contains("zip archive"), "{zip}");
-    let lost = File::new("t.parquet", b"PAR1 nothing PAR1").read(&ReadOptions::default()).unwrap_err();
+    let lost =
+        File::new("t.parquet", b"PAR1 nothing PAR1").read(&ReadOptions::default()).unwrap_err();
     assert!(lost.message().contains("damaged"), "{lost}");
 }
 
@@ -352,7 +376,10 @@ fn ordered_types_keep_their_order() {
     let options = with(|o| o.types = vec![("size".into(), rule)]);
     let loaded = File::new("t.csv", "size,x\nL,1\nS,2\n").read(&options).unwrap();
     assert_eq!(column(&loaded, 0), [2.0, 0.0]);
-    assert!(matches!(loaded.table.schema().column(0).kind, ColumnKind::Categorical { ordered: true, .. }));
+    assert!(matches!(
+        loaded.table.schema().column(0).kind,
+        ColumnKind::Categorical { ordered: true, .. }
+    ));
     let error = File::new("t.csv", "size,x\nXL,1\n").read(&options).unwrap_err();
     assert!(error.message().contains("'XL'"), "{error}");
 }

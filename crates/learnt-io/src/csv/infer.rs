@@ -129,11 +129,14 @@ impl Dialect {
 }
 
 fn check_options(options: &ReadOptions) -> Result<()> {
-    let good = |byte: u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n.-+".contains(&byte);
+    let good = |byte: u8| {
+        byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\r\n.-+".contains(&byte)
+    };
     match options.delimiter {
         Some(delimiter) if !good(delimiter) => {
             let shown = plain(&char::from(delimiter).to_string());
-            let message = format!("`delimiter` must be one mark such as , ; | or a tab, got '{shown}'");
+            let message =
+                format!("`delimiter` must be one mark such as , ; | or a tab, got '{shown}'");
             return Err(Error::new(Code::Usage, message));
         }
         _ => {}
@@ -141,7 +144,8 @@ fn check_options(options: &ReadOptions) -> Result<()> {
     let point = if options.decimal_comma { b',' } else { b'.' };
     match options.thousands {
         Some(mark) if mark == point || !b",.'_ ".contains(&mark) => {
-            let message = "the thousands mark must be one of , . ' _ or a space, and not the decimal mark";
+            let message =
+                "the thousands mark must be one of , . ' _ or a space, and not the decimal mark";
             Err(Error::new(Code::Usage, message))
         }
         _ => Ok(()),
@@ -186,10 +190,13 @@ fn find_delimiter(text: &str, whole: bool, options: &ReadOptions) -> Result<u8> 
         [only] => Ok(only),
         [] => Ok(most.1),
         _ => {
-            let shown: Vec<String> = consistent
-                .iter()
-                .map(|&mark| if mark == b'\t' { "tab".into() } else { format!("'{}'", char::from(mark)) })
-                .collect();
+            let shown: Vec<String> =
+                consistent
+                    .iter()
+                    .map(|&mark| {
+                        if mark == b'\t' { "tab".into() } else { format!("'{}'", char::from(mark)) }
+                    })
+                    .collect();
             let message = format!("the delimiter may be {}", shown.join(" or "));
             Err(Error::new(Code::Parse, message).hint("say which with --delimiter"))
         }
@@ -278,7 +285,9 @@ fn note_spoilt(
     notes: &mut Vec<String>,
 ) {
     for (j, name) in names.iter().enumerate().filter(|&(j, _)| !numeric[j]) {
-        if options.skips(name) || matches!(options.rule(name), Some(rule) if *rule != TypeRule::Numeric) {
+        if options.skips(name)
+            || matches!(options.rule(name), Some(rule) if *rule != TypeRule::Numeric)
+        {
             continue;
         }
         let fields = || rows.iter().filter_map(|row| row.get(j));

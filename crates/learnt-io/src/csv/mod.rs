@@ -17,7 +17,7 @@ pub(crate) use number::{Number, NumberStyle};
 pub(crate) use parse::valid_text;
 pub(crate) use tally::Tally;
 
-use crate::input::{Bytes, changed};
+use crate::input::{Bytes, changed, with_buffer};
 use crate::memory;
 use crate::options::{Format, ReadOptions, TypeRule};
 use crate::report::{Loaded, ReadReport};
@@ -30,8 +30,6 @@ use std::sync::{Mutex, PoisonError};
 
 /// Numbers after which a column is numeric, and a word in it an error.
 pub(crate) const MIN_NUMBERS: u64 = 1000;
-/// Pieces that share a buffer.
-const GROUP: usize = 4;
 
 /// A CSV file whose look is known.
 pub(crate) struct CsvFile {
@@ -145,7 +143,12 @@ impl CsvFile {
     }
 
     /// What is known before the columns are.
-    pub(crate) fn report(&self, format: Format, options: &ReadOptions, tally: &Tally) -> ReadReport {
+    pub(crate) fn report(
+        &self,
+        format: Format,
+        options: &ReadOptions,
+        tally: &Tally,
+    ) -> ReadReport {
         let mut report = ReadReport::new(format);
         report.delimiter = Some(self.dialect.delimiter);
         report.header = Some(self.dialect.header);
@@ -191,12 +194,13 @@ impl CsvFile {
         &self,
         bytes: &Bytes,
         k: usize,
-        buffer: &mut Vec<u8>,
         out: &mut [f64],
     ) -> std::result::Result<Parsed, Trouble> {
         let piece = &self.pieces[k];
-        let slice = bytes.read(piece.start, piece.end, buffer)?;
-        parse_piece(&self.layout, piece, slice, k + 1 == self.pieces.len(), out)
+        with_buffer(|buffer| {
+            let slice = bytes.read(piece.start, piece.end, buffer)?;
+            parse_piece(&self.layout, piece, slice, k + 1 == self.pieces.len(), out)
+        })
     }
 
     fn try_read(&mut self, bytes: &Bytes, run: &Context) -> Result<Attempt<(Vec<f64>, Tally)>> {
@@ -204,19 +208,13 @@ impl CsvFile {
         let capacities: Vec<usize> = (0..self.pieces()).map(|k| self.capacity(k)).collect();
         let mut values = memory::table(capacities.iter().sum(), width, run)?;
         let slots = slots(&mut values, &capacities, width);
-        let outcomes = run.try_par_map(self.pieces().div_ceil(GROUP), |group| {
-            let mut buffer = Vec::new();
-            let pieces = group * GROUP..((group + 1) * GROUP).min(self.pieces());
-            Ok(pieces
-                .map(|k| {
-                    let mut out = slots[k].lock().unwrap_or_else(PoisonError::into_inner);
-                    self.parse(bytes, k, &mut buffer, &mut out)
-                })
-                .collect::<Vec<_>>())
+        let outcomes = run.try_par_map(self.pieces(), |k| {
+            let mut out = slots[k].lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(self.parse(bytes, k, &mut out))
         })?;
         let mut tally = Tally::new(width);
         let mut maps = Vec::with_capacity(self.pieces());
-        for outcome in outcomes.into_iter().flatten() {
+        for outcome in outcomes {
             match outcome {
                 Ok(parsed) => maps.push((parsed.rows, tally.add(&parsed))),
                 Err(Trouble::Misaligned) => return Ok(Attempt::Recut),
@@ -276,7 +274,7 @@ impl CsvFile {
                 let outcomes = run.try_par_map(count, |i| {
                     let k = first + i;
                     let mut out = memory::table(file.capacity(k), file.width(), run)?;
-                    let parsed = file.parse(bytes, k, &mut Vec::new(), &mut out);
+                    let parsed = file.parse(bytes, k, &mut out);
                     Ok(parsed.map(|parsed| {
                         let looked = look(k, &out[..parsed.rows * file.width()], &parsed);
                         (parsed, looked)
@@ -302,11 +300,10 @@ impl CsvFile {
         &self,
         bytes: &Bytes,
         k: usize,
-        buffer: &mut Vec<u8>,
         run: &Context,
     ) -> Result<(Vec<f64>, Parsed)> {
         let mut out = memory::table(self.capacity(k), self.width(), run)?;
-        match self.parse(bytes, k, buffer, &mut out) {
+        match self.parse(bytes, k, &mut out) {
             Ok(parsed) => {
                 out.truncate(parsed.rows * self.width());
                 Ok((out, parsed))

@@ -72,8 +72,8 @@ fn parse_plain(bytes: &[u8]) -> Option<Number> {
 pub(crate) fn prefix(bytes: &[u8]) -> Option<(Number, usize)> {
     let (value, used) = fast_float2::parse_partial::<f64, _>(bytes).ok()?;
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
-    let leading_zero = bytes.get(sign) == Some(&b'0')
-        && bytes.get(sign + 1).is_some_and(u8::is_ascii_digit);
+    let leading_zero =
+        bytes.get(sign) == Some(&b'0') && bytes.get(sign + 1).is_some_and(u8::is_ascii_digit);
     if leading_zero || value.is_nan() {
         return None;
     }
@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn numbers_are_read_to_the_last_bit() {
-        for text in ["0", "-0.0", "1e5", "+3", ".5", "5.", "0.1", "1.7976931348623157e308", "5e-324"] {
+        for text in
+            ["0", "-0.0", "1e5", "+3", ".5", "5.", "0.1", "1.7976931348623157e308", "5e-324"]
+        {
             let expected: f64 = text.parse().unwrap();
             assert_eq!(plain(text).unwrap().to_bits(), expected.to_bits(), "{text}");
         }
@@ -112,7 +114,8 @@ mod tests {
 
     #[test]
     fn codes_and_words_are_not_numbers() {
-        for text in ["01234", "-007", "1e", "1.2.3", "", "-", "nan", "0x1f", "1_000", "12a", "1 2"] {
+        for text in ["01234", "-007", "1e", "1.2.3", "", "-", "nan", "0x1f", "1_000", "12a", "1 2"]
+        {
             assert_eq!(plain(text), None, "{text}");
         }
     }

@@ -111,8 +111,10 @@ pub(crate) fn parse_piece(
         }
         match rows.next() {
             Some(cells) => reader.row(cells)?,
-            None if layout.width == 0 => reader.row(&mut [])?,
-            None => return Err(crate::input::changed().into()),
+            None => {
+                reader.row(&mut vec![0.0; layout.width])?;
+                return Err(crate::input::changed().into());
+            }
         }
         reader.parsed.rows += 1;
     }
@@ -122,7 +124,8 @@ pub(crate) fn parse_piece(
 /// The bytes as text, or an error with the offset in the file.
 pub(crate) fn valid_text(bytes: &[u8], start: u64) -> Result<&str> {
     if let Some(at) = memchr::memchr(0, bytes) {
-        let message = format!("a NUL byte at byte {}: this is not text in UTF-8", start + at as u64);
+        let message =
+            format!("a NUL byte at byte {}: this is not text in UTF-8", start + at as u64);
         return Err(Error::new(Code::Encoding, message)
             .hint("if the file is UTF-16, say --encoding utf-16"));
     }
@@ -216,14 +219,13 @@ impl<'a> Reader<'_, 'a> {
     #[inline]
     fn number(&mut self, j: usize) -> std::result::Result<f64, Trouble> {
         let rest = &self.bytes[self.at..];
-        if self.layout.style.is_plain() {
-            if let Some((number, used)) = prefix(rest) {
-                if self.ends_field(self.at + used) {
-                    self.at += used;
-                    self.parsed.columns[j].rounded += u64::from(number.rounded);
-                    return Ok(number.value);
-                }
-            }
+        if self.layout.style.is_plain()
+            && let Some((number, used)) = prefix(rest)
+            && self.ends_field(self.at + used)
+        {
+            self.at += used;
+            self.parsed.columns[j].rounded += u64::from(number.rounded);
+            return Ok(number.value);
         }
         self.unusual_number(j)
     }
@@ -337,7 +339,9 @@ impl Layout {
 
 fn ragged(line: u64, found: usize, expected: usize) -> Error {
     let message = format!("line {line} has {found} fields, and the first line has {expected}");
-    Error::new(Code::Ragged, message).row(line).hint("correct it, or leave such rows out with --ragged skip")
+    Error::new(Code::Ragged, message)
+        .row(line)
+        .hint("correct it, or leave such rows out with --ragged skip")
 }
 
 fn after_quote(line: u64) -> Error {
@@ -402,7 +406,9 @@ pub(crate) fn misfit_error(name: &str, misfit: &Misfit, before: u64) -> Error {
     let line = misfit.line;
     let message = match before {
         0 => format!("line {line}: '{value}' in column '{column}' is not a number"),
-        _ => format!("line {line}: '{value}' in column '{column}' is not a number, after {before} that were"),
+        _ => format!(
+            "line {line}: '{value}' in column '{column}' is not a number, after {before} that were"
+        ),
     };
     Error::new(Code::Parse, message).column(name).row(line).hint(format!(
         "--type {column}=cat reads the column as text, --na '{value}' reads the value as missing"

@@ -4,7 +4,7 @@
 //! number of quotes before it then decides. A quote inside an unquoted field misleads this; the
 //! parser notices because a piece does not end with a row, and [`plan_exactly`] is asked instead.
 
-use crate::input::Bytes;
+use crate::input::{Bytes, with_buffer};
 use learnt_core::context::Context;
 use learnt_core::error::{Code, Error, Result};
 
@@ -45,17 +45,12 @@ pub(crate) fn plan(bytes: &Bytes, begin: u64, line: u64, run: &Context) -> Resul
         let start = begin + k as u64 * PIECE;
         (start, (start + PIECE).min(bytes.len()))
     };
-    const GROUP: usize = 8;
-    let surveys = run.try_par_map(count.div_ceil(GROUP), |group| {
-        let mut buffer = Vec::new();
-        let pieces = group * GROUP..((group + 1) * GROUP).min(count);
-        pieces
-            .map(|k| Ok(survey(bytes.read(bounds(k).0, bounds(k).1, &mut buffer)?)))
-            .collect::<Result<Vec<Survey>>>()
+    let surveys = run.try_par_map(count, |k| {
+        with_buffer(|buffer| Ok(survey(bytes.read(bounds(k).0, bounds(k).1, buffer)?)))
     })?;
     let (mut quotes, mut newlines) = (0, 0);
     let mut starts = vec![(begin, 0)];
-    for (k, survey) in surveys.iter().flatten().enumerate() {
+    for (k, survey) in surveys.iter().enumerate() {
         let border = if quotes % 2 == 0 { survey.outside } else { survey.inside };
         if let (Some((offset, lines)), true) = (border, k > 0) {
             starts.push((bounds(k).0 + offset, newlines + lines));
@@ -146,7 +141,9 @@ pub(crate) fn plan_exactly(
 /// The error for a quote that is not closed in time.
 pub(crate) fn unterminated(line: u64) -> Error {
     let message = format!("the quote opened on line {line} is not closed within 16 MB or the file");
-    Error::new(Code::Parse, message).row(line).hint("close it, or double it if it is part of the text")
+    Error::new(Code::Parse, message)
+        .row(line)
+        .hint("close it, or double it if it is part of the text")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -220,7 +217,9 @@ mod tests {
         text.extend(b"6\" pipe,\"x\ny\"\n".repeat(10));
         let pieces = plan_exactly(&Bytes::Memory(text.clone()), 0, 1, b',').unwrap();
         assert!(pieces.len() > 1);
-        assert!(pieces.iter().all(|piece| piece.start == 0 || text[piece.start as usize - 1] == b'\n'));
+        assert!(
+            pieces.iter().all(|piece| piece.start == 0 || text[piece.start as usize - 1] == b'\n')
+        );
     }
 
     #[test]

@@ -61,7 +61,11 @@ impl Tally {
     }
 
     /// For each column, the final code of each level in order of arrival; empty for numbers.
-    pub(crate) fn orders(&self, names: &[String], rules: &[Option<TypeRule>]) -> Result<Vec<Vec<f64>>> {
+    pub(crate) fn orders(
+        &self,
+        names: &[String],
+        rules: &[Option<TypeRule>],
+    ) -> Result<Vec<Vec<f64>>> {
         let columns = self.columns.iter().zip(names).zip(rules);
         columns
             .map(|((column, name), rule)| match column.levels.len() {
