@@ -241,6 +241,19 @@ impl Stored for bool {
     }
 }
 
+/// Nothing, for states that need none.
+impl Stored for () {
+    fn to_node(&self) -> Node {
+        Node::Null
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        match node {
+            Node::Null => Ok(()),
+            other => Err(other.mismatch("nothing")),
+        }
+    }
+}
+
 impl Stored for Matrix {
     fn to_node(&self) -> Node {
         Node::Reals(vec![self.nrows(), self.ncols()], self.as_slice().to_vec())

@@ -8,6 +8,7 @@ mod design_matrix;
 mod entropy_cuts;
 mod iterative_imputer;
 mod k_bins_discretizer;
+mod max_abs_scaler;
 mod min_max_scaler;
 mod missing_rows;
 mod moments;
@@ -28,6 +29,7 @@ pub use iterative_imputer::{IterativeImputer, IterativeImputerModel};
 pub use k_bins_discretizer::{
     BinClosed, BinEncode, BinStrategy, KBinsDiscretizer, KBinsDiscretizerModel, QuantileMethod,
 };
+pub use max_abs_scaler::{MaxAbsScaler, MaxAbsScalerModel};
 pub use min_max_scaler::{MinMaxScaler, MinMaxScalerModel};
 pub use missing_rows::{ClassModes, CompleteRows, drop_missing_rows};
 pub use moments::ColumnMoments;
@@ -49,6 +51,7 @@ use learnt_core::prelude::*;
 pub const ENTRIES: &[Entry] = &[
     entry::<StandardScaler>(),
     entry::<MinMaxScaler>(),
+    entry::<MaxAbsScaler>(),
     entry::<OneHotEncoder>(),
     entry::<OrdinalEncoder>(),
     entry::<SimpleImputer>(),

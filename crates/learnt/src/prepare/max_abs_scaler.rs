@@ -1,0 +1,136 @@
+//! Max-abs scaling: z = x / max |x|, column by column, so that values lie in [-1, 1] and zero stays zero.
+//!
+//! A column of zeros keeps scale 1. Missing values are left out and stay missing. One pass.
+
+use super::affine::map_columns;
+use super::moments::ColumnMoments;
+use learnt_core::prelude::*;
+
+/// Divides each column by its largest absolute value.
+///
+/// ```
+/// use learnt::{prepare::MaxAbsScaler, prelude::*};
+/// let data = OwnedDataset::unsupervised(Matrix::column_vector(vec![1.0, -4.0, 2.0]));
+/// let model = MaxAbsScaler::default().fit(&data.view())?;
+/// assert_eq!(model.transform(&data.x.frame())?.values().as_slice(), [0.25, -1.0, 0.5]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct MaxAbsScaler {
+    /// Cut new values to [-1, 1].
+    #[param(default = false)]
+    pub clip: bool,
+}
+
+/// A fitted [`MaxAbsScaler`].
+#[derive(Model, Clone, Debug)]
+#[model(transformer, validate = validate)]
+pub struct MaxAbsScalerModel {
+    /// Largest absolute value of each column.
+    pub max_abs: Vec<f64>,
+    /// Divisor of each column: `max_abs`, or 1 for a column of zeros.
+    pub scale: Vec<f64>,
+    /// Number of rows.
+    pub n_samples_seen: u64,
+    clip: bool,
+}
+
+impl Estimator for MaxAbsScaler {
+    type Model = MaxAbsScalerModel;
+    const ABOUT: &'static About = &About::transformer("preprocessing.MaxAbsScaler")
+        .alias(&["maxabs"])
+        .missing()
+        .inverse()
+        .streaming()
+        .threads()
+        .complexity(5)
+        .cost("n p time, p memory");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<MaxAbsScalerModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for MaxAbsScaler {
+    type State = ();
+    type Summary = ColumnMoments;
+    type Memo = ();
+
+    fn begin(&self, _outline: &Outline, _run: &Context) -> Result<()> {
+        Ok(())
+    }
+
+    fn summarize(&self, _: &(), block: &Block, _: &mut (), _: &Context) -> Result<ColumnMoments> {
+        Ok(ColumnMoments::of(&block.data))
+    }
+
+    fn advance(
+        &self,
+        _state: (),
+        all: ColumnMoments,
+        _run: &Context,
+    ) -> Result<Step<(), MaxAbsScalerModel>> {
+        let largest = |j: usize| match all.weight[j] > 0.0 {
+            true => all.low[j].abs().max(all.high[j].abs()),
+            false => 0.0,
+        };
+        let max_abs: Vec<f64> = (0..all.mean.len()).map(largest).collect();
+        let scale = max_abs.iter().map(|&m| if m > 10.0 * f64::MIN_POSITIVE { m } else { 1.0 });
+        Ok(Step::Done(MaxAbsScalerModel {
+            scale: scale.collect(),
+            max_abs,
+            n_samples_seen: all.rows,
+            clip: self.clip,
+        }))
+    }
+}
+
+impl MaxAbsScalerModel {
+    fn validate(&self) -> Result<()> {
+        let positive = self.scale.iter().all(|s| s.is_finite() && *s > 0.0);
+        match positive && self.max_abs.len() == self.scale.len() {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
+        }
+    }
+}
+
+impl Transformer for MaxAbsScalerModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        let clip = |v: f64| if self.clip { v.clamp(-1.0, 1.0) } else { v };
+        map_columns(x, self.scale.len(), run, |v, j| clip(v / self.scale[j]))
+    }
+
+    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        map_columns(x, self.scale.len(), run, |v, j| v * self.scale[j])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_of_zeros_stays_zero() {
+        let data = OwnedDataset::unsupervised(Matrix::zeros(3, 1));
+        let model = MaxAbsScaler::default().fit(&data.view()).unwrap();
+        assert_eq!(model.transform(&data.x.frame()).unwrap().values().as_slice(), [0.0; 3]);
+    }
+
+    /// Numbers of scikit-learn 1.9.1 (`tests/golden/generate/max_abs_scaler.py`).
+    #[test]
+    fn iris_agrees_with_the_reference() {
+        let iris = crate::datasets::load("iris").unwrap();
+        let model = MaxAbsScaler::default().fit(&iris.view()).unwrap();
+        assert_eq!(model.max_abs, [7.9, 4.4, 6.9, 2.5]);
+        let row = model.transform(&iris.x.frame()).unwrap().values().row(0).to_vec();
+        let expected = [0.6455696202531644, 0.7954545454545454, 0.20289855072463767, 0.08];
+        for (a, b) in row.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-15);
+        }
+    }
+}
