@@ -121,7 +121,9 @@ def test_coefficients_have_their_shapes_and_values(name, y):
         assert np.shape(ours.coef_) == np.shape(theirs.coef_)
         assert np.shape(ours.intercept_) == np.shape(theirs.intercept_)
     np.testing.assert_allclose(np.ravel(ours.coef_), np.ravel(theirs.coef_))
-    np.testing.assert_allclose(ours.predict(X[:, 2:]), theirs.predict(X[:, 2:]))
+    np.testing.assert_allclose(
+        np.ravel(ours.predict(X[:, 2:])), np.ravel(theirs.predict(X[:, 2:]))
+    )
     assert ours.score(X[:, 2:], y) == pytest.approx(theirs.score(X[:, 2:], y))
 
 
