@@ -8,6 +8,8 @@ MODULES = (
     "dummy",
     "impute",
     "linear_model",
+    "naive_bayes",
+    "neighbors",
     "pipeline",
     "preprocessing",
     "tree",

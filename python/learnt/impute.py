@@ -2,9 +2,11 @@
 """The learners of `learnt.impute`."""
 
 from ._base import Transformer
+from ._sklearn import Weighted
 
 __all__ = [
     "SimpleImputer",
+    "IterativeImputer",
 ]
 
 
@@ -60,3 +62,67 @@ class SimpleImputer(Transformer):
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""
         return self._fit(X, None)
+
+
+class IterativeImputer(Weighted, Transformer):
+    """Fills missing values with predictions from the other columns.
+
+    Values start at the mean, go from the fewest missing to the most and are not drawn at random,
+    so there is no `initial_strategy`, `imputation_order` or `sample_posterior`; every column is an
+    input of every other, so there is no `n_nearest_features`; a column without any value is filled
+    with 0. The default learner is plain least squares, not Bayesian ridge regression.
+
+    Parameters
+    ----------
+    estimator : a value or None, default=None
+        The regressor for numeric columns; least squares if nothing is said.
+    classifier : a value or None, default=None
+        The classifier for categorical columns; they keep their mode if nothing is said.
+    max_iter : a whole number >= 0, default=10
+        Largest number of rounds.
+    tol : a number >= 0, default=0.001
+        Largest change at convergence, as a share of the largest known value.
+    skip_complete : True or False, default=False
+        Fit no models for columns that training has complete; new gaps there get the mean.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    initial_
+        What missing values start from.
+    n_iter_
+        Rounds made.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    a fit for each column and round
+    """
+
+    _path = "impute.IterativeImputer"
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        classifier=None,
+        max_iter=10,
+        tol=0.001,
+        skip_complete=False,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.classifier = classifier
+        self.max_iter = max_iter
+        self.tol = tol
+        self.skip_complete = skip_complete
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None, sample_weight)

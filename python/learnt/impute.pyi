@@ -2,6 +2,7 @@
 from typing import Any, Literal
 
 from ._base import Transformer
+from ._sklearn import Weighted
 
 class SimpleImputer(Transformer):
     statistics_: Any
@@ -16,3 +17,20 @@ class SimpleImputer(Transformer):
         keep_empty_features: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> SimpleImputer: ...
+
+class IterativeImputer(Weighted, Transformer):
+    initial_: Any
+    n_iter_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        classifier: Any | None = None,
+        max_iter: int = 10,
+        tol: float = 0.001,
+        skip_complete: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> IterativeImputer: ...

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._base import Regressor
+from ._base import Classifier, Margins, Probabilities, Regressor
 from ._sklearn import Weighted
 
 class LinearRegression(Weighted, Regressor):
@@ -41,3 +41,24 @@ class Ridge(Weighted, Regressor):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge: ...
+
+class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        penalty: Literal["l2"] | None = "l2",
+        *,
+        C: float = 1.0,
+        tol: float = 0.0001,
+        fit_intercept: bool = True,
+        class_weight: Literal["balanced"] | None = None,
+        solver: Literal["auto", "lbfgs", "newton-cholesky"] = "auto",
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression: ...

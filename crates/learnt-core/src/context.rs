@@ -169,7 +169,7 @@ impl<'a> Context<'a> {
     /// Applies `f` to 0..n on all threads; the results are in order.
     pub fn par_map<T: Send>(&self, n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
         match pool(self.threads) {
-            Some(pool) if n > 1 => pool.install(|| (0..n).into_par_iter().map(|i| f(i)).collect()),
+            Some(pool) if n > 1 => pool.install(|| (0..n).into_par_iter().map(&f).collect()),
             _ => (0..n).map(f).collect(),
         }
     }

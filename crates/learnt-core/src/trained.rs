@@ -246,10 +246,10 @@ impl Trained {
 
     /// The numbers that self-tests compare: probabilities where offered, else the prediction.
     fn outputs(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        if let Some(classifier) = self.model.as_classifier() {
-            if let Ok(probabilities) = classifier.probabilities_in(x, run) {
-                return Ok(probabilities);
-            }
+        if let Some(classifier) = self.model.as_classifier()
+            && let Ok(probabilities) = classifier.probabilities_in(x, run)
+        {
+            return Ok(probabilities);
         }
         Ok(match self.predict_aligned(x, run)? {
             Prediction::Real(values) => values,

@@ -82,7 +82,7 @@ impl Model {
 
     /// Writes a model file: afterwards the path holds the old bytes or the new.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        Ok(interrupt::run_short(py, |_| self.trained.save(&path))?.value)
+        interrupt::run_short(py, |_| self.trained.save(&path)).map(drop)
     }
 
     /// Numbers (2-D), codes of classes, or clusters (-1 is noise), by the model's role.

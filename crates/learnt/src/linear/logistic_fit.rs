@@ -354,7 +354,10 @@ fn one_class(class: Option<&String>) -> Error {
     let name = class.map_or("", String::as_str);
     Error::new(
         Code::OneClass,
-        format!("at least two classes are needed, and the target holds only '{}'", plain(name)),
+        format!(
+            "at least two classes are needed, and the target holds one class, '{}'",
+            plain(name)
+        ),
     )
 }
 

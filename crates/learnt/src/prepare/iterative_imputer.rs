@@ -192,7 +192,12 @@ impl<'a> Filling<'a> {
     }
 
     /// Fits a model of column `j` and fills its gaps; `None` if there is nothing to learn from.
-    fn fill(&mut self, j: usize, learner: &dyn AnyEstimator, run: &Context) -> Result<Option<Fill>> {
+    fn fill(
+        &mut self,
+        j: usize,
+        learner: &dyn AnyEstimator,
+        run: &Context,
+    ) -> Result<Option<Fill>> {
         let schema = self.data.x.schema();
         let accepts = learner.any_accepts();
         let usable = |k: &usize| {
@@ -347,10 +352,8 @@ mod tests {
 
     #[test]
     fn a_category_keeps_its_mode_without_a_classifier() {
-        let columns = vec![
-            Column::numeric("x"),
-            Column::categorical("c", vec!["b".into(), "a".into()]),
-        ];
+        let columns =
+            vec![Column::numeric("x"), Column::categorical("c", vec!["b".into(), "a".into()])];
         let values = Matrix::from_rows(&[[0.0, 0.0], [1.0, 0.0], [2.0, f64::NAN], [3.0, 1.0]]);
         let x = Table::new(values.unwrap(), Schema::new(columns).unwrap()).unwrap();
         let data = OwnedDataset { x, ..Default::default() };
