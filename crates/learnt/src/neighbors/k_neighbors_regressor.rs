@@ -126,10 +126,11 @@ impl Regressor for KNeighborsRegressorModel {
             for (&row, &count) in rows.iter().zip(counts) {
                 let target = self.targets.row(row as usize);
                 for ((out, y), base) in out.iter_mut().zip(target).zip(first) {
-                    *out += count * (y - base);
+                    // Halves, because the difference of two huge targets would overflow.
+                    *out += count / total * (y / 2.0 - base / 2.0);
                 }
             }
-            out.iter_mut().zip(first).for_each(|(out, base)| *out = base + *out / total);
+            out.iter_mut().zip(first).for_each(|(out, base)| *out = (base / 2.0 + *out) * 2.0);
         })
     }
 }
