@@ -45,7 +45,12 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions, run: &Context) -> Res
 }
 
 /// Reads a table from bytes; `name` stands in messages, and its ending may say the format.
-pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions, run: &Context) -> Result<Loaded> {
+pub fn read_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    run: &Context,
+) -> Result<Loaded> {
     let input = input::from_memory(name, bytes);
     read_input(Path::new(name), &input, options, run).map_err(|error| error.within(&input.name))
 }

@@ -248,7 +248,7 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
 }
 
 pub(crate) fn make(call: &Call, name: &str) -> Result<ExitCode> {
-    let mut params = learnt::datasets::find_generator(name)?;
+    let mut params = (learnt::datasets::find_generator(name)?.build)();
     for id in call.args.ids() {
         let Some(param) = id.as_str().strip_prefix(PARAM) else { continue };
         if let Some(word) = call.text(id.as_str()) {

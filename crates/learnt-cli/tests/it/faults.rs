@@ -20,13 +20,25 @@ fn misspelt_words_get_their_neighbour() {
     fails(&["fit", "ridge", &data, "-t", "prise"], 2, &["E003", "did you mean 'price'?"]);
     fails(&["score", "m.learnt", &data, "--metric", "accurracy"], 3, &["m.learnt"]);
     fails(&["compare", "irsi"], 3, &["iris"]);
-    fails(&["fit", "dummy", "iris", "--strategy", "constant", "--constant", "setsa"], 2, &["setosa"]);
+    fails(
+        &["fit", "dummy", "iris", "--strategy", "constant", "--constant", "setsa"],
+        2,
+        &["setosa"],
+    );
 }
 
 #[test]
 fn a_parameter_out_of_bounds_is_refused_before_data_are_read() {
-    fails(&["fit", "ridge", "no-such-file.csv", "-t", "y", "--alpha", "-1"], 2, &["E002", "`alpha`", ">= 0", "-1"]);
-    fails(&["fit", "ridge", "no-such-file.csv", "-t", "y", "--alpha", "1o"], 2, &["E002", "alpha", "1o"]);
+    fails(
+        &["fit", "ridge", "no-such-file.csv", "-t", "y", "--alpha", "-1"],
+        2,
+        &["E002", "`alpha`", ">= 0", "-1"],
+    );
+    fails(
+        &["fit", "ridge", "no-such-file.csv", "-t", "y", "--alpha", "1o"],
+        2,
+        &["E002", "alpha", "1o"],
+    );
     fails(&["fit", "k-means", "no-such-file.csv", "--n-clusters", "0"], 2, &["n_clusters"]);
     fails(&["fit", "ridge", "no-such-file.csv", "-t", "y", "--alpha", "nan"], 2, &["alpha"]);
 }
@@ -74,7 +86,11 @@ fn unterminated_quotes_nul_bytes_and_foreign_encodings_are_named() {
 fn a_byte_order_mark_and_windows_line_ends_are_fine() {
     with("\u{feff}a,b\r\n1,2\r\n3,4\r\n", |path| {
         let done = ok(&["describe", path]);
-        assert!(done.out.contains("2 rows x 2 columns") && !done.out.contains('\u{feff}'), "{}", done.out);
+        assert!(
+            done.out.contains("2 rows x 2 columns") && !done.out.contains('\u{feff}'),
+            "{}",
+            done.out
+        );
     });
 }
 

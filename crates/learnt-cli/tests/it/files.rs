@@ -49,8 +49,21 @@ fn a_kill_during_saving_leaves_the_old_file_or_the_new_one() {
     let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
     ok(&["fit", "knn", &data, "-t", "price", "-o", &model]);
     for delay in 0..40 {
-        let words = ["fit", "knn", &data, "-t", "price", "-o", &model, "-f", "-q", "--seed", &delay.to_string()];
-        let mut child = command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let words = [
+            "fit",
+            "knn",
+            &data,
+            "-t",
+            "price",
+            "-o",
+            &model,
+            "-f",
+            "-q",
+            "--seed",
+            &delay.to_string(),
+        ];
+        let mut child =
+            command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_micros(1000 * delay));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -66,11 +79,26 @@ fn an_interrupt_stops_a_fit_and_leaves_no_file() {
     let data = folder.path().join("blobs.csv").to_str().unwrap().to_string();
     ok(&["make", "blobs", "--rows", "30000", "-o", &data]);
     let model = folder.path().join("m.learnt");
-    let words = ["fit", "k-means", &data, "--n-clusters", "200", "--n-init", "500", "--tol", "0", "-o", model.to_str().unwrap()];
+    let words = [
+        "fit",
+        "k-means",
+        &data,
+        "--n-clusters",
+        "200",
+        "--n-init",
+        "500",
+        "--tol",
+        "0",
+        "-o",
+        model.to_str().unwrap(),
+    ];
     let child = command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
     let interrupted = Instant::now();
-    let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let status = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(status.success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
@@ -86,9 +114,13 @@ fn a_streamed_fit_stays_below_a_limit_smaller_than_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("big.parquet").to_str().unwrap().to_string();
     ok(&["make", "regression", "--rows", "500000", "--columns", "19", "-o", &data]);
-    assert!(std::fs::metadata(&data).unwrap().len() > LIMIT, "the file must be larger than the limit");
+    assert!(
+        std::fs::metadata(&data).unwrap().len() > LIMIT,
+        "the file must be larger than the limit"
+    );
     let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
-    let words = ["fit", "ridge", &data, "-t", "y", "--stream", "--max-memory", "60MB", "-o", &model];
+    let words =
+        ["fit", "ridge", &data, "-t", "y", "--stream", "--max-memory", "60MB", "-o", &model];
     let mut child = command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;

@@ -11,10 +11,20 @@ fn json(words: &[&str]) -> Json {
 #[test]
 fn compare_shows_every_classifier_a_baseline_and_the_simplest_good_one() {
     let done = ok(&["compare", "iris", "--folds", "5"]);
-    for name in ["logistic-regression", "gaussian-nb", "k-neighbors-classifier", "decision-tree-classifier"] {
+    for name in
+        ["logistic-regression", "gaussian-nb", "k-neighbors-classifier", "decision-tree-classifier"]
+    {
         assert!(done.out.contains(name), "{name} is not in\n{}", done.out);
     }
-    for part in ["dummy-classifier", "baseline", "best", "p=", "±", "seed 0", "simplest model within one standard error"] {
+    for part in [
+        "dummy-classifier",
+        "baseline",
+        "best",
+        "p=",
+        "±",
+        "seed 0",
+        "simplest model within one standard error",
+    ] {
         assert!(done.out.contains(part), "'{part}' is not in\n{}", done.out);
     }
 }
@@ -22,7 +32,8 @@ fn compare_shows_every_classifier_a_baseline_and_the_simplest_good_one() {
 #[test]
 fn the_same_seed_gives_the_same_comparison_on_any_number_of_threads() {
     let rows = |threads: &str| {
-        let mut document = json(&["compare", "iris", "--folds", "3", "--threads", threads, "--seed", "5"]);
+        let mut document =
+            json(&["compare", "iris", "--folds", "3", "--threads", threads, "--seed", "5"]);
         for row in document["rows"].as_array_mut().unwrap() {
             row.as_object_mut().unwrap().remove("fit_seconds");
         }
@@ -37,7 +48,11 @@ fn a_model_is_fitted_summarised_inspected_verified_and_used() {
     let data = file(folder.path(), "houses.csv", houses());
     let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
     let fit = ok(&["fit", "linear-regression", &data, "-t", "price", "-o", &model]);
-    assert!(fit.err.contains("missing values filled") && fit.err.contains("categories one-hot"), "{}", fit.err);
+    assert!(
+        fit.err.contains("missing values filled") && fit.err.contains("categories one-hot"),
+        "{}",
+        fit.err
+    );
     assert!(ok(&["summary", &model]).out.contains("std"), "a table of coefficients");
     assert!(ok(&["inspect", &model]).out.contains("pipeline.Pipeline"));
     assert!(ok(&["verify", &model]).out.contains("whole"));
@@ -71,7 +86,10 @@ fn a_file_standard_input_gzip_and_other_formats_give_one_model() {
     }
     let predict = |source: &str, input: &[u8]| {
         let model = path("one.learnt");
-        let done = learnt_with(&["fit", "tree", source, "-t", "price", "-o", &model, "-f", "--max-depth", "4"], input);
+        let done = learnt_with(
+            &["fit", "tree", source, "-t", "price", "-o", &model, "-f", "--max-depth", "4"],
+            input,
+        );
         assert_eq!(done.code, 0, "{source}: {}", done.err);
         ok(&["predict", &model, &data]).out
     };
@@ -123,7 +141,10 @@ fn every_learner_can_be_shown_and_every_verb_has_examples() {
         let page = ok(&["show", learner["name"].as_str().unwrap()]).out;
         assert!(page.contains("role"), "{page}");
     }
-    for verb in ["list", "describe", "fit", "predict", "score", "cv", "compare", "summary", "inspect", "verify", "convert", "make", "dataset"] {
+    for verb in [
+        "list", "describe", "fit", "predict", "score", "cv", "compare", "summary", "inspect",
+        "verify", "convert", "make", "dataset",
+    ] {
         assert!(ok(&["help", verb]).out.contains("Examples:"), "{verb}");
     }
 }
@@ -149,6 +170,10 @@ fn a_gate_that_is_missed_has_its_own_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
     ok(&["fit", "dummy", "iris", "-o", &model]);
-    crate::fails(&["score", &model, "iris", "--fail-under", "accuracy=0.9"], 6, &["accuracy", "0.9"]);
+    crate::fails(
+        &["score", &model, "iris", "--fail-under", "accuracy=0.9"],
+        6,
+        &["accuracy", "0.9"],
+    );
     ok(&["score", &model, "iris", "--fail-under", "accuracy=0.1"]);
 }
