@@ -8,9 +8,6 @@ use std::collections::BTreeMap;
 /// Start of a learner's own flags in the matches, so that they cannot meet the common ones.
 pub(crate) const PARAM: &str = "param:";
 
-/// Common flags that a learner's parameter of the same name must not hide.
-const COMMON: &[&str] = &["target", "task", "weight", "seed", "threads", "json", "out", "help"];
-
 /// The whole command.
 pub(crate) fn command() -> Command {
     Command::new("learnt")
@@ -175,6 +172,8 @@ fn with_data(command: Command) -> Command {
 }
 
 fn model(command: Command) -> Command {
+    let has_data = command.get_arguments().any(|arg| arg.get_id() == "data");
+    let command = if has_data { command.mut_arg("data", |arg| arg.index(2)) } else { command };
     command.arg(Arg::new("model").required(true).index(1).value_name("MODEL").help("A model file"))
 }
 
@@ -251,7 +250,7 @@ fn with_learners(verb: Command, extend: impl Fn(Command) -> Command) -> Command 
     let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
     let commands: Vec<Command> = single
         .chain(shared_aliases())
-        .map(|(name, entries)| extend(learner_command(name, &entries)))
+        .map(|(name, entries)| learner_command(name, &entries, &extend))
         .collect();
     parent.subcommands(commands)
 }
@@ -269,7 +268,11 @@ fn shared_aliases() -> BTreeMap<String, Vec<&'static Entry>> {
     aliases
 }
 
-fn learner_command(name: String, entries: &[&'static Entry]) -> Command {
+fn learner_command(
+    name: String,
+    entries: &[&'static Entry],
+    extend: impl Fn(Command) -> Command,
+) -> Command {
     let abouts: Vec<&'static About> = entries.iter().map(|entry| entry.about).collect();
     let learner = (entries[0].build)();
     let sentence = learner.documentation().lines().next().unwrap_or_default().to_string();
@@ -290,14 +293,15 @@ fn learner_command(name: String, entries: &[&'static Entry]) -> Command {
     }
     let command =
         with_data(look("", "", "")).name(name).about(about).before_help("").hide(is_alias);
-    with_params(command, &specs)
+    with_params(extend(command), &specs)
 }
 
-/// One flag for each parameter.
+/// One flag for each parameter; `--param-NAME` where the verb has a flag of that name itself.
 fn with_params(mut command: Command, specs: &[ParamSpec]) -> Command {
     for spec in specs {
         let name = spec.name.replace('_', "-");
-        let long = if COMMON.contains(&name.as_str()) { format!("param-{name}") } else { name };
+        let taken = command.get_arguments().any(|arg| arg.get_long() == Some(name.as_str()));
+        let long = if taken { format!("param-{name}") } else { name };
         let first = spec.doc.lines().collect::<Vec<_>>().join(" ");
         let mut arg = Arg::new(format!("{PARAM}{}", spec.name))
             .long(long)

@@ -81,6 +81,7 @@ pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
         }
     };
     call.say(&format!("read {name}: {}", loaded.report));
+    loaded.report.notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     let table = renamed(loaded.table, &call.texts("rename"))?;
     Ok(Input {
         table,

@@ -12,22 +12,25 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     quiet_panics();
+    std::panic::catch_unwind(answer).unwrap_or_else(|_| output::failure(&bug(), false))
+}
+
+fn answer() -> ExitCode {
     let matches = match args::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return output::usage(&error),
     };
-    let run = std::panic::AssertUnwindSafe(|| commands::run(&matches));
-    let outcome = std::panic::catch_unwind(run);
-    let result = outcome.unwrap_or_else(|_| Err(bug()));
-    match result {
+    match commands::run(&matches) {
         Ok(code) => code,
         Err(error) => output::failure(&error, args::wants_json(&matches)),
     }
 }
 
-/// A panic is a mistake of ours, told as one line and not as a trace.
+/// A panic is a mistake of ours, told as one line and not as a trace; `LEARNT_TRACE` shows it.
 fn quiet_panics() {
-    std::panic::set_hook(Box::new(|_| {}));
+    if std::env::var_os("LEARNT_TRACE").is_none() {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
 }
 
 fn bug() -> Error {

@@ -159,7 +159,7 @@ impl fmt::Display for ReadReport {
             None => {}
         }
         match &self.digest {
-            Some(digest) => write!(f, "  digest {digest}"),
+            Some(digest) => write!(f, "  sha256 {}…", digest.get(..12).unwrap_or(digest)),
             None => Ok(()),
         }
     }

@@ -83,6 +83,7 @@ fn stream(call: &Call, name: &str) -> Result<Trained> {
     let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
         .map_err(|error| input::or_bundled(error, path))?;
     call.say(&format!("read {path} in blocks: {}", source.report()));
+    source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));
     let outline = source.outline();
     let no_rows = Matrix::zeros(0, 1);

@@ -110,17 +110,29 @@ fn an_interrupt_stops_a_fit_and_leaves_no_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_streamed_fit_stays_below_a_limit_smaller_than_its_file() {
-    const LIMIT: u64 = 60_000_000;
+    const LIMIT: u64 = 125_000_000;
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("big.parquet").to_str().unwrap().to_string();
-    ok(&["make", "regression", "--rows", "500000", "--columns", "19", "-o", &data]);
+    ok(&["make", "regression", "--rows", "800000", "--columns", "19", "-o", &data]);
     assert!(
         std::fs::metadata(&data).unwrap().len() > LIMIT,
         "the file must be larger than the limit"
     );
     let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
-    let words =
-        ["fit", "ridge", &data, "-t", "y", "--stream", "--max-memory", "60MB", "-o", &model];
+    let words = [
+        "fit",
+        "ridge",
+        &data,
+        "-t",
+        "y",
+        "--stream",
+        "--max-memory",
+        "125MB",
+        "-j",
+        "2",
+        "-o",
+        &model,
+    ];
     let mut child = command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
@@ -146,9 +158,33 @@ fn high_water_mark(status: &str) -> Option<u64> {
 fn streamed_and_whole_fits_agree() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("rows.csv").to_str().unwrap().to_string();
-    ok(&["make", "regression", "--rows", "40000", "--columns", "3", "-o", &data]);
+    ok(&[
+        "make",
+        "regression",
+        "--rows",
+        "40000",
+        "--columns",
+        "3",
+        "--informative",
+        "2",
+        "-o",
+        &data,
+    ]);
     let new = folder.path().join("new.csv").to_str().unwrap().to_string();
-    ok(&["make", "regression", "--rows", "100", "--columns", "3", "--seed", "9", "-o", &new]);
+    ok(&[
+        "make",
+        "regression",
+        "--rows",
+        "100",
+        "--columns",
+        "3",
+        "--informative",
+        "2",
+        "--seed",
+        "9",
+        "-o",
+        &new,
+    ]);
     let predict = |flags: &[&str]| {
         let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
         let words = [&["fit", "ridge", &data, "-t", "y", "-f", "-o", &model], flags].concat();
