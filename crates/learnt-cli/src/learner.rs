@@ -2,6 +2,7 @@
 
 use crate::args::PARAM;
 use crate::commands::Call;
+use clap::parser::ValueSource;
 use learnt::data::{Dataset, Schema, Target};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::{About, AnyEstimator, Entry};
@@ -61,11 +62,7 @@ pub(crate) fn parameters(call: &Call, entry: &Entry) -> Result<Vec<(String, Valu
     let mut out = Vec::new();
     for id in call.args.ids() {
         let Some(name) = id.as_str().strip_prefix(PARAM) else { continue };
-        if !call
-            .args
-            .value_source(id.as_str())
-            .is_some_and(|source| source == clap::parser::ValueSource::CommandLine)
-        {
+        if call.args.value_source(id.as_str()) != Some(ValueSource::CommandLine) {
             continue;
         }
         let word = call.text(id.as_str()).unwrap_or("true");

@@ -45,14 +45,12 @@ impl Terminal {
 
 impl Observer for Terminal {
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
-        if let Some(bar) = &self.bar {
-            if bar.elapsed() > Duration::from_secs(1) {
-                let total = progress.total.map_or(String::new(), |total| format!(" of {total}"));
-                let objective =
-                    progress.objective.map_or(String::new(), |x| format!(", objective {x:.6e}"));
-                bar.set_message(format!("{}: {}{total}{objective}", progress.stage, progress.done));
-                bar.tick();
-            }
+        if let Some(bar) = self.bar.as_ref().filter(|bar| bar.elapsed() > Duration::from_secs(1)) {
+            let total = progress.total.map_or(String::new(), |total| format!(" of {total}"));
+            let objective =
+                progress.objective.map_or(String::new(), |x| format!(", objective {x:.6e}"));
+            bar.set_message(format!("{}: {}{total}{objective}", progress.stage, progress.done));
+            bar.tick();
         }
         if self.events {
             let event = serde_json::json!({

@@ -1,7 +1,5 @@
 //! What the command prints: tables or JSON on standard output, words on standard error.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the place that prints")]
-
 use learnt::error::{Error, plain};
 use serde_json::{Value as Json, json};
 use std::io::Write;

@@ -426,8 +426,9 @@ mod tests {
     use crate::prepare::{PolynomialFeatures, SimpleImputer, StandardScaler};
 
     fn data(rows: usize) -> OwnedDataset {
-        let hole =
-            |i: usize, j: usize| if (i * 3 + j) % 17 == 0 { f64::NAN } else { (i * i + j) as f64 };
+        let hole = |i: usize, j: usize| {
+            if (i * 3 + j).is_multiple_of(17) { f64::NAN } else { (i * i + j) as f64 }
+        };
         OwnedDataset::regression(
             Matrix::from_fn(rows, 2, hole),
             (0..rows).map(|i| i as f64).collect(),

@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod checks;
+mod golden;
 mod golden_case;
+mod golden_centres;
 mod golden_data;
 mod golden_least_squares;
+mod golden_logistic;
 mod golden_metrics;
+mod golden_naive_bayes;

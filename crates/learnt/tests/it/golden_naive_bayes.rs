@@ -1,12 +1,9 @@
 //! Gaussian naive Bayes against reference numbers.
 
-#![allow(clippy::unwrap_used, reason = "what fails here is a failed test")]
-
 use learnt::bayes::GaussianNB;
 use learnt::prelude::*;
 
-mod golden;
-use golden::Golden;
+use crate::golden::{self, Golden};
 
 #[test]
 fn iris_agrees_with_scikit_learn() {

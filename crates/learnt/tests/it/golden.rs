@@ -1,8 +1,5 @@
 //! Reads reference cases and their data from `tests/golden` of the repository.
 
-#![allow(dead_code, reason = "every test binary uses its own part")]
-#![allow(clippy::unwrap_used, reason = "a missing reference is a failed test")]
-
 use learnt::prelude::*;
 use serde_json::Value as Json;
 use std::path::PathBuf;

@@ -1,7 +1,5 @@
 //! Logistic regression against reference numbers, and against itself on other paths.
 
-#![allow(clippy::unwrap_used, reason = "what fails here is a failed test")]
-
 use learnt::context::Recorder;
 use learnt::linear::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
@@ -10,8 +8,7 @@ use learnt::prelude::*;
 use learnt::rounds::{Source, block_rows};
 use learnt::trained::Trained;
 
-mod golden;
-use golden::Golden;
+use crate::golden::{self, Golden};
 
 fn free() -> LogisticRegression {
     LogisticRegression { penalty: Penalty::Nothing, tol: 1e-8, ..Default::default() }
