@@ -7,6 +7,7 @@ from ._sklearn import Weighted
 __all__ = [
     "StandardScaler",
     "MinMaxScaler",
+    "MaxAbsScaler",
     "OneHotEncoder",
     "OrdinalEncoder",
     "PolynomialFeatures",
@@ -108,6 +109,46 @@ class MinMaxScaler(Invertible, Transformer):
         self.feature_range = feature_range
         self.clip = clip
         self.center = center
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None)
+
+
+class MaxAbsScaler(Invertible, Transformer):
+    """Divides each column by its largest absolute value.
+
+    Parameters
+    ----------
+    clip : True or False, default=False
+        Cut new values to [-1, 1].
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    max_abs_
+        Largest absolute value of each column.
+    scale_
+        Divisor of each column: `max_abs`, or 1 for a column of zeros.
+    n_samples_seen_
+        Number of rows.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p time, p memory
+    """
+
+    _path = "preprocessing.MaxAbsScaler"
+
+    def __init__(self, *, clip=False, n_jobs=None):
+        self.clip = clip
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):

@@ -41,6 +41,15 @@ class MinMaxScaler(Invertible, Transformer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> MinMaxScaler: ...
 
+class MaxAbsScaler(Invertible, Transformer):
+    max_abs_: Any
+    scale_: Any
+    n_samples_seen_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(self, *, clip: bool = False, n_jobs: int | None = None) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> MaxAbsScaler: ...
+
 class OneHotEncoder(Invertible, Transformer):
     categories_: Any
     n_features_in_: int
