@@ -158,6 +158,9 @@ pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result
     } else if call.text("target").is_none() {
         asked.task = asked.task.or(input.default_task);
     }
+    if call.text("impute") == Some("drop-rows") {
+        table = without_missing(call, table);
+    }
     let parts = learnt_io::to_dataset(table, &asked.roles())?;
     parts.notes.iter().for_each(|note| call.say(note));
     Ok(Supervised {
@@ -166,6 +169,18 @@ pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result
         name: input.name,
         digest: input.digest,
     })
+}
+
+/// The rows without a missing value, and a word about the others.
+fn without_missing(call: &Call, table: Table) -> Table {
+    let whole = |i: &usize| table.values().row(*i).iter().all(|value| !value.is_nan());
+    let rows = table.values().nrows();
+    let kept: Vec<usize> = (0..rows).filter(whole).collect();
+    if kept.len() == rows {
+        return table;
+    }
+    call.say(&format!("dropped {} of {rows} rows with missing values", rows - kept.len()));
+    table.frame().gather(&kept)
 }
 
 pub(crate) fn no_target(schema: &Schema) -> Error {

@@ -30,7 +30,7 @@ pub trait Estimator: Params + Default + Clone {
         let name = Self::ABOUT.name();
         self.check().map_err(|error| error.within(name))?;
         let needs_target = self.roles().needs_target();
-        data.check(self.accepts(), needs_target).map_err(|error| error.within(name))?;
+        data.check(self.accepts(), needs_target, run).map_err(|error| error.within(name))?;
         if data.weights.is_some() && !self.accepts().weights {
             let message = format!("{name}: this learner takes no weights");
             return Err(Error::new(Code::Weights, message).hint("leave the weights out"));

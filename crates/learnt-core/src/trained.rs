@@ -381,10 +381,14 @@ impl Source for Checked<'_> {
         self.source.in_memory()
     }
     fn with(&self, index: u64, f: &mut dyn FnMut(&rounds::Block) -> Result<()>) -> Result<()> {
+        // Blocks are already spread over the threads.
+        let alone = Context::default().with_threads(1);
         self.source.with(index, &mut |block| {
-            block
-                .data
-                .check(self.learner.any_accepts(), self.learner.any_roles().needs_target())?;
+            block.data.check(
+                self.learner.any_accepts(),
+                self.learner.any_roles().needs_target(),
+                &alone,
+            )?;
             f(block)
         })
     }

@@ -180,7 +180,10 @@ fn refuse_missing(column: &Column, values: MatRef, j: usize) -> Result<()> {
 pub(crate) fn missing_target(name: &str, count: u64, first: u64) -> Error {
     let row = first + 1;
     let message = format!("target '{}' has {count} missing values (first: row {row})", plain(name));
-    Error::new(Code::Missing, message).column(name).row(row).hint("remove those rows first")
+    Error::new(Code::Missing, message)
+        .column(name)
+        .row(row)
+        .hint("--impute drop-rows leaves those rows out")
 }
 
 /// The different numbers of a column, as far as they matter.

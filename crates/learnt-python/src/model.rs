@@ -52,7 +52,7 @@ impl Model {
                 .with_threads(threads)
                 .observed_by(observer);
             trained.with_aligned(&Frame::new(values, &schema)?, |rows| {
-                rows.check(accepts).map_err(|error| error.within(trained.about.name()))?;
+                rows.check(accepts, &run).map_err(|error| error.within(trained.about.name()))?;
                 f(trained, rows, &run)
             })
         };
@@ -161,7 +161,7 @@ impl Model {
                 trained.model.as_transformer().ok_or_else(|| not(trained, "transformer"))?;
             let schema = Schema::unnamed(values.ncols());
             let rows = Frame::new(values, &schema)?;
-            rows.check(Accepts { missing: self.accepts.missing, ..Accepts::default() })?;
+            rows.check(Accepts { missing: self.accepts.missing, ..Accepts::default() }, &run)?;
             transformer.inverse_in(&rows, &run)
         })?;
         table_object(py, outcome.value)

@@ -79,7 +79,10 @@ fn main() -> Result<()> {
             (
                 "checks of the data".into(),
                 0.0,
-                Box::new(|| view.check(LinearRegression::ABOUT.accepts, true).unwrap_or_default()),
+                Box::new(|| {
+                    view.check(LinearRegression::ABOUT.accepts, true, &Context::default())
+                        .unwrap_or_default()
+                }),
             ),
             (
                 "LinearRegression, checks and fit".into(),

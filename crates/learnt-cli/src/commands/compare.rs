@@ -1,7 +1,7 @@
 //! `learnt cv` and `learnt compare`.
 
 use super::Call;
-use super::fit::{drop_rows, duration};
+use super::fit::duration;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{print, print_json};
@@ -13,14 +13,6 @@ use learnt::report::{Cell, ReportTable, finite, probability};
 use learnt::select::{self, Candidate, Comparison, CrossValidation, Row};
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
-
-fn load(call: &Call, with_target: bool) -> Result<Supervised> {
-    let mut supervised = input::supervised(call, input::read(call)?, with_target)?;
-    if call.text("impute") == Some("drop-rows") {
-        drop_rows(call, &mut supervised);
-    }
-    Ok(supervised)
-}
 
 /// The metrics asked for, or the usual ones; all must fit the task.
 fn chosen_metrics(call: &Call, data: &Dataset) -> Result<Vec<&'static Metric>> {
@@ -53,7 +45,7 @@ fn folds(call: &Call) -> Result<usize> {
 
 pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     let k = folds(call)?;
-    let supervised = load(call, learner::needs_target(name))?;
+    let supervised = input::supervised(call, input::read(call)?, learner::needs_target(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
@@ -152,7 +144,7 @@ fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
 
 pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let k = folds(call)?;
-    let supervised = load(call, true)?;
+    let supervised = input::supervised(call, input::read(call)?, true)?;
     let data = supervised.data.view();
     let chosen = chosen_metrics(call, &data)?;
     let missing = learner::has_missing(&data);

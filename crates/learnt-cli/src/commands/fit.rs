@@ -1,7 +1,7 @@
 //! `learnt fit`.
 
 use super::Call;
-use crate::input::{self, Supervised};
+use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
 use learnt::data::{Matrix, Target};
@@ -44,10 +44,7 @@ fn check_out(call: &Call) -> Result<()> {
 
 fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     let input = input::read(call)?;
-    let mut supervised = input::supervised(call, input, learner::needs_target(name))?;
-    if call.text("impute") == Some("drop-rows") {
-        drop_rows(call, &mut supervised);
-    }
+    let supervised = input::supervised(call, input, learner::needs_target(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
@@ -60,17 +57,6 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     let mut trained = Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?;
     trained.history.digest = supervised.digest;
     Ok(trained)
-}
-
-pub(crate) fn drop_rows(call: &Call, supervised: &mut Supervised) {
-    let data = supervised.data.view();
-    let whole = |i: &usize| (0..data.x.ncols()).all(|j| !data.x.values().at(*i, j).is_nan());
-    let kept: Vec<usize> = (0..data.nrows()).filter(whole).collect();
-    let dropped = data.nrows() - kept.len();
-    if dropped > 0 {
-        call.say(&format!("dropped {dropped} of {} rows with missing values", data.nrows()));
-        supervised.data = data.gather(&kept);
-    }
 }
 
 fn stream(call: &Call, name: &str) -> Result<Trained> {

@@ -124,6 +124,15 @@ fn the_target_must_be_named_and_doubtful_tasks_are_asked_for() {
 }
 
 #[test]
+fn a_target_with_holes_is_refused_with_the_way_out() {
+    with("x,y\n1,1.5\n2,\n3,2.5\n4,4.25\n", |path| {
+        fails(&["fit", "ridge", path, "-t", "y"], 3, &["E021", "'y'", "--impute drop-rows"]);
+        let done = ok(&["fit", "ridge", path, "-t", "y", "--impute", "drop-rows"]);
+        assert!(done.err.contains("dropped 1 of 4 rows"), "{}", done.err);
+    });
+}
+
+#[test]
 fn folds_beyond_the_smallest_class_are_refused_by_name() {
     let mut text = String::from("x,c\n");
     for i in 0..20 {

@@ -133,17 +133,81 @@ fn a_streamed_fit_stays_below_a_limit_smaller_than_its_file() {
         "-o",
         &model,
     ];
-    let mut child = command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let (code, peak, said) = with_peak(&words);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(peak > 0 && peak < LIMIT, "the peak was {peak} bytes");
+    ok(&["verify", &model]);
+}
+
+/// Exit code, peak of resident memory, and standard error of a call.
+#[cfg(target_os = "linux")]
+fn with_peak(words: &[&str]) -> (Option<i32>, u64, String) {
+    let mut child = command(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
         peak = peak.max(high_water_mark(&status).unwrap_or(0));
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(1));
     }
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(peak > 0 && peak < LIMIT, "the peak was {peak} bytes");
-    ok(&["verify", &model]);
+    (output.status.code(), peak, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A model file with any header and data, and a right checksum.
+#[cfg(target_os = "linux")]
+fn forged(header: &[u8], data: &[u8]) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let mut bytes = b"learnt\0\x01".to_vec();
+    bytes.extend_from_slice(&(header.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(header);
+    bytes.extend_from_slice(data);
+    let checksum = Sha256::digest(&bytes);
+    bytes.extend_from_slice(&checksum);
+    bytes
+}
+
+/// Headers made to exhaust memory or the stack, or to point outside the file.
+#[cfg(target_os = "linux")]
+#[test]
+fn forged_headers_are_refused_within_bounded_memory() {
+    let tensor = |name: &str, shape: &str, from: u64, to: u64| {
+        format!("\"{name}\":{{\"dtype\":\"F64\",\"shape\":{shape},\"data_offsets\":[{from},{to}]}}")
+    };
+    let with = |tensors: &[String]| {
+        format!("{{\"__metadata__\":{{\"learnt\":\"null\"}},{}}}", tensors.join(","))
+    };
+    let many: Vec<String> = (0..100_000).map(|i| tensor(&format!("t{i}"), "[0]", 0, 0)).collect();
+    let cases: Vec<(&str, Vec<u8>)> = vec![
+        (
+            "a list of millions",
+            forged(format!("{{\"a\":[{}0]}}", "0,".repeat(7_000_000)).as_bytes(), b""),
+        ),
+        ("a hundred thousand levels", forged("[".repeat(100_000).as_bytes(), b"")),
+        ("a hundred thousand arrays", forged(with(&many).as_bytes(), b"")),
+        (
+            "a shape that overflows",
+            forged(with(&[tensor("a", "[1099511627776,1099511627776]", 0, 8)]).as_bytes(), &[0; 8]),
+        ),
+        (
+            "an array beyond the file",
+            forged(with(&[tensor("a", "[1000000]", 0, 8_000_000)]).as_bytes(), &[0; 8]),
+        ),
+        (
+            "arrays that overlap",
+            forged(with(&[tensor("a", "[1]", 0, 8), tensor("b", "[1]", 0, 8)]).as_bytes(), &[0; 8]),
+        ),
+        ("a key twice", forged(b"{\"__metadata__\":{\"learnt\":\"1\",\"learnt\":\"2\"}}", b"")),
+        ("no manifest", forged(b"{}", b"")),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in cases {
+        let size = bytes.len() as u64;
+        let path = file(folder.path(), "forged.learnt", bytes);
+        let (code, peak, said) = with_peak(&["verify", &path]);
+        assert_eq!(code, Some(4), "{name}: {said}");
+        assert!(said.contains("E052"), "{name}: {said}");
+        assert!(peak < 2 * size + 64_000_000, "{name}: {peak} bytes for a file of {size}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! Frames, targets and data sets: borrowed views that learners read, and their owned twins.
 
 use super::{Column, ColumnKind, Label, MatRef, Matrix, Schema};
+use crate::context::Context;
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::Accepts;
 
@@ -67,7 +68,7 @@ impl<'a> Frame<'a> {
 
     /// Checks width, infinities, missing values and categories against what is accepted.
     /// Errors name the column, the row and what to do.
-    pub fn check(&self, accepts: Accepts) -> Result<()> {
+    pub fn check(&self, accepts: Accepts, run: &Context) -> Result<()> {
         if self.ncols() == 0 {
             let message = format!(
                 "found 0 feature(s) (shape=({}, 0)) while a minimum of 1 is required",
@@ -78,7 +79,7 @@ impl<'a> Frame<'a> {
         if !accepts.categories {
             self.refuse_categories()?;
         }
-        match self.first_not_finite(accepts.missing) {
+        match self.first_not_finite(accepts.missing, run) {
             None => Ok(()),
             Some((i, j)) => Err(self.not_finite(i, j)),
         }
@@ -98,25 +99,27 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The first value that is infinite, or missing where that is not allowed. A sum that is
-    /// finite proves a whole row or column good at memory speed.
-    fn first_not_finite(&self, missing_allowed: bool) -> Option<(usize, usize)> {
+    /// The first value that is infinite, or missing where that is not allowed.
+    fn first_not_finite(&self, missing_allowed: bool, run: &Context) -> Option<(usize, usize)> {
         let bad = |x: f64| if missing_allowed { x.is_infinite() } else { !x.is_finite() };
-        let scan = |slice: &[f64]| {
-            let zero = slice.iter().fold(0.0, |sum, x| sum + x * 0.0);
-            (zero != 0.0).then(|| slice.iter().position(|&x| bad(x))).flatten()
-        };
         let values = self.values;
-        if values.col_stride() == 1 {
-            return (0..values.nrows()).find_map(|i| scan(values.row_slice(i)?).map(|j| (i, j)));
+        if values.row_stride() == 1 && values.nrows() > 1 {
+            let found = run.par_map(values.ncols(), |j| {
+                let column = values.column_slice(j).unwrap_or_default();
+                if all_finite(column) { None } else { column.iter().position(|&x| bad(x)) }
+            });
+            return found.into_iter().enumerate().filter_map(|(j, i)| i.map(|i| (i, j))).min();
         }
-        if values.row_stride() == 1 {
-            return (0..values.ncols())
-                .filter_map(|j| scan(values.column_slice(j)?).map(|i| (i, j)))
-                .min();
-        }
-        let cells = (0..values.nrows()).flat_map(|i| (0..values.ncols()).map(move |j| (i, j)));
-        cells.into_iter().find(|&(i, j)| bad(values.at(i, j)))
+        let rows = (1 << 16) / values.ncols().max(1) + 1;
+        let found = run.par_ranges(values.nrows(), rows, |range| {
+            range.into_iter().find_map(|i| {
+                if values.row_slice(i).is_some_and(all_finite) {
+                    return None;
+                }
+                (0..values.ncols()).find(|&j| bad(values.at(i, j))).map(|j| (i, j))
+            })
+        });
+        found.into_iter().flatten().next()
     }
 
     fn not_finite(&self, i: usize, j: usize) -> Error {
@@ -140,6 +143,18 @@ impl<'a> Frame<'a> {
             .row(i as u64 + 1)
             .hint("put SimpleImputer in front, drop those rows, or use a tree")
     }
+}
+
+/// Whether no value is infinite or missing: zero times any such value is not zero.
+fn all_finite(values: &[f64]) -> bool {
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        for k in 0..8 {
+            sums[k] += eight[k] * 0.0;
+        }
+    }
+    sums.iter().chain(rest).all(|x| x * 0.0 == 0.0)
 }
 
 /// A frame that owns its values and schema.
@@ -318,7 +333,7 @@ impl<'a> Dataset<'a> {
 
     /// Checks everything a learner may rely on: shapes, finite numbers, valid weights, a target if
     /// one is needed.
-    pub fn check(&self, accepts: Accepts, needs_target: bool) -> Result<()> {
+    pub fn check(&self, accepts: Accepts, needs_target: bool, run: &Context) -> Result<()> {
         let n = self.nrows();
         if n == 0 {
             let message = format!(
@@ -327,7 +342,7 @@ impl<'a> Dataset<'a> {
             );
             return Err(Error::new(Code::Empty, message));
         }
-        self.x.check(accepts)?;
+        self.x.check(accepts, run)?;
         if let Some(weights) = self.weights {
             check_weights(weights, n)?;
         }

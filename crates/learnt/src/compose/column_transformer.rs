@@ -397,7 +397,7 @@ impl Job for ColumnsJob {
             let table = block.data.x.select(&placed.columns);
             let data = offered(&block.data, table.frame(), learner.any_accepts());
             if state.first_round {
-                data.check(learner.any_accepts(), false)
+                data.check(learner.any_accepts(), false, &run.with_threads(1))
                     .map_err(|error| error.within(placed.name))?;
             }
             let summary = self

@@ -11,3 +11,4 @@ mod golden_least_squares;
 mod golden_logistic;
 mod golden_metrics;
 mod golden_naive_bayes;
+mod kept_models;

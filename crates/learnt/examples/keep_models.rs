@@ -1,0 +1,40 @@
+//! Writes one small model of each learner to `tests/golden/models`, where later builds must load it.
+//! Models that are already there are left alone.
+
+use learnt::compose::{Groups, Steps};
+use learnt::params::ParamType;
+use learnt::prelude::*;
+use learnt::trained::Trained;
+use std::path::PathBuf;
+
+fn main() -> Result<()> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/models");
+    std::fs::create_dir_all(&folder)?;
+    for entry in learnt::entries() {
+        let name = format!("{}-{}.learnt", entry.about.path, env!("CARGO_PKG_VERSION"));
+        let path = folder.join(name);
+        if path.exists() {
+            continue;
+        }
+        let mut learner = (entry.build)();
+        match entry.about.path {
+            "pipeline.Pipeline" => {
+                let scaler = learnt::prepare::StandardScaler::default();
+                let steps = Steps::default()
+                    .then("scale", scaler)
+                    .then("model", learnt::linear::LogisticRegression::default());
+                learner.set("steps", &steps.to_value())?;
+            }
+            "compose.ColumnTransformer" => {
+                let scaler = learnt::prepare::MinMaxScaler::default();
+                let groups = Groups::default().with("unit", scaler, &[":numeric"]);
+                learner.set("transformers", &groups.to_value())?;
+            }
+            _ => {}
+        }
+        let name = if learner.any_roles().regressor { "cpu" } else { "iris" };
+        let data = learnt::datasets::load(name)?;
+        Trained::fit(learner.as_ref(), &data.view(), &[], &Context::default())?.save(&path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Models that were written once and must load in every later build (`tests/golden/models`).
+//!
+//! `cargo run -p learnt --example keep_models` writes one for each learner that has none yet.
+
+use learnt::prelude::*;
+use std::path::PathBuf;
+
+fn kept() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/models");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_learner_has_a_kept_model() {
+    for entry in learnt::entries() {
+        let name = format!("{}-{}.learnt", entry.about.path, env!("CARGO_PKG_VERSION"));
+        let found = kept().iter().any(|path| path.ends_with(&name));
+        assert!(found, "{name} is missing: cargo run -p learnt --example keep_models");
+    }
+}
+
+/// Bits are promised on one kind of processor; across kinds a small difference is allowed.
+#[test]
+fn kept_models_load_and_give_their_stored_outputs() {
+    for path in kept() {
+        let trained = learnt::load(&path).unwrap_or_else(|error| panic!("{error}"));
+        let Some(examples) = &trained.history.examples else { continue };
+        let frame = Frame::new(examples.inputs.view(), &trained.history.schema).unwrap();
+        let outputs = crate::checks::outputs(&trained, &frame).unwrap();
+        let expected = examples.outputs.as_slice();
+        // Classifiers list codes before the probabilities that the file holds.
+        let start = if trained.about.offers.probabilities { frame.nrows() } else { 0 };
+        for (got, want) in outputs[start..].iter().zip(expected) {
+            let near =
+                (got - want).abs() <= 1e-9 * (1.0 + want.abs()) || (got.is_nan() && want.is_nan());
+            assert!(near, "{}: {got} and not {want}", path.display());
+        }
+    }
+}
