@@ -287,16 +287,21 @@ impl Trained {
 
     /// Repeats the self-test; true if every output has the same bits. `None` without a self-test.
     pub fn verify(&self) -> Result<Option<bool>> {
+        let same = |(a, b): &(f64, f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        Ok(self.self_test()?.map(|pairs| pairs.iter().all(same)))
+    }
+
+    /// Outputs of the self-test rows now, each beside the one in the file. `None` without a
+    /// self-test.
+    pub fn self_test(&self) -> Result<Option<Vec<(f64, f64)>>> {
         let Some(examples) = &self.history.examples else { return Ok(None) };
         let frame = Frame::new(examples.inputs.view(), &self.history.schema)?;
         let outputs = self.outputs(&frame, &Context::default().with_threads(1))?;
-        let same = outputs.as_slice().len() == examples.outputs.as_slice().len()
-            && outputs
-                .as_slice()
-                .iter()
-                .zip(examples.outputs.as_slice())
-                .all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()));
-        Ok(Some(same))
+        let (now, then) = (outputs.as_slice(), examples.outputs.as_slice());
+        if now.len() != then.len() {
+            return Err(invalid("the self-test has another number of outputs"));
+        }
+        Ok(Some(now.iter().copied().zip(then.iter().copied()).collect()))
     }
 
     /// The bytes of a model file. Equal fits give equal bytes.

@@ -2,7 +2,6 @@
 //!
 //! `cargo run -p learnt --example keep_models` writes one for each learner that has none yet.
 
-use learnt::prelude::*;
 use std::path::PathBuf;
 
 fn kept() -> Vec<PathBuf> {
@@ -27,16 +26,13 @@ fn every_learner_has_a_kept_model() {
 fn kept_models_load_and_give_their_stored_outputs() {
     for path in kept() {
         let trained = learnt::load(&path).unwrap_or_else(|error| panic!("{error}"));
-        let Some(examples) = &trained.history.examples else { continue };
-        let frame = Frame::new(examples.inputs.view(), &trained.history.schema).unwrap();
-        let outputs = crate::checks::outputs(&trained, &frame).unwrap();
-        let expected = examples.outputs.as_slice();
-        // Classifiers list codes before the probabilities that the file holds.
-        let start = if trained.about.offers.probabilities { frame.nrows() } else { 0 };
-        for (got, want) in outputs[start..].iter().zip(expected) {
-            let near =
-                (got - want).abs() <= 1e-9 * (1.0 + want.abs()) || (got.is_nan() && want.is_nan());
-            assert!(near, "{}: {got} and not {want}", path.display());
+        for (now, then) in trained.self_test().unwrap().unwrap_or_default() {
+            let near = (now - then).abs() <= 1e-9 * (1.0 + then.abs());
+            assert!(
+                near || (now.is_nan() && then.is_nan()),
+                "{}: {now} and not {then}",
+                path.display()
+            );
         }
     }
 }
