@@ -69,11 +69,10 @@ class Ridge(Weighted, Regressor):
 
     Parameters
     ----------
-    alpha : a number >= 0 or a list, each a number >= 0, default=1.0
-        Strength of the penalty, one number or one for each output; 0 is plain least squares.
-
-        - a number >= 0: The same for all outputs.
-        - a list, each a number >= 0: One for each output.
+    alpha : a number >= 0, default=1.0
+        Strength of the penalty; 0 is plain least squares.
+    alpha_per_target : a list, each a number >= 0 or None, default=None
+        One strength for each output, instead of `alpha` for all.
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1 or None, default=None
@@ -123,6 +122,7 @@ class Ridge(Weighted, Regressor):
         self,
         alpha=1.0,
         *,
+        alpha_per_target=None,
         fit_intercept=True,
         max_iter=None,
         tol=0.0001,
@@ -132,6 +132,7 @@ class Ridge(Weighted, Regressor):
         n_jobs=None,
     ):
         self.alpha = alpha
+        self.alpha_per_target = alpha_per_target
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol

@@ -30,8 +30,9 @@ class Ridge(Weighted, Regressor):
     feature_names_in_: Any
     def __init__(
         self,
-        alpha: float | Sequence[float] = 1.0,
+        alpha: float = 1.0,
         *,
+        alpha_per_target: Sequence[float] | None = None,
         fit_intercept: bool = True,
         max_iter: int | None = None,
         tol: float = 0.0001,

@@ -18,7 +18,7 @@ pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
 pub use predict::linear_predict;
-pub use ridge::{Alpha, Ridge, RidgeModel, RidgeSolver};
+pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 
 use learnt_core::estimator::{Entry, entry};
 

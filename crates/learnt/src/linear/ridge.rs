@@ -18,16 +18,19 @@ use learnt_core::prelude::*;
 /// use learnt::{linear::Ridge, prelude::*};
 /// let x = Matrix::column_vector(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
 /// let data = OwnedDataset::regression(x, vec![2.0, 4.0, 5.0, 4.0, 5.0]);
-/// let model = Ridge { alpha: 1.0.into(), ..Ridge::default() }.fit(&data.view())?;
+/// let model = Ridge { alpha: 1.0, ..Ridge::default() }.fit(&data.view())?;
 /// assert!((model.coef[(0, 0)] - 6.0 / 11.0).abs() < 1e-12);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
 #[params(rules = rules)]
 pub struct Ridge {
-    /// Strength of the penalty, one number or one for each output; 0 is plain least squares.
-    #[param(positional, default = Alpha::One(1.0), search = log(1e-4, 1e4))]
-    pub alpha: Alpha,
+    /// Strength of the penalty; 0 is plain least squares.
+    #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
+    pub alpha: f64,
+    /// One strength for each output, instead of `alpha` for all.
+    #[param(default = None, range = 0.0..)]
+    pub alpha_per_target: Option<Vec<f64>>,
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
@@ -46,32 +49,6 @@ pub struct Ridge {
     /// Penalise the intercept like a coefficient.
     #[param(default = false)]
     pub penalize_intercept: bool,
-}
-
-/// Strengths of a penalty.
-#[derive(Choice, Clone, Debug, PartialEq)]
-pub enum Alpha {
-    /// The same for all outputs.
-    #[choice(range = 0.0..)]
-    One(f64),
-    /// One for each output.
-    #[choice(range = 0.0..)]
-    Each(Vec<f64>),
-}
-
-impl From<f64> for Alpha {
-    fn from(alpha: f64) -> Self {
-        Alpha::One(alpha)
-    }
-}
-
-impl Alpha {
-    fn values(&self) -> &[f64] {
-        match self {
-            Alpha::One(alpha) => std::slice::from_ref(alpha),
-            Alpha::Each(alphas) => alphas,
-        }
-    }
 }
 
 /// Ways to solve ridge regression. scikit-learn's iterative solvers are not needed: these are exact.
@@ -103,8 +80,8 @@ pub struct RidgeModel {
 
 impl Ridge {
     fn rules(&self) -> Result<()> {
-        if self.alpha.values().is_empty() {
-            return Err(Error::parameter("alpha", "one number or one for each output", "none"));
+        if self.strengths().is_empty() {
+            return Err(Error::parameter("alpha_per_target", "one number for each output", "none"));
         }
         if self.positive && self.penalize_intercept {
             let expected = "false with `positive`, whose intercept is free";
@@ -116,11 +93,15 @@ impl Ridge {
         }
     }
 
+    fn strengths(&self) -> &[f64] {
+        self.alpha_per_target.as_deref().unwrap_or(std::slice::from_ref(&self.alpha))
+    }
+
     fn problem(&self, columns: usize) -> Problem<'_> {
         let most = self.max_iter.unwrap_or(columns.saturating_mul(10).max(100));
         Problem {
             intercept: self.fit_intercept,
-            alpha: self.alpha.values(),
+            alpha: self.strengths(),
             penalize_intercept: self.penalize_intercept,
             positive: self.positive.then_some(most),
             orthogonal: self.solver == RidgeSolver::Svd,
@@ -133,7 +114,7 @@ impl Ridge {
             intercept: solution.intercept,
             effective_df: solution.freedom,
             names: solution.names,
-            alpha: self.alpha.values().to_vec(),
+            alpha: self.strengths().to_vec(),
             converged: solution.converged,
         }
     }
@@ -285,8 +266,7 @@ mod tests {
         let twice = Matrix::from_fn(100, 4, |i, j| x[(i, j % 2)]);
         let data = OwnedDataset { x: Table::unnamed(twice), ..data };
         for alpha in [0.0, 1e-14] {
-            let model =
-                Ridge { alpha: alpha.into(), ..Ridge::default() }.fit(&data.view()).unwrap();
+            let model = Ridge { alpha, ..Ridge::default() }.fit(&data.view()).unwrap();
             assert!((model.coef[(0, 0)] - model.coef[(0, 2)]).abs() < 1e-9);
             assert!((model.coef[(0, 0)] - 0.5).abs() < 0.2);
         }
@@ -295,7 +275,7 @@ mod tests {
     #[test]
     fn a_huge_penalty_leaves_only_the_mean() {
         let data = random(50, 3);
-        let model = Ridge { alpha: 1e12.into(), ..Ridge::default() }.fit(&data.view()).unwrap();
+        let model = Ridge { alpha: 1e12, ..Ridge::default() }.fit(&data.view()).unwrap();
         assert!(model.coef.as_slice().iter().all(|b| b.abs() < 1e-9));
         assert!((model.effective_df.unwrap()[0] - 1.0).abs() < 1e-9);
     }
@@ -303,14 +283,14 @@ mod tests {
     #[test]
     fn one_point_by_hand() {
         let data = OwnedDataset::regression(Matrix::column_vector(vec![1.0]), vec![1.0]);
-        let learner = Ridge { alpha: 3.0.into(), fit_intercept: false, ..Ridge::default() };
+        let learner = Ridge { alpha: 3.0, fit_intercept: false, ..Ridge::default() };
         assert!((learner.fit(&data.view()).unwrap().coef[(0, 0)] - 0.25).abs() < 1e-15);
     }
 
     #[test]
     fn negative_penalties_and_contradictions_are_refused() {
-        assert!(Ridge { alpha: (-1.0).into(), ..Ridge::default() }.check().is_err());
-        assert!(Ridge { alpha: Alpha::Each(vec![]), ..Ridge::default() }.check().is_err());
+        assert!(Ridge { alpha: -1.0, ..Ridge::default() }.check().is_err());
+        assert!(Ridge { alpha_per_target: Some(vec![]), ..Ridge::default() }.check().is_err());
         let both = Ridge { positive: true, penalize_intercept: true, ..Ridge::default() };
         assert!(both.check().is_err());
     }

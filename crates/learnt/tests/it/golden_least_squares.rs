@@ -4,7 +4,7 @@ use learnt::linear::diagnostics::{
     breusch_pagan, durbin_watson, influence, jarque_bera, normal_pairs, reset,
 };
 use learnt::linear::{
-    Alpha, Inference, IntervalKind, LinearRegression, LinearRegressionModel, Ridge, RidgeSolver,
+    Inference, IntervalKind, LinearRegression, LinearRegressionModel, Ridge, RidgeSolver,
 };
 use learnt::prelude::*;
 use serde_json::Value as Json;
@@ -182,7 +182,7 @@ fn the_norm_of_ridge_falls_with_the_penalty() {
     let norms: Vec<f64> = numbers(&case.0["input"]["lam"])
         .into_iter()
         .map(|alpha| {
-            let learner = Ridge { alpha: alpha.into(), fit_intercept: false, ..Ridge::default() };
+            let learner = Ridge { alpha, fit_intercept: false, ..Ridge::default() };
             learner.fit(&data.view()).unwrap().coef.as_slice().iter().map(|b| b * b).sum()
         })
         .collect();
@@ -469,7 +469,7 @@ fn ridge_on_diabetes_with_its_degrees_of_freedom() {
     for (key, alpha) in [("0.1", 0.1), ("10.0", 10.0), ("500.0", 500.0)] {
         let expected = &case.0["expect"][key];
         for solver in [RidgeSolver::Auto, RidgeSolver::Svd] {
-            let learner = Ridge { alpha: alpha.into(), solver, ..Ridge::default() };
+            let learner = Ridge { alpha, solver, ..Ridge::default() };
             let model = learner.fit(&data.view()).unwrap();
             case.close("intercept", model.intercept[0], expected["intercept"].as_f64().unwrap());
             for (&got, want) in model.coef.row(0).iter().zip(numbers(&expected["coef"])) {
@@ -488,10 +488,10 @@ fn each_output_may_have_its_own_penalty() {
     let Some(OwnedTarget::Real(y)) = &data.y else { panic!() };
     let y = Matrix::from_fn(y.nrows(), 2, |i, _| y[(i, 0)]);
     both.y = Some(OwnedTarget::Real(y));
-    let learner = Ridge { alpha: Alpha::Each(vec![0.1, 500.0]), ..Ridge::default() };
+    let learner = Ridge { alpha_per_target: Some(vec![0.1, 500.0]), ..Ridge::default() };
     let model = learner.fit(&both.view()).unwrap();
     for (t, alpha) in [0.1, 500.0].into_iter().enumerate() {
-        let single = Ridge { alpha: alpha.into(), ..Ridge::default() }.fit(&data.view()).unwrap();
+        let single = Ridge { alpha, ..Ridge::default() }.fit(&data.view()).unwrap();
         for (a, b) in model.coef.row(t).iter().zip(single.coef.row(0)) {
             assert!((a - b).abs() < 1e-9 * b.abs().max(1.0));
         }
@@ -509,7 +509,7 @@ fn nonnegative_least_squares_and_ridge() {
     case.many("coef", model.coef.row(0));
     case.one("intercept", model.intercept[0]);
     assert!(model.inference(0, 0.95).unwrap_err().message().contains("positive"));
-    let ridge = Ridge { alpha: 10.0.into(), positive: true, ..Ridge::default() };
+    let ridge = Ridge { alpha: 10.0, positive: true, ..Ridge::default() };
     case.many("ridge_coef", ridge.fit(&data.view()).unwrap().coef.row(0));
 }
 

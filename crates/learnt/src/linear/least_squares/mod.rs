@@ -144,7 +144,7 @@ impl Problem<'_> {
         let (d, k) = (outline.schema.len(), outline.outputs);
         if self.alpha.len() > 1 && self.alpha.len() != k {
             let expected = format!("one number, or {k}, one for each output");
-            return Err(Error::parameter("alpha", expected, self.alpha.len()));
+            return Err(Error::parameter("alpha_per_target", expected, self.alpha.len()));
         }
         let wide = outline.rows <= d as u64 && self.positive.is_none();
         let side = if wide { outline.rows } else { (d + k) as u64 };
