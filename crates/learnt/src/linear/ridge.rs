@@ -133,7 +133,7 @@ impl Estimator for Ridge {
         .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67")
         .exempt(&[(
             "sklearn:check_non_transformer_estimators_n_iter",
-            "the solution is direct, so that there is no number of iterations to tell",
+            "only `positive` iterates; the other solutions are direct and have no number of iterations",
         )]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RidgeModel> {
