@@ -33,6 +33,6 @@ pub mod prelude {
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
     pub use crate::report::{Cell, Report, ReportTable};
-    pub use crate::rounds::{self, Block, Merge, Outline, Rounds, Step};
+    pub use crate::rounds::{self, Block, Merge, OnePass, Outline, Rounds, Step};
     pub use learnt_derive::{Choice, Model, Params, Stored};
 }

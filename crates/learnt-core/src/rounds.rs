@@ -95,6 +95,48 @@ pub trait Rounds: Estimator {
     ) -> Result<Step<Self::State, Self::Model>>;
 }
 
+/// A fit that is one round: a summary of the rows, and the model from it. Every `OnePass` is
+/// [`Rounds`].
+pub trait OnePass: Estimator {
+    /// What comes back from a block.
+    type Summary: Merge + Stored + Send + Sync + 'static;
+
+    /// The summary of some rows.
+    fn summary(&self, data: &Dataset) -> Self::Summary;
+
+    /// The model from the summary of all rows.
+    fn finish(&self, schema: &Schema, all: Self::Summary) -> Result<Self::Model>;
+}
+
+impl<T: OnePass> Rounds for T {
+    type State = Schema;
+    type Summary = <T as OnePass>::Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Schema> {
+        Ok(outline.schema.clone())
+    }
+
+    fn summarize(
+        &self,
+        _schema: &Schema,
+        block: &Block,
+        _memo: &mut (),
+        _run: &Context,
+    ) -> Result<Self::Summary> {
+        Ok(self.summary(&block.data))
+    }
+
+    fn advance(
+        &self,
+        schema: Schema,
+        all: Self::Summary,
+        _run: &Context,
+    ) -> Result<Step<Schema, Self::Model>> {
+        self.finish(&schema, all).map(Step::Done)
+    }
+}
+
 /// Merges summaries along the one tree: node (level, index) covers blocks
 /// `index << level .. (index + 1) << level`.
 pub struct Merger<T> {

@@ -55,37 +55,26 @@ impl Estimator for MaxAbsScaler {
     }
 }
 
-impl Rounds for MaxAbsScaler {
-    type State = ();
+impl OnePass for MaxAbsScaler {
     type Summary = ColumnMoments;
-    type Memo = ();
 
-    fn begin(&self, _outline: &Outline, _run: &Context) -> Result<()> {
-        Ok(())
+    fn summary(&self, data: &Dataset) -> ColumnMoments {
+        ColumnMoments::of(data)
     }
 
-    fn summarize(&self, _: &(), block: &Block, _: &mut (), _: &Context) -> Result<ColumnMoments> {
-        Ok(ColumnMoments::of(&block.data))
-    }
-
-    fn advance(
-        &self,
-        _state: (),
-        all: ColumnMoments,
-        _run: &Context,
-    ) -> Result<Step<(), MaxAbsScalerModel>> {
+    fn finish(&self, _schema: &Schema, all: ColumnMoments) -> Result<MaxAbsScalerModel> {
         let largest = |j: usize| match all.weight[j] > 0.0 {
             true => all.low[j].abs().max(all.high[j].abs()),
             false => 0.0,
         };
         let max_abs: Vec<f64> = (0..all.mean.len()).map(largest).collect();
         let scale = max_abs.iter().map(|&m| if m > 10.0 * f64::MIN_POSITIVE { m } else { 1.0 });
-        Ok(Step::Done(MaxAbsScalerModel {
+        Ok(MaxAbsScalerModel {
             scale: scale.collect(),
             max_abs,
             n_samples_seen: all.rows,
             clip: self.clip,
-        }))
+        })
     }
 }
 

@@ -84,31 +84,14 @@ impl Estimator for MinMaxScaler {
     }
 }
 
-impl Rounds for MinMaxScaler {
-    type State = Schema;
+impl OnePass for MinMaxScaler {
     type Summary = ColumnMoments;
-    type Memo = ();
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Schema> {
-        Ok(outline.schema.clone())
+    fn summary(&self, data: &Dataset) -> ColumnMoments {
+        ColumnMoments::of(data)
     }
 
-    fn summarize(
-        &self,
-        _state: &Schema,
-        block: &Block,
-        _memo: &mut (),
-        _run: &Context,
-    ) -> Result<ColumnMoments> {
-        Ok(ColumnMoments::of(&block.data))
-    }
-
-    fn advance(
-        &self,
-        schema: Schema,
-        all: ColumnMoments,
-        _run: &Context,
-    ) -> Result<Step<Schema, MinMaxScalerModel>> {
+    fn finish(&self, schema: &Schema, all: ColumnMoments) -> Result<MinMaxScalerModel> {
         let (low, high) = (self.feature_range[0], self.feature_range[1]);
         let known = |j: usize| all.weight[j] > 0.0;
         let data_min: Vec<f64> =
@@ -117,7 +100,7 @@ impl Rounds for MinMaxScaler {
             (0..all.low.len()).map(|j| if known(j) { all.high[j] } else { 0.0 }).collect();
         let data_range: Vec<f64> = data_max.iter().zip(&data_min).map(|(h, l)| h - l).collect();
         if let Some(j) = data_range.iter().position(|range| !range.is_finite()) {
-            return Err(too_large(&schema, j));
+            return Err(too_large(schema, j));
         }
         let nonzero = |range: f64| if range > 10.0 * f64::MIN_POSITIVE { range } else { 1.0 };
         let scale: Vec<f64> =
@@ -127,15 +110,7 @@ impl Rounds for MinMaxScaler {
         let min = (0..scale.len()).map(|j| start - origin[j] * scale[j]).collect();
         let clip = if self.clip { vec![low, high] } else { Vec::new() };
         let n_samples_seen = all.rows;
-        Ok(Step::Done(MinMaxScalerModel {
-            min,
-            scale,
-            data_min,
-            data_max,
-            data_range,
-            n_samples_seen,
-            clip,
-        }))
+        Ok(MinMaxScalerModel { min, scale, data_min, data_max, data_range, n_samples_seen, clip })
     }
 }
 

@@ -87,31 +87,20 @@ impl Estimator for OneHotEncoder {
     }
 }
 
-impl Rounds for OneHotEncoder {
-    type State = Schema;
+impl OnePass for OneHotEncoder {
     type Summary = TableCounts;
-    type Memo = ();
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Schema> {
-        Ok(outline.schema.clone())
+    fn summary(&self, data: &Dataset) -> TableCounts {
+        TableCounts::of(data)
     }
 
-    fn summarize(&self, _: &Schema, block: &Block, _: &mut (), _: &Context) -> Result<TableCounts> {
-        Ok(TableCounts::of(&block.data))
-    }
-
-    fn advance(
-        &self,
-        schema: Schema,
-        all: TableCounts,
-        _run: &Context,
-    ) -> Result<Step<Schema, OneHotEncoderModel>> {
-        Ok(Step::Done(OneHotEncoderModel {
-            categories: seen_categories(&schema, &all),
+    fn finish(&self, schema: &Schema, all: TableCounts) -> Result<OneHotEncoderModel> {
+        Ok(OneHotEncoderModel {
+            categories: seen_categories(schema, &all),
             columns: schema.columns().to_vec(),
             drop: self.drop,
             handle_unknown: self.handle_unknown,
-        }))
+        })
     }
 }
 

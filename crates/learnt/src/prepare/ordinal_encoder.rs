@@ -85,32 +85,21 @@ impl Estimator for OrdinalEncoder {
     }
 }
 
-impl Rounds for OrdinalEncoder {
-    type State = Schema;
+impl OnePass for OrdinalEncoder {
     type Summary = TableCounts;
-    type Memo = ();
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Schema> {
-        Ok(outline.schema.clone())
+    fn summary(&self, data: &Dataset) -> TableCounts {
+        TableCounts::of(data)
     }
 
-    fn summarize(&self, _: &Schema, block: &Block, _: &mut (), _: &Context) -> Result<TableCounts> {
-        Ok(TableCounts::of(&block.data))
-    }
-
-    fn advance(
-        &self,
-        schema: Schema,
-        all: TableCounts,
-        _run: &Context,
-    ) -> Result<Step<Schema, OrdinalEncoderModel>> {
-        Ok(Step::Done(OrdinalEncoderModel {
-            categories: seen_categories(&schema, &all),
+    fn finish(&self, schema: &Schema, all: TableCounts) -> Result<OrdinalEncoderModel> {
+        Ok(OrdinalEncoderModel {
+            categories: seen_categories(schema, &all),
             columns: schema.columns().to_vec(),
             refuse_unseen: self.handle_unknown == OrdinalUnknown::Error,
             unseen_code: self.unknown_value.unwrap_or(f64::NAN),
             missing_code: self.encoded_missing_value.unwrap_or(f64::NAN),
-        }))
+        })
     }
 }
 

@@ -69,34 +69,17 @@ impl Estimator for StandardScaler {
     }
 }
 
-impl Rounds for StandardScaler {
-    type State = Schema;
+impl OnePass for StandardScaler {
     type Summary = ColumnMoments;
-    type Memo = ();
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Schema> {
-        Ok(outline.schema.clone())
+    fn summary(&self, data: &Dataset) -> ColumnMoments {
+        ColumnMoments::of(data)
     }
 
-    fn summarize(
-        &self,
-        _state: &Schema,
-        block: &Block,
-        _memo: &mut (),
-        _run: &Context,
-    ) -> Result<ColumnMoments> {
-        Ok(ColumnMoments::of(&block.data))
-    }
-
-    fn advance(
-        &self,
-        schema: Schema,
-        all: ColumnMoments,
-        _run: &Context,
-    ) -> Result<Step<Schema, StandardScalerModel>> {
+    fn finish(&self, schema: &Schema, all: ColumnMoments) -> Result<StandardScalerModel> {
         let var = all.variance(self.ddof as f64);
         if let Some(j) = var.iter().zip(&all.mean).position(|(v, m)| !(v + m).is_finite()) {
-            return Err(too_large(&schema, j));
+            return Err(too_large(schema, j));
         }
         let scale =
             (0..var.len())
@@ -104,14 +87,14 @@ impl Rounds for StandardScaler {
                     if has_spread(var[j], all.mean[j], all.weight[j]) { var[j].sqrt() } else { 1.0 }
                 })
                 .collect();
-        Ok(Step::Done(StandardScalerModel {
+        Ok(StandardScalerModel {
             mean: all.mean,
             var,
             scale,
             n_samples_seen: all.rows,
             with_mean: self.with_mean,
             with_std: self.with_std,
-        }))
+        })
     }
 }
 
