@@ -74,6 +74,11 @@ fn read(name: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (lines.next().unwrap(), lines.collect())
 }
 
+/// The columns of a data file.
+pub(crate) fn head(name: &str) -> Vec<String> {
+    read(name).0
+}
+
 pub(crate) fn columns(name: &str, wanted: &[&str]) -> Matrix {
     let (head, rows) = read(name);
     let places: Vec<usize> =

@@ -1,5 +1,6 @@
 //! A case of a file of reference numbers.
 
+use crate::golden::{columns, head, labels};
 use learnt::prelude::*;
 use serde_json::Value as Json;
 use std::path::PathBuf;
@@ -33,10 +34,67 @@ pub(crate) fn matrix(json: &Json) -> Matrix {
     Matrix::from_rows(&rows).unwrap()
 }
 
+/// Mean 0 and deviation 1, with divisor n - ddof.
+fn standardise(x: &mut Matrix, ddof: f64) {
+    let n = x.nrows() as f64;
+    for j in 0..x.ncols() {
+        let mean = x.view().column(j).iter().sum::<f64>() / n;
+        let squares: f64 = x.view().column(j).iter().map(|v| (v - mean).powi(2)).sum();
+        let deviation = (squares / (n - ddof)).sqrt();
+        (0..x.nrows()).for_each(|i| x[(i, j)] = (x[(i, j)] - mean) / deviation);
+    }
+}
+
 impl Case {
     pub(crate) fn new(file: &str, id: &str) -> Case {
         let cases: Vec<Json> = serde_json::from_str(&golden(file)).unwrap();
         Case(cases.into_iter().find(|case| case["id"] == id).unwrap())
+    }
+
+    /// The rows of the data set that the case names: numeric features, scaled as it says, and a
+    /// numeric target.
+    pub(crate) fn regression(&self) -> OwnedDataset {
+        let target = self.0["input"]["target"].as_str().unwrap();
+        let mut y = columns(self.set(), &[target]).as_slice().to_vec();
+        if self.0["input"]["centre_target"] == true {
+            let mean = y.iter().sum::<f64>() / y.len() as f64;
+            y.iter_mut().for_each(|y| *y -= mean);
+        }
+        let data = OwnedDataset::regression(Matrix::default(), y);
+        OwnedDataset { x: self.features(), ..data }
+    }
+
+    /// The same with classes: the texts of the target, or the numbers that the case maps them to.
+    pub(crate) fn classification(&self) -> OwnedDataset {
+        let target = self.0["input"]["target"].as_str().unwrap();
+        let map = &self.0["input"]["target_map"];
+        let classes: Vec<Label> = labels(self.set(), target)
+            .into_iter()
+            .map(|label| map[label.to_string()].as_i64().map_or(label, Label::Int))
+            .collect();
+        let x = self.features();
+        OwnedDataset { x: x.clone(), ..OwnedDataset::classification(x.into_parts().0, &classes) }
+    }
+
+    fn set(&self) -> &str {
+        self.0["input"]["dataset"].as_str().unwrap()
+    }
+
+    fn features(&self) -> Table {
+        let input = &self.0["input"];
+        let names = match &input["features"] {
+            Json::Array(_) => texts(&input["features"]),
+            all => {
+                let left_out = texts(&all["all_except"]);
+                head(self.set()).into_iter().filter(|name| !left_out.contains(name)).collect()
+            }
+        };
+        let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut x = columns(self.set(), &wanted);
+        if let Some(ddof) = input["scale"]["ddof"].as_f64() {
+            standardise(&mut x, ddof);
+        }
+        Table::new(x, Schema::numeric(names).unwrap()).unwrap()
     }
 
     pub(crate) fn input(&self, key: &str) -> &Json {
