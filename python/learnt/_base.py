@@ -177,6 +177,25 @@ class BaseEstimator(Tagged, Parameters):
             raise UnsupportedError(f"{type(self).__name__} has no summary")
         return Summary(*report)
 
+    def ask(self, question, X=None, y=None, sample_weight=None, **arguments):
+        """The answer of the fitted model to one of its questions, as tables."""
+        model, table, target = self._fitted(), None, None
+        if X is not None:
+            table = self._rows(X)
+        if y is not None:
+            target = _validation.read_target(y, len(table.values), many=True)
+            if "classifier" in self._roles():
+                target = _validation.class_codes(target, self.classes_)
+            else:
+                target = _validation.read_numbers(target, "y")
+        weights = None if table is None else _validation.read_weights(
+            sample_weight, len(table.values)
+        )
+        values, columns = (None, None) if table is None else (table.values, table.columns)
+        return Summary(
+            *model.ask(question, arguments, values, columns, target, weights, self._threads())
+        )
+
     def save(self, path):
         """Writes the fitted model to a file that `learnt.load` and the command line read."""
         self._fitted().save(os.fspath(path))

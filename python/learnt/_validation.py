@@ -341,6 +341,15 @@ def encode_classes(y):
     return codes.astype(np.uint32).ravel(), classes
 
 
+def class_codes(y, classes):
+    """Codes of labels among known classes."""
+    codes = np.searchsorted(classes, y).clip(0, len(classes) - 1)
+    unknown = classes[codes] != y
+    if unknown.any():
+        raise DataError(f"y has labels that training did not see: {np.unique(y[unknown]).tolist()}")
+    return codes.astype(np.uint32).ravel()
+
+
 def read_weights(sample_weight, rows):
     """Row weights as an array of numbers; a single number is the weight of every row."""
     if sample_weight is None:

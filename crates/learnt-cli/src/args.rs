@@ -40,9 +40,10 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("to-path").required(true).value_name("TO").help("The new file, or - for standard output"))
                 .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
             with_learners(
-                data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt"),
+                data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit linear-regression mtcars.csv --formula 'mpg ~ wt * hp'\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt"),
                 |learner| {
                     preparation(learner)
+                        .arg(formula_flag())
                         .arg(out_flag("Save the model to this file"))
                         .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there"))
                         .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
@@ -59,12 +60,13 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
             with_learners(
                 data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2"),
-                |learner| folds(preparation(learner)),
+                |learner| folds(preparation(learner)).arg(formula_flag()),
             ),
             folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners")),
             model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")),
+            question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
             model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))
                 .arg(flag("schema", "Only the columns"))
                 .arg(flag("privacy", "Which raw values of the training data the file holds")),
@@ -177,6 +179,25 @@ fn model(command: Command) -> Command {
     command.arg(Arg::new("model").required(true).index(1).value_name("MODEL").help("A model file"))
 }
 
+/// MODEL, then QUESTION, then DATA, the last two by choice.
+fn question(command: Command) -> Command {
+    model(command.mut_arg("data", |arg| arg.required(false)))
+        .mut_arg("data", |arg| arg.index(3))
+        .arg(
+            Arg::new("question")
+                .index(2)
+                .value_name("QUESTION")
+                .help("Which; all are listed without one"),
+        )
+        .arg(
+            Arg::new("with")
+                .long("with")
+                .value_name("NAME=VALUE")
+                .action(ArgAction::Append)
+                .help("An argument of the question; may be repeated"),
+        )
+}
+
 fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
@@ -204,6 +225,13 @@ fn folds(command: Command) -> Command {
                 .help("Number of folds"),
         )
         .arg(metric_flag())
+}
+
+fn formula_flag() -> Arg {
+    Arg::new("formula")
+        .long("formula")
+        .value_name("FORMULA")
+        .help("Target and columns, such as 'mpg ~ wt * hp + factor(cyl) - 1'")
 }
 
 fn preparation(command: Command) -> Command {

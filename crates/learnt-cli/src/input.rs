@@ -1,8 +1,10 @@
 //! From arguments to tables: files, bundled sets, standard input.
 
 use crate::commands::Call;
+use crate::learner;
 use learnt::data::{OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
+use learnt::prepare::{Formula, Side};
 use learnt_io::{Encoding, Format, Header, Ragged, ReadOptions, Roles, Task, TypeRule};
 use std::path::Path;
 
@@ -126,26 +128,60 @@ pub(crate) struct Asked<'a> {
     pub(crate) targets: Vec<String>,
     pub(crate) weight: Option<&'a str>,
     pub(crate) task: Option<Task>,
+    pub(crate) leaning: Option<Task>,
 }
 
 impl<'a> Asked<'a> {
     pub(crate) fn new(call: &'a Call, default_target: Option<&str>) -> Result<Self> {
-        let target = call.text("target").or(default_target);
+        let formula = call.text("formula").map(Side::split).transpose()?;
+        let left = formula.and_then(|formula| formula.target);
+        if let (Some(target), Some(left)) = (call.text("target"), &left)
+            && target != left
+        {
+            let message = format!("the target is '{target}' by -t and '{left}' by the formula");
+            return Err(Error::new(Code::Usage, message).hint("leave out -t"));
+        }
+        let target = call.text("target").or(left.as_deref()).or(default_target);
         Ok(Asked {
             targets: target.map(|target| vec![target.to_string()]).unwrap_or_default(),
             weight: call.text("weight"),
             task: call.text("task").map(Task::parse).transpose()?,
+            leaning: None,
         })
     }
 
+    /// The columns of a table that the formula leaves out; none without a formula.
+    pub(crate) fn unused(&self, call: &Call, schema: &Schema) -> Result<Vec<String>> {
+        let Some(formula) = call.text("formula") else { return Ok(Vec::new()) };
+        self.targets.iter().try_for_each(|target| schema.find(target).map(drop))?;
+        let own = |name: &&str| {
+            self.targets.iter().all(|target| target != name) && self.weight != Some(*name)
+        };
+        let inputs: Vec<&str> = schema.names().filter(own).collect();
+        let places: Vec<usize> = inputs.iter().filter_map(|name| schema.position(name)).collect();
+        let terms = Side::split(formula)?.terms;
+        let used = Formula::parse(terms, &schema.select(&places))?.columns();
+        let unused = (0..inputs.len()).filter(|j| !used.contains(j));
+        Ok(unused.map(|j| inputs[j].to_string()).collect())
+    }
+
     pub(crate) fn roles(&self) -> Roles<'_> {
-        Roles { targets: &self.targets, weight: self.weight, group: None, task: self.task }
+        Roles {
+            targets: &self.targets,
+            weight: self.weight,
+            group: None,
+            task: self.task,
+            leaning: self.leaning,
+        }
     }
 }
 
-/// Splits a table into inputs, target and weights, and says what the target was taken for.
-pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result<Supervised> {
+/// Splits a table into inputs, target and weights, and says what the target was taken for. The
+/// learner decides whether there is a target, and what an unclear one is.
+pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Result<Supervised> {
+    let with_target = learner.is_none_or(learner::needs_target);
     let mut asked = Asked::new(call, input.default_target.as_deref())?;
+    asked.leaning = learner.and_then(learner::leaning);
     let mut table = input.table;
     if !with_target && call.text("target").is_none() {
         // A bundled set's own target is no input of an unsupervised fit.
@@ -155,8 +191,14 @@ pub(crate) fn supervised(call: &Call, input: Input, with_target: bool) -> Result
         asked.targets.clear();
     } else if asked.targets.is_empty() {
         return Err(no_target(table.schema()));
-    } else if call.text("target").is_none() {
+    } else if asked.targets.first() == input.default_target.as_ref() {
         asked.task = asked.task.or(input.default_task);
+    }
+    let unused = asked.unused(call, table.schema())?;
+    if !unused.is_empty() {
+        let kept =
+            (0..table.schema().len()).filter(|&j| !unused.contains(&table.schema().column(j).name));
+        table = table.frame().select(&kept.collect::<Vec<_>>());
     }
     if call.text("impute") == Some("drop-rows") {
         table = without_missing(call, table);

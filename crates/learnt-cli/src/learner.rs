@@ -5,8 +5,10 @@ use crate::commands::Call;
 use clap::parser::ValueSource;
 use learnt::data::{Dataset, Schema, Target};
 use learnt::error::{Code, Error, Result};
-use learnt::estimator::{About, AnyEstimator, Entry};
+use learnt::estimator::{About, AnyEstimator, Entry, Roles};
 use learnt::params::{LearnerSpec, Value, all_values};
+use learnt::prepare::{Formula, Side};
+use learnt_io::Task;
 
 /// The entry that a name stands for, given the target.
 pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static Entry> {
@@ -32,6 +34,17 @@ pub(crate) fn needs_target(name: &str) -> bool {
         let roles = entry.about.roles;
         roles.classifier || roles.regressor
     })
+}
+
+/// The task of a learner that has only one, for targets that may be either.
+pub(crate) fn leaning(name: &str) -> Option<Task> {
+    let entries = learnt::find_all(name);
+    let all = |role: fn(&Roles) -> bool| entries.iter().all(|entry| role(&entry.about.roles));
+    match (all(|roles| roles.classifier), all(|roles| roles.regressor)) {
+        (true, false) if !entries.is_empty() => Some(Task::Classify),
+        (false, true) => Some(Task::Regress),
+        _ => None,
+    }
 }
 
 /// Refuses a target that the learner cannot predict, before any work.
@@ -104,14 +117,24 @@ pub(crate) fn prepared(
     schema: &Schema,
     missing: bool,
 ) -> Result<(Box<dyn AnyEstimator>, Option<String>)> {
-    let imputes = call.text("impute") != Some("none");
-    if call.flag("no-prepare") {
+    let imputes = call.text("impute") != Some("none") && !call.flag("no-prepare");
+    let formula = call.text("formula");
+    if call.flag("no-prepare") && formula.is_none() {
         return Ok((learner, None));
     }
     let about = learner.about();
-    let spec =
+    let mut spec =
         LearnerSpec { learner: about.path.to_string(), params: all_values(learner.as_ref())? };
-    let spec = learnt::select::prepared(spec, schema, missing && imputes, about);
+    let spec = match formula {
+        None => learnt::select::prepared(spec, schema, missing && imputes, about),
+        Some(formula) => {
+            let terms = Side::split(formula)?.terms.trim();
+            if !Formula::parse(terms, schema)?.intercept() {
+                without_intercept(&mut spec, about)?;
+            }
+            learnt::select::prepared_by_formula(spec, terms, missing && imputes, about)
+        }
+    };
     if spec.learner == about.path {
         return Ok((learner, None));
     }
@@ -128,11 +151,25 @@ pub(crate) fn prepared(
     Ok((pipeline, Some(said)))
 }
 
+/// Takes the intercept from a learner whose formula has none.
+fn without_intercept(spec: &mut LearnerSpec, about: &About) -> Result<()> {
+    let place = spec.params.iter_mut().find(|(name, _)| name == "fit_intercept");
+    let (_, value) = place.ok_or_else(|| {
+        let message = format!("{} has no intercept to leave out", about.command());
+        Error::new(Code::Usage, message).hint("write the formula without 0 and -1")
+    })?;
+    *value = Value::Bool(false);
+    Ok(())
+}
+
 /// What stands in front of the learner, in words.
 fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
     let mut parts = Vec::new();
     if let Ok(Value::Text(strategy)) = pipeline.get("impute__strategy") {
         parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
+    }
+    if let Ok(Value::Text(formula)) = pipeline.get("formula__formula") {
+        parts.push(format!("columns of {formula}"));
     }
     if pipeline.get("columns__categories__drop").is_ok() {
         parts.push("categories one-hot".to_string());

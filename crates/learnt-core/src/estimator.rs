@@ -5,6 +5,7 @@ use crate::data::{Dataset, Frame, Matrix, Table};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::persist::{Node, Stored};
+use crate::question::{Asked, Question};
 use crate::report::Report;
 use crate::rounds::Job;
 use std::fmt::Debug;
@@ -86,6 +87,14 @@ pub trait Model: Debug + Send + Sync + 'static {
     /// Tables for people: coefficients with their tests, tree text, component loadings.
     fn report(&self) -> Option<Report> {
         None
+    }
+    /// Questions beyond prediction that [`Model::answer`] takes.
+    fn questions(&self) -> &'static [Question] {
+        &[]
+    }
+    /// The answer to one of its questions.
+    fn answer(&self, asked: &Asked) -> Result<Report> {
+        Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
     }
     /// The stored form.
     fn stored(&self) -> Node;
@@ -503,6 +512,8 @@ pub struct Entry {
     pub decode: fn(&Node, u32) -> Result<Box<dyn Model>>,
     /// Names and texts of the model's attributes.
     pub attributes: fn() -> &'static [(&'static str, &'static str)],
+    /// Questions that its models answer.
+    pub questions: fn() -> &'static [Question],
 }
 
 /// Names and texts of a model's public fields. `#[derive(Model)]` writes it.
@@ -511,6 +522,8 @@ pub trait Described {
     const FIELDS: &'static [(&'static str, &'static str)];
     /// The version of the stored form that this build writes.
     const VERSION: u32;
+    /// Questions that the model answers.
+    const QUESTIONS: &'static [Question] = &[];
 }
 
 /// The registry entry of a learner.
@@ -533,5 +546,6 @@ where
             Ok(Box::new(E::Model::from_node(node)?))
         },
         attributes: || <E::Model as Described>::FIELDS,
+        questions: || <E::Model as Described>::QUESTIONS,
     }
 }

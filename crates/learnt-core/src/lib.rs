@@ -13,6 +13,7 @@ pub mod linalg;
 pub mod optimize;
 pub mod params;
 pub mod persist;
+pub mod question;
 pub mod report;
 pub mod rounds;
 pub mod stats;
@@ -32,6 +33,7 @@ pub mod prelude {
     };
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
+    pub use crate::question::{Argument, Asked, Needs, Question};
     pub use crate::report::{Cell, Report, ReportTable};
     pub use crate::rounds::{self, Block, Merge, OnePass, Outline, Rounds, Step};
     pub use learnt_derive::{Choice, Model, Params, Stored};

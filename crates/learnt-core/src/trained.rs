@@ -7,6 +7,7 @@ use crate::error::{Code, Error, Result, nearest, plain};
 use crate::estimator::{About, AnyEstimator, Entry, Model};
 use crate::params::{Value, all_values};
 use crate::persist::{Node, Stored, file, invalid};
+use crate::report::Report;
 use crate::rounds::{self, Outline, Source};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -234,6 +235,30 @@ impl Trained {
             return transformer.transform_in(x, run).map(Prediction::Table);
         }
         Err(Error::unsupported("this model makes no predictions"))
+    }
+
+    /// The answer to a question by name; rows are matched to those of training.
+    pub fn ask(
+        &self,
+        name: &str,
+        arguments: &[(String, Value)],
+        data: Option<Dataset>,
+        run: &Context,
+    ) -> Result<Report> {
+        let known = self.model.questions();
+        let question = known.iter().find(|question| question.name == name).ok_or_else(|| {
+            match known.is_empty() {
+                true => Error::unsupported(format!("{} answers no questions", self.about.name())),
+                false => Error::unknown("question", name, known.iter().map(|q| q.name)),
+            }
+        })?;
+        let Some(data) = data else {
+            return self.model.answer(&question.ask(arguments, None, *run)?);
+        };
+        self.with_aligned(&data.x, |x| {
+            let data = Dataset { x: *x, ..data };
+            self.model.answer(&question.ask(arguments, Some(data), *run)?)
+        })
     }
 
     /// Class probabilities of new rows.

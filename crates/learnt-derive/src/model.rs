@@ -38,6 +38,7 @@ struct Options {
     report: Option<Ident>,
     converged: Option<Ident>,
     attributes: Option<Ident>,
+    questions: Option<Ident>,
 }
 
 impl Options {
@@ -49,6 +50,7 @@ impl Options {
             "report" => once(&mut options.report, name(meta)?, meta),
             "converged" => once(&mut options.converged, name(meta)?, meta),
             "attributes" => once(&mut options.attributes, name(meta)?, meta),
+            "questions" => once(&mut options.questions, name(meta)?, meta),
             role if ROLES.iter().any(|(known, _)| *known == role) => {
                 match options.roles.insert(role.to_string()) {
                     true => Ok(()),
@@ -57,7 +59,8 @@ impl Options {
             }
             _ => {
                 let roles = ROLES.map(|(role, _)| role).join(", ");
-                let known = format!("{roles}, version, validate, report, converged, attributes");
+                let known =
+                    format!("{roles}, version, validate, report, converged, attributes, questions");
                 Err(unknown_item(meta, &known))
             }
         })?;
@@ -126,6 +129,7 @@ fn model_impl(
     let attributes = attributes_expression(options, attributes);
     let report = options.report.as_ref().map(report_fn);
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
+    let questions = options.questions.as_ref().map(|_| questions_fns());
     quote! {
         #[automatically_derived]
         impl #impl_generics ::learnt_core::estimator::Model for #ident #type_generics #where_clause {
@@ -143,6 +147,22 @@ fn model_impl(
                 <Self as ::learnt_core::estimator::Described>::VERSION
             }
             #converged
+            #questions
+        }
+    }
+}
+
+/// A model with questions answers them in its own method `answer_question`.
+fn questions_fns() -> TokenStream {
+    quote! {
+        fn questions(&self) -> &'static [::learnt_core::question::Question] {
+            <Self as ::learnt_core::estimator::Described>::QUESTIONS
+        }
+        fn answer(
+            &self,
+            asked: &::learnt_core::question::Asked,
+        ) -> ::learnt_core::error::Result<::learnt_core::report::Report> {
+            self.answer_question(asked)
         }
     }
 }
@@ -192,6 +212,10 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let pairs = attributes.iter().map(|Attribute { name, doc, .. }| quote!((#name, #doc)));
+    let questions = options
+        .questions
+        .as_ref()
+        .map(|list| quote!(const QUESTIONS: &'static [::learnt_core::question::Question] = #list;));
     let version = options.version.as_ref().map_or_else(|| quote!(1), |version| quote!(#version));
     quote! {
         #[automatically_derived]
@@ -200,6 +224,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
         {
             const FIELDS: &'static [(&'static str, &'static str)] = &[#(#pairs),*];
             const VERSION: u32 = #version;
+            #questions
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct Roles<'a> {
     pub group: Option<&'a str>,
     /// What is to be learnt; found from the target otherwise.
     pub task: Option<Task>,
+    /// What a target of few whole numbers is taken for, if that is not said.
+    pub leaning: Option<Task>,
 }
 
 /// A data set made from a table.
@@ -67,7 +69,7 @@ pub fn to_dataset(table: Table, roles: &Roles) -> Result<Prepared> {
     let frame = table.frame();
     let values = frame.values();
     let mut notes = Vec::new();
-    let (y, task) = target(&table, &places.targets, roles.task, &mut notes)?;
+    let (y, task) = target(&table, &places.targets, roles, &mut notes)?;
     let weights =
         places.weight.map(|j| weights(table.schema().column(j), values, j)).transpose()?;
     let groups = places.group.map(|j| groups(values, j));
@@ -121,7 +123,7 @@ impl Places {
 fn target(
     table: &Table,
     places: &[usize],
-    task: Option<Task>,
+    roles: &Roles,
     notes: &mut Vec<String>,
 ) -> Result<(Option<OwnedTarget>, Option<Task>)> {
     let values = table.values().view();
@@ -131,7 +133,7 @@ fn target(
             let column = table.schema().column(*place);
             refuse_missing(column, values, *place)?;
             let distinct = Distinct::of(values, *place);
-            let (task, note) = decide(column, &distinct, values.nrows() as u64, task)?;
+            let (task, note) = decide(column, &distinct, values.nrows() as u64, roles)?;
             notes.push(note);
             let y = match task {
                 Task::Regress => OwnedTarget::Real(Matrix::column_vector(values.column(*place))),
@@ -144,7 +146,7 @@ fn target(
                 numeric_only(table.schema().column(place))?;
                 refuse_missing(table.schema().column(place), values, place)?;
             }
-            if task == Some(Task::Classify) {
+            if roles.task == Some(Task::Classify) {
                 let message = "several targets can only be regressed";
                 return Err(Error::new(Code::Target, message).hint("name one target"));
             }
@@ -222,9 +224,11 @@ pub(crate) fn decide(
     column: &Column,
     distinct: &Distinct,
     rows: u64,
-    task: Option<Task>,
+    roles: &Roles,
 ) -> Result<(Task, String)> {
     let name = plain(&column.name);
+    let few = distinct.whole && distinct.values.len() <= FEW;
+    let task = roles.task.or(roles.leaning.filter(|_| few && column.kind == ColumnKind::Numeric));
     match (&column.kind, task) {
         (ColumnKind::Categorical { levels, .. }, task) => {
             let count = levels.len();
@@ -244,7 +248,7 @@ pub(crate) fn decide(
         (ColumnKind::Numeric, Some(Task::Regress)) => {
             Ok((Task::Regress, format!("task: regress '{name}'")))
         }
-        (ColumnKind::Numeric, None) if distinct.whole && distinct.values.len() <= FEW => {
+        (ColumnKind::Numeric, None) if few => {
             let message = format!(
                 "target '{name}' has {} different whole numbers: classes or amounts",
                 distinct.values.len()

@@ -149,7 +149,7 @@ impl FileSource {
             if facts.missing > 0 {
                 return Err(missing_target(&column.name, facts.missing, facts.first_missing));
             }
-            let (found, note) = decide(column, &facts.distinct, report.rows, roles.task)?;
+            let (found, note) = decide(column, &facts.distinct, report.rows, roles)?;
             if found == Task::Classify {
                 if facts.distinct.values.len() > MOST_CLASSES {
                     let message = format!("more than {MOST_CLASSES} classes");

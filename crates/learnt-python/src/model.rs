@@ -4,12 +4,12 @@ use crate::convert::{self, Columns, Numbers};
 use crate::failure::{raise, warn};
 use crate::interrupt;
 use learnt_core::context::{Context, Observer};
-use learnt_core::data::{Frame, Matrix, Schema, Table};
+use learnt_core::data::{Dataset, Frame, Matrix, Schema, Table, Target};
 use learnt_core::error::{Error, Result};
 use learnt_core::estimator::Accepts;
 use learnt_core::params::LearnerSpec;
 use learnt_core::trained::{Prediction, Trained};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -208,6 +208,70 @@ impl Model {
     fn report(&self) -> Option<(String, String)> {
         let report = self.trained.model.report()?;
         Some((report.to_text(), report.to_json().to_string()))
+    }
+
+    /// The answer to a question, as text and as JSON text. `y` holds numbers, or codes of classes.
+    #[pyo3(signature = (name, arguments, x, columns, y, weights, threads))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one crossing of the boundary, called by one method"
+    )]
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: &Bound<'py, PyDict>,
+        x: Option<&Bound<'py, PyAny>>,
+        columns: Option<Columns>,
+        y: Option<&Bound<'py, PyAny>>,
+        weights: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+    ) -> PyResult<(String, String)> {
+        let mut given = Vec::new();
+        for (key, value) in arguments {
+            given.push((key.extract()?, convert::value(&value)?));
+        }
+        let inputs = x.map(Numbers::read).transpose()?;
+        let known = &self.trained.history.schema;
+        let schema = columns.map(|columns| columns.schema_like(known)).transpose();
+        let schema = schema.map_err(|error| raise(py, error))?;
+        let classes = &self.trained.history.classes;
+        let codes: Option<PyReadonlyArray1<'py, u32>> = match (y, classes.is_empty()) {
+            (Some(y), false) => Some(y.extract()?),
+            _ => None,
+        };
+        let codes = codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
+        let outputs = y.filter(|_| classes.is_empty()).map(Numbers::read).transpose()?;
+        let weights = weights.map(Numbers::read).transpose()?;
+        let weights = weights.as_ref().map(Numbers::to_contiguous);
+        let (values, outputs) =
+            (inputs.as_ref().map(Numbers::view), outputs.as_ref().map(Numbers::view));
+        let outcome = interrupt::run(py, |observer| {
+            let run = Context::default().with_threads(threads).observed_by(observer);
+            let data = match (values, &schema) {
+                (Some(values), Some(schema)) => Some(Dataset {
+                    x: Frame::new(values, schema)?,
+                    y: match (codes, outputs) {
+                        (Some(codes), _) => Some(Target::Class { codes, classes }),
+                        (None, outputs) => outputs.map(Target::Real),
+                    },
+                    weights: weights.as_deref(),
+                    groups: None,
+                }),
+                _ => None,
+            };
+            if let Some(data) = &data {
+                data.check(self.accepts, false, &run)?;
+            }
+            self.trained.ask(name, &given, data, &run)
+        })?;
+        warn(py, &outcome.warnings)?;
+        Ok((outcome.value.to_text(), outcome.value.to_json().to_string()))
+    }
+
+    /// Names of the questions that the model answers.
+    fn questions(&self) -> Vec<&'static str> {
+        self.trained.model.questions().iter().map(|question| question.name).collect()
     }
 
     /// What the model was trained with and on.

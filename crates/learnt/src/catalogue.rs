@@ -2,7 +2,8 @@
 
 use crate::entries;
 use learnt_core::estimator::Entry;
-use learnt_core::params::Search;
+use learnt_core::params::{Search, Value};
+use learnt_core::question::{Argument, Needs, Question};
 use serde_json::{Map, Value as Json, json};
 
 /// Every learner, in the order of the registry.
@@ -57,6 +58,27 @@ pub fn describe(entry: &Entry) -> Json {
         "attributes": (entry.attributes)().iter()
             .map(|(name, doc)| json!({ "name": name, "doc": doc }))
             .collect::<Vec<_>>(),
+        "questions": (entry.questions)().iter().map(question).collect::<Vec<_>>(),
+    })
+}
+
+fn question(question: &Question) -> Json {
+    let argument = |argument: &Argument| {
+        json!({
+            "name": argument.name,
+            "default": Value::parse(argument.default).to_json(),
+            "doc": argument.doc,
+        })
+    };
+    json!({
+        "name": question.name,
+        "doc": question.doc,
+        "needs": match question.needs {
+            Needs::Nothing => "nothing",
+            Needs::Rows => "rows",
+            Needs::RowsAndTarget => "rows and target",
+        },
+        "arguments": question.arguments.iter().map(argument).collect::<Vec<_>>(),
     })
 }
 

@@ -45,7 +45,7 @@ fn folds(call: &Call) -> Result<usize> {
 
 pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     let k = folds(call)?;
-    let supervised = input::supervised(call, input::read(call)?, learner::needs_target(name))?;
+    let supervised = input::supervised(call, input::read(call)?, Some(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
@@ -144,7 +144,7 @@ fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
 
 pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let k = folds(call)?;
-    let supervised = input::supervised(call, input::read(call)?, true)?;
+    let supervised = input::supervised(call, input::read(call)?, None)?;
     let data = supervised.data.view();
     let chosen = chosen_metrics(call, &data)?;
     let missing = learner::has_missing(&data);

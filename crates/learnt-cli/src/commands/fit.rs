@@ -9,7 +9,7 @@ use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
 use learnt::rounds::Source;
 use learnt::trained::{Trained, Unknown};
-use learnt_io::Task;
+use learnt_io::{ReadOptions, Task, TypeRule};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ fn check_out(call: &Call) -> Result<()> {
 
 fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     let input = input::read(call)?;
-    let supervised = input::supervised(call, input, learner::needs_target(name))?;
+    let supervised = input::supervised(call, input, Some(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, data.y.as_ref())?;
     learner::check_task(entry, data.y.as_ref())?;
@@ -60,14 +60,23 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
 }
 
 fn stream(call: &Call, name: &str) -> Result<Trained> {
-    let options = input::options(call)?;
+    let mut options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
-    let asked = input::Asked::new(call, None)?;
+    let mut asked = input::Asked::new(call, None)?;
+    asked.leaning = learner::leaning(name);
     if learner::needs_target(name) && asked.targets.is_empty() {
         return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
     }
-    let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
-        .map_err(|error| input::or_bundled(error, path))?;
+    let open = |options: &ReadOptions| {
+        learnt_io::open_stream(path, options, &asked.roles(), &call.run)
+            .map_err(|error| input::or_bundled(error, path))
+    };
+    let mut source = open(&options)?;
+    let unused = asked.unused(call, source.outline().schema)?;
+    if !unused.is_empty() {
+        options.types.extend(unused.into_iter().map(|name| (name, TypeRule::Skip)));
+        source = open(&options)?;
+    }
     call.say(&format!("read {path} in blocks: {}", source.report()));
     source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));

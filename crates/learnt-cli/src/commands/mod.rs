@@ -1,5 +1,6 @@
 //! One file a verb, or a few that belong together.
 
+mod ask;
 mod compare;
 mod data;
 mod fit;
@@ -79,6 +80,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("score", _) => predict::score(&call),
         ("cv", Some(name)) => compare::cross_validate(&call, name),
         ("compare", _) => compare::compare(&call),
+        ("ask", _) => ask::ask(&call),
         ("summary", _) => models::summary(&call),
         ("inspect", _) => models::inspect(&call),
         ("verify", _) => models::verify(&call),

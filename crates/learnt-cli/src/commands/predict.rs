@@ -131,10 +131,10 @@ fn rows_json(table: &Table) -> Vec<Json> {
         .collect()
 }
 
-pub(crate) fn score(call: &Call) -> Result<ExitCode> {
-    let trained = load(call)?;
+/// The rows that the arguments name with the model's own target.
+pub(crate) fn labelled(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
     let input = input::read(call)?;
-    note_extra(call, &trained, input.table.schema());
+    note_extra(call, trained, input.table.schema());
     let target = call
         .text("target")
         .map(ToString::to_string)
@@ -148,7 +148,12 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
         false => learnt_io::Task::Classify,
     });
     let parts = learnt_io::to_dataset(input.table, &asked.roles())?;
-    let data = with_model_classes(&parts.data.view(), &trained)?;
+    with_model_classes(&parts.data.view(), trained)
+}
+
+pub(crate) fn score(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let data = labelled(call, &trained)?;
     let scores = metrics_of(call, &trained, &data.view())?;
     let missed = gate(call, &scores)?;
     if call.json {

@@ -4,6 +4,7 @@
 
 mod faults;
 mod files;
+mod formula;
 mod verbs;
 
 use std::io::Write;

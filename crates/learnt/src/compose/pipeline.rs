@@ -340,6 +340,18 @@ impl Model for PipelineModel {
     fn report(&self) -> Option<Report> {
         self.last()?.report()
     }
+    fn questions(&self) -> &'static [Question] {
+        self.last().map(Model::questions).unwrap_or_default()
+    }
+    fn answer(&self, asked: &Asked) -> Result<Report> {
+        let last = self.last().ok_or_else(|| Error::internal("a pipeline without steps"))?;
+        match &asked.data {
+            None => last.answer(asked),
+            Some(data) => self.prepared(&data.x, &asked.run, |x| {
+                last.answer(&asked.with_data(Dataset { x: *x, ..*data }))
+            }),
+        }
+    }
     fn stored(&self) -> Node {
         self.to_node()
     }

@@ -4,8 +4,8 @@
 mod affine;
 mod categories;
 mod covariance;
-mod design_matrix;
 mod entropy_cuts;
+mod formula;
 mod iterative_imputer;
 mod k_bins_discretizer;
 mod max_abs_scaler;
@@ -23,8 +23,11 @@ mod standard_scaler;
 
 pub use categories::{Counts, TableCounts};
 pub use covariance::{correlation_matrix, covariance_matrix};
-pub use design_matrix::design_matrix;
 pub use entropy_cuts::entropy_cuts;
+pub use formula::{
+    Formula, FormulaState, FormulaTransformer, FormulaTransformerModel, Shape, Side, Values,
+    Variable, design_matrix,
+};
 pub use iterative_imputer::{IterativeImputer, IterativeImputerModel};
 pub use k_bins_discretizer::{
     BinClosed, BinEncode, BinStrategy, KBinsDiscretizer, KBinsDiscretizerModel, QuantileMethod,
@@ -59,4 +62,5 @@ pub const ENTRIES: &[Entry] = &[
     entry::<RobustScaler>(),
     entry::<KBinsDiscretizer>(),
     entry::<IterativeImputer>(),
+    entry::<FormulaTransformer>(),
 ];

@@ -35,6 +35,27 @@ pub fn prepared(
     pipeline(steps)
 }
 
+/// The learner behind a formula: missing values are filled if it cannot take them, and the columns
+/// are those of the formula, as they are.
+pub fn prepared_by_formula(
+    learner: LearnerSpec,
+    formula: &str,
+    missing: bool,
+    about: &About,
+) -> LearnerSpec {
+    let mut steps = Vec::new();
+    if missing && !about.accepts.missing {
+        steps.push(imputation());
+    }
+    let formula = spec("preprocessing.FormulaTransformer", &[("formula", word(formula))]);
+    steps.extend([("formula", formula), ("model", learner)]);
+    pipeline(steps)
+}
+
+fn imputation() -> (&'static str, LearnerSpec) {
+    ("impute", spec("impute.SimpleImputer", &[("strategy", word("median"))]))
+}
+
 fn steps(schema: &Schema, missing: bool, about: &About) -> Vec<(&'static str, LearnerSpec)> {
     let names = |numeric: bool| -> Vec<&str> {
         let wanted = |column: &&Column| (column.kind == ColumnKind::Numeric) == numeric;
@@ -43,7 +64,7 @@ fn steps(schema: &Schema, missing: bool, about: &About) -> Vec<(&'static str, Le
     let (numbers, categories) = (names(true), names(false));
     let mut steps = Vec::new();
     if missing && !about.accepts.missing {
-        steps.push(("impute", spec("impute.SimpleImputer", &[("strategy", word("median"))])));
+        steps.push(imputation());
     }
     let encode = !categories.is_empty() && !about.accepts.categories;
     let scale = !numbers.is_empty() && about.wants_scaling;

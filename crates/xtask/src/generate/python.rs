@@ -2,6 +2,7 @@
 
 use learnt_core::estimator::{About, Entry};
 use learnt_core::params::{Kind, ParamSpec, Value, Variant};
+use learnt_core::question::{Needs, Question};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -88,7 +89,42 @@ fn class(entry: &Entry) -> String {
         about.path,
         head(&arguments),
         if target == ", y" { " and the target `y`" } else { "" },
-    )
+    ) + &questions(entry, false)
+}
+
+/// A method for each question that the model answers.
+fn questions(entry: &Entry, stub: bool) -> String {
+    let one = |question: &Question| {
+        let (rows, passed) = match question.needs {
+            Needs::Nothing => ("", ""),
+            Needs::Rows => (", X", ", X"),
+            Needs::RowsAndTarget => (", X, y, sample_weight=None", ", X, y, sample_weight"),
+        };
+        let star = if question.arguments.is_empty() { "" } else { ", *" };
+        let arguments: String = question
+            .arguments
+            .iter()
+            .map(|a| format!(", {}={}", a.name, literal(&Value::parse(a.default))))
+            .collect();
+        let given: String =
+            question.arguments.iter().map(|a| format!(", {0}={0}", a.name)).collect();
+        let head = format!("\n    def {}(self{rows}{star}{arguments})", question.name);
+        if stub {
+            return head.trim_start_matches('\n').to_string() + " -> Summary: ...\n";
+        }
+        let described: String = question
+            .arguments
+            .iter()
+            .map(|a| format!("\n{}", wrap(&format!("`{}`: {}.", a.name, a.doc), 8, WIDTH)))
+            .collect();
+        let described =
+            if described.is_empty() { described } else { format!("\n{described}\n        ") };
+        format!(
+            "{head}:\n        \"\"\"{}{described}\"\"\"\n        return self.ask(\"{}\"{passed}{given})\n",
+            question.doc, question.name
+        )
+    };
+    (entry.questions)().iter().map(one).collect()
 }
 
 /// How `fit` names its target, and what it passes on.
@@ -276,6 +312,9 @@ pub(super) fn stub(entries: &[&Entry]) -> String {
     if weighted {
         out += "from ._sklearn import Weighted\n";
     }
+    if classes.contains("-> Summary") {
+        out += "from .summary import Summary\n";
+    }
     out + &classes
 }
 
@@ -304,7 +343,7 @@ fn stub_class(entry: &Entry) -> String {
     };
     let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
     let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}) -> {}: ...", about.name());
-    out
+    out + &questions(entry, true)
 }
 
 /// A type annotation.

@@ -1,0 +1,89 @@
+//! `learnt ask`: a model's answers beyond prediction.
+
+use super::Call;
+use super::models::load;
+use super::predict::labelled;
+use crate::input;
+use crate::output::{print, print_json};
+use learnt::data::OwnedDataset;
+use learnt::error::{Code, Error, Result};
+use learnt::params::Value;
+use learnt::question::{Needs, Question};
+use learnt::report::{Cell, ReportTable};
+use learnt::trained::Trained;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
+    let trained = load(call)?;
+    let Some(name) = call.text("question") else { return list(call, &trained) };
+    let needs = trained.model.questions().iter().find(|q| q.name == name).map(|q| q.needs);
+    let rows = rows(call, &trained, needs.unwrap_or(Needs::Nothing))?;
+    let arguments =
+        call.texts("with").iter().map(|pair| argument(pair)).collect::<Result<Vec<_>>>()?;
+    let report = trained.ask(name, &arguments, rows.as_ref().map(OwnedDataset::view), &call.run)?;
+    match call.json {
+        true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
+        false => print(&report.to_text()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn argument(pair: &str) -> Result<(String, Value)> {
+    let (name, value) = pair
+        .split_once('=')
+        .ok_or_else(|| Error::parameter("--with", "of the form NAME=VALUE", format!("'{pair}'")))?;
+    Ok((name.to_string(), Value::parse(value)))
+}
+
+/// The data that the question needs.
+fn rows(call: &Call, trained: &Trained, needs: Needs) -> Result<Option<OwnedDataset>> {
+    if needs == Needs::Nothing {
+        return Ok(None);
+    }
+    if call.text("data").is_none() {
+        return Err(Error::new(Code::Usage, "this question needs rows")
+            .hint("put a data file after the question"));
+    }
+    match needs {
+        Needs::RowsAndTarget => labelled(call, trained).map(Some),
+        _ => Ok(Some(OwnedDataset { x: input::read(call)?.table, ..OwnedDataset::default() })),
+    }
+}
+
+/// What may be asked.
+fn list(call: &Call, trained: &Trained) -> Result<ExitCode> {
+    let questions = trained.model.questions();
+    if questions.is_empty() {
+        return Err(Error::unsupported(format!("{} answers no questions", trained.about.name()))
+            .hint("`learnt summary` shows what it learnt"));
+    }
+    let arguments = |question: &Question| -> String {
+        let one = |a: &learnt::question::Argument| format!("{}={}", a.name, a.default);
+        question.arguments.iter().map(one).collect::<Vec<_>>().join(" ")
+    };
+    if call.json {
+        let all: Vec<_> = questions
+            .iter()
+            .map(|q| json!({ "name": q.name, "doc": q.doc, "arguments": arguments(q) }))
+            .collect();
+        print_json("ask", None, json!({ "questions": all }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = ReportTable::new("questions", &["question", "data", "--with", "answer"]);
+    for question in questions {
+        let data = match question.needs {
+            Needs::Nothing => "",
+            Needs::Rows => "rows",
+            Needs::RowsAndTarget => "rows, target",
+        };
+        table.rows.push(vec![
+            question.name.into(),
+            data.into(),
+            Cell::Text(arguments(question)),
+            question.doc.into(),
+        ]);
+    }
+    print(&table.to_text());
+    Ok(ExitCode::SUCCESS)
+}

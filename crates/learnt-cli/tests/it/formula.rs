@@ -1,0 +1,90 @@
+//! Fits by formula.
+
+use crate::{fails, file, ok};
+use serde_json::Value as Json;
+use std::path::PathBuf;
+
+fn golden(name: &str) -> String {
+    let place = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/data");
+    place.join(name).to_str().unwrap().to_string()
+}
+
+fn coefficients(words: &[&str]) -> Vec<(String, f64)> {
+    let words = [words, &["--json"]].concat();
+    let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
+    let rows = document["report"]["tables"][0]["rows"].as_array().unwrap().clone();
+    let row = |row: &Json| {
+        (row["term"].as_str().unwrap().to_string(), row["coefficient"].as_f64().unwrap())
+    };
+    rows.iter().map(row).collect()
+}
+
+#[test]
+fn numbers_categories_interactions_and_powers_give_the_numbers_of_r() {
+    let iris = golden("iris.csv");
+    let formula = "sepal_length ~ petal_length * species";
+    let found = coefficients(&["fit", "linear-regression", &iris, "--formula", formula]);
+    let expected = [
+        ("(intercept)", 4.21316822303),
+        ("petal_length", 0.542292597104),
+        ("speciesversicolor", -1.80564511767),
+        ("speciesvirginica", -3.15350913213),
+        ("petal_length:speciesversicolor", 0.285988364079),
+        ("petal_length:speciesvirginica", 0.45344603926),
+    ];
+    assert_eq!(found.len(), expected.len());
+    for ((name, value), (expected_name, expected)) in found.iter().zip(expected) {
+        assert_eq!(name, expected_name);
+        assert!((value - expected).abs() < 1e-6, "{name} {value}");
+    }
+    let names = |formula: &str| -> Vec<String> {
+        let found = coefficients(&["fit", "linear-regression", &iris, "--formula", formula]);
+        found.into_iter().map(|(name, _)| name).collect()
+    };
+    assert_eq!(
+        names("sepal_length ~ petal_length^2 + log(petal_width) - 1"),
+        ["I(petal_length^2)", "log(petal_width)"]
+    );
+}
+
+#[test]
+fn a_classifier_takes_a_target_of_zeros_and_ones_and_factors_as_in_r() {
+    let data = golden("birthwt.csv");
+    let formula = "low ~ age + lwt + factor(race) + smoke + ht";
+    let found =
+        coefficients(&["fit", "logistic", &data, "--formula", formula, "--penalty", "none"]);
+    let at = |name: &str| found.iter().find(|(known, _)| known == name).unwrap().1;
+    assert!((at("factor(race)2") - 1.23872813469).abs() < 1e-5);
+    assert!((at("ht") - 1.73297365127).abs() < 1e-5);
+}
+
+#[test]
+fn prediction_needs_only_the_columns_of_the_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
+    let data = golden("mtcars.csv");
+    for extra in [&[][..], &["--stream"]] {
+        let words =
+            ["fit", "linear-regression", &data, "--formula", "mpg ~ wt + hp", "-f", "-o", &model];
+        ok(&[&words, extra].concat());
+        let new = file(folder.path(), "new.csv", "hp,wt\n110,2.62\n");
+        let out = ok(&["predict", &model, &new]).out;
+        let value: f64 = out.lines().nth(1).unwrap().parse().unwrap();
+        assert!((value - 23.572_329).abs() < 1e-3, "{value}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_formula_are_named() {
+    let data = golden("mtcars.csv");
+    let said = |formula: &str, extra: &[&str], code: i32, part: &str| {
+        let words = ["fit", "linear-regression", &data, "--formula", formula];
+        fails(&[&words, extra].concat(), code, &[part]);
+    };
+    said("mpg ~ wt + hpp", &[], 2, "did you mean 'hp'?");
+    said("mgp ~ wt", &[], 2, "mpg");
+    said("mpg ~ wt +", &[], 2, "at its end");
+    said("mpg ~ log(vs)", &[], 3, "row 1");
+    said("log(mpg) ~ wt", &[], 2, "one column");
+    said("mpg ~ wt", &["-t", "hp"], 2, "leave out -t");
+}

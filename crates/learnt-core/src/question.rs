@@ -1,0 +1,222 @@
+//! Questions to a model beyond prediction: asked by name with arguments, answered by a report.
+//!
+//! Front ends need no list of them: the command line has `learnt ask`, Python a method for each.
+
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::params::Value;
+
+/// A question that models of one kind answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// Its name, also the name of Python's method.
+    pub name: &'static str,
+    /// What the answer says.
+    pub doc: &'static str,
+    /// The data that it needs.
+    pub needs: Needs,
+    /// What may be said with it.
+    pub arguments: &'static [Argument],
+}
+
+/// An argument of a question.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument {
+    /// Its name.
+    pub name: &'static str,
+    /// Its default, as it would be typed.
+    pub default: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// The data that a question needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// None.
+    Nothing,
+    /// Rows.
+    Rows,
+    /// Rows with their target.
+    RowsAndTarget,
+}
+
+/// A question as it is asked: every argument has a value.
+
+pub struct Asked<'a> {
+    /// The name of the question.
+    pub name: &'static str,
+    /// The rows, if it needs any.
+    pub data: Option<Dataset<'a>>,
+    /// The run.
+    pub run: Context<'a>,
+    arguments: Vec<(&'static str, Value)>,
+}
+
+impl Question {
+    /// The question with these arguments, and defaults for the others.
+    pub fn ask<'a>(
+        &self,
+        given: &[(String, Value)],
+        data: Option<Dataset<'a>>,
+        run: Context<'a>,
+    ) -> Result<Asked<'a>> {
+        let names = || self.arguments.iter().map(|argument| argument.name);
+        for (name, _) in given {
+            if !names().any(|known| known == name) {
+                return Err(Error::unknown("argument", name, names()).within(self.name));
+            }
+        }
+        let value = |argument: &Argument| {
+            let own = given.iter().find(|(name, _)| name == argument.name);
+            own.map_or_else(|| Value::parse(argument.default), |(_, value)| value.clone())
+        };
+        let arguments = self.arguments.iter().map(|a| (a.name, value(a))).collect();
+        let wanted = match (self.needs, &data) {
+            (Needs::Rows | Needs::RowsAndTarget, None) => Some("rows"),
+            (Needs::RowsAndTarget, Some(data)) if data.y.is_none() => {
+                Some("rows with their target")
+            }
+            _ => None,
+        };
+        match wanted {
+            Some(wanted) => Err(Error::new(
+                crate::error::Code::Usage,
+                format!("the question '{}' needs {wanted}", self.name),
+            )),
+            None => Ok(Asked { name: self.name, data, run, arguments }),
+        }
+    }
+}
+
+impl<'a> Asked<'a> {
+    fn value(&self, name: &str) -> &Value {
+        let found = self.arguments.iter().find(|(known, _)| *known == name);
+        found.map_or(&Value::Null, |(_, value)| value)
+    }
+
+    /// An argument that is a number.
+    pub fn number(&self, name: &str) -> Result<f64> {
+        match self.value(name) {
+            Value::Real(x) => Ok(*x),
+            Value::Int(i) => Ok(*i as f64),
+            other => Err(Error::parameter(name, "a number", other)),
+        }
+    }
+
+    /// An argument that counts from zero.
+    pub fn count(&self, name: &str) -> Result<usize> {
+        match self.value(name) {
+            Value::Int(i) => usize::try_from(*i).ok(),
+            _ => None,
+        }
+        .ok_or_else(|| Error::parameter(name, "a whole number >= 0", self.value(name)))
+    }
+
+    /// An argument that is yes or no.
+    pub fn flag(&self, name: &str) -> Result<bool> {
+        match self.value(name) {
+            Value::Bool(yes) => Ok(*yes),
+            other => Err(Error::parameter(name, "true or false", other)),
+        }
+    }
+
+    /// An argument that is one of these words: its position.
+    pub fn choice(&self, name: &str, words: &[&str]) -> Result<usize> {
+        let found = match self.value(name) {
+            Value::Text(text) => words.iter().position(|word| word == text),
+            _ => None,
+        };
+        let expected = format!("one of {}", words.join(", "));
+        found.ok_or_else(|| Error::parameter(name, expected, self.value(name)))
+    }
+
+    /// An argument that lists words; one text may hold several with commas between them.
+    pub fn words(&self, name: &str) -> Result<Vec<String>> {
+        let wrong = || Error::parameter(name, "names, such as a,b", self.value(name));
+        match self.value(name) {
+            Value::Null => Ok(Vec::new()),
+            Value::Text(text) => Ok(text.split(',').map(|word| word.trim().to_string()).collect()),
+            Value::List(items) => items
+                .iter()
+                .map(|item| match item {
+                    Value::Text(text) => Ok(text.clone()),
+                    other => Ok(other.to_string()),
+                })
+                .collect(),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// An argument that lists numbers.
+    pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
+        let wrong = || Error::parameter(name, "numbers, such as [1, 2.5]", self.value(name));
+        let number = |value: &Value| match value {
+            Value::Real(x) => Ok(*x),
+            Value::Int(i) => Ok(*i as f64),
+            _ => Err(wrong()),
+        };
+        match self.value(name) {
+            Value::List(items) => items.iter().map(number).collect(),
+            Value::Null => Ok(Vec::new()),
+            one => number(one).map(|x| vec![x]),
+        }
+    }
+
+    /// The same question about other rows.
+    #[must_use]
+    pub fn with_data<'b>(&self, data: Dataset<'b>) -> Asked<'b>
+    where
+        'a: 'b,
+    {
+        Asked {
+            name: self.name,
+            data: Some(data),
+            run: self.run,
+            arguments: self.arguments.clone(),
+        }
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> Result<&Dataset<'a>> {
+        self.data.as_ref().ok_or_else(|| Error::internal("a question without its rows"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: Question = Question {
+        name: "intervals",
+        doc: "",
+        needs: Needs::Nothing,
+        arguments: &[
+            Argument { name: "level", default: "0.95", doc: "" },
+            Argument { name: "columns", default: "none", doc: "" },
+        ],
+    };
+
+    fn ask(given: &[(&str, Value)]) -> Result<Asked<'static>> {
+        let given: Vec<_> = given.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
+        QUESTION.ask(&given, None, Context::default())
+    }
+
+    #[test]
+    fn arguments_have_defaults_and_are_checked() {
+        assert_eq!(ask(&[]).unwrap().number("level").unwrap(), 0.95);
+        assert_eq!(ask(&[("level", Value::Int(1))]).unwrap().number("level").unwrap(), 1.0);
+        assert!(ask(&[("levle", Value::Int(1))]).is_err());
+        let wrong = ask(&[("level", Value::Text("high".to_string()))]).unwrap();
+        assert!(wrong.number("level").is_err());
+        let names = ask(&[("columns", Value::Text("a, b".to_string()))]).unwrap();
+        assert_eq!(names.words("columns").unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn rows_are_asked_for() {
+        let question = Question { needs: Needs::Rows, ..QUESTION };
+        assert!(question.ask(&[], None, Context::default()).is_err());
+    }
+}
