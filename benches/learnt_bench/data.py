@@ -18,7 +18,7 @@ def rows(count, scale):
     return max(1, round(count * scale))
 
 
-def classification(count, columns, informative, redundant, classes, clusters, flip, seed):
+def classification(count, columns, informative, redundant, classes, clusters, flip, seed, apart=1.0):
     """A table of labelled Gaussian clusters with dependent columns."""
     from sklearn.datasets import make_classification
 
@@ -30,6 +30,7 @@ def classification(count, columns, informative, redundant, classes, clusters, fl
         n_classes=classes,
         n_clusters_per_class=clusters,
         flip_y=flip,
+        class_sep=apart,
         random_state=seed,
     )
 
@@ -47,6 +48,44 @@ def regression(scale):
 
     table, target = make_regression(rows(500_000, scale), 100, n_informative=50, noise=10.0, random_state=0)
     return {"X": table, "y": target}
+
+
+@recipe
+def sparse(scale):
+    """100,000 x 200, a tenth of the columns matter."""
+    from sklearn.datasets import make_regression
+
+    table, target = make_regression(rows(100_000, scale), 200, n_informative=20, noise=50.0, random_state=1)
+    return {"X": table, "y": target}
+
+
+@recipe
+def wide(scale):
+    """10,000 x 1,000, each column correlated with the one before it; centred."""
+    import numpy
+    from sklearn.datasets import make_regression
+
+    table, target = make_regression(rows(10_000, scale), 1000, n_informative=50, noise=50.0, random_state=2)
+    table = table + 0.5 * numpy.roll(table, 1, axis=1)
+    return {"X": table - table.mean(axis=0), "y": target - target.mean()}
+
+
+@recipe
+def counts(scale):
+    """500,000 x 20, a target of counts."""
+    import numpy
+
+    draw = numpy.random.default_rng(6)
+    table = draw.standard_normal((rows(500_000, scale), 20))
+    slope = draw.standard_normal(20) / 10
+    return {"X": table, "y": draw.poisson(numpy.exp(0.5 + table @ slope)).astype(float)}
+
+
+@recipe
+def margins(scale):
+    """200,000 x 50, two classes well apart, standardized."""
+    table, labels = classification(rows(200_000, scale), 50, 20, 5, 2, 2, 0.02, seed=5, apart=1.2)
+    return {"X": (table - table.mean(axis=0)) / table.std(axis=0), "y": labels}
 
 
 @recipe

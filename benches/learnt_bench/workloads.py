@@ -99,6 +99,41 @@ def cells(data, shape):
     return float(tuple(shape) == tuple(data["shape"]))
 
 
+def lasso_objective(data, fitted):
+    """Half the mean square of the residuals plus the sum of the slopes' sizes."""
+    import numpy
+
+    slope, level = fitted
+    residual = data["y"] - data["X"] @ slope - level
+    return float(residual @ residual / (2 * len(residual)) + numpy.abs(slope).sum())
+
+
+def path_error(ratio):
+    """Mean objective of elastic nets along a path, each at its own penalty, relative to the target's variance."""
+
+    def score(data, path):
+        import numpy
+
+        alphas, slopes = path
+        total = 0.0
+        for alpha, slope in zip(alphas, slopes.T):
+            residual = data["y"] - data["X"] @ slope
+            sizes = ratio * numpy.abs(slope).sum() + (1 - ratio) / 2 * (slope @ slope)
+            total += residual @ residual / (2 * len(residual)) + alpha * sizes
+        return float(total / len(alphas) / data["y"].var())
+
+    return score
+
+
+def poisson_deviance(data, mean):
+    """Mean deviance of counts."""
+    import numpy
+
+    y = data["y"]
+    logs = numpy.where(y > 0, y * numpy.log(numpy.where(y > 0, y, 1.0) / mean), 0.0)
+    return float(2 * (logs - y + mean).mean())
+
+
 # Sides.
 
 
@@ -187,6 +222,53 @@ def statsmodels_least_squares(data, _threads):
         return fitted
 
     return run, lambda fitted: fitted.fittedvalues
+
+
+def learnt_inference(data, _threads):
+    """Our least squares with the table of tests."""
+    from learnt.linear_model import LinearRegression
+
+    def run():
+        model = LinearRegression().fit(data["X"], data["y"])
+        model.summary()
+        return model
+
+    return run, lambda model: model.predict(data["X"])
+
+
+def statsmodels_poisson(data, _threads):
+    """Poisson regression with standard errors and p-values."""
+    import statsmodels.api
+
+    table = statsmodels.api.add_constant(data["X"])
+
+    def run():
+        fitted = statsmodels.api.GLM(data["y"], table, family=statsmodels.api.families.Poisson()).fit()
+        fitted.bse, fitted.pvalues
+        return fitted
+
+    return run, lambda fitted: fitted.fittedvalues
+
+
+def path_of(library, name, **parameters):
+    """A path of a hundred penalties."""
+
+    def side(data, _threads):
+        function = getattr(importlib.import_module(f"{PACKAGES[library]}.linear_model"), name)
+        table = data["X"]
+        if library == SKLEARN:
+            import numpy
+
+            # Its coordinate descent wants columns, and would copy inside the clock.
+            table = numpy.asfortranarray(table)
+        return lambda: function(table, data["y"], alphas=100, eps=1e-3, **parameters), lambda path: path[:2]
+
+    return side
+
+
+def slopes(model, _data):
+    """Slopes and intercept of a linear model."""
+    return model.coef_, model.intercept_
 
 
 def vote(neighbours, labels):
@@ -448,6 +530,8 @@ def principal(solver):
 
 BOTH = (OURS, SKLEARN)
 BAYES = "naive_bayes.GaussianNB"
+LINEAR_DISCRIMINANT = "discriminant_analysis.LinearDiscriminantAnalysis"
+QUADRATIC_DISCRIMINANT = "discriminant_analysis.QuadraticDiscriminantAnalysis"
 
 WORKLOADS = [
     Workload(
@@ -463,6 +547,133 @@ WORKLOADS = [
             "statsmodels (with inference)": statsmodels_least_squares,
         },
         informative=("statsmodels (with inference)",),
+    ),
+    Workload(
+        "least squares with inference",
+        "regression",
+        "500k x 100",
+        r_squared,
+        "R2",
+        1e-6,
+        {
+            OURS: learnt_inference,
+            "statsmodels (with inference)": statsmodels_least_squares,
+            **estimators("linear_model.LinearRegression", predictions, libraries=(INTELEX,)),
+        },
+        informative=(INTELEX,),
+    ),
+    Workload(
+        "lasso",
+        "sparse",
+        "100k x 200, alpha 1",
+        lasso_objective,
+        "objective",
+        1e-5,
+        estimators("linear_model.Lasso", slopes, libraries=BOTH, alpha=1.0),
+        higher=False,
+        relative=True,
+    ),
+    Workload(
+        "lasso path",
+        "wide",
+        "10k x 1000, 100 alphas",
+        path_error(1.0),
+        "mean objective",
+        1e-4,
+        {library: path_of(library, "lasso_path") for library in BOTH},
+        higher=False,
+        relative=True,
+    ),
+    Workload(
+        "elastic-net path",
+        "wide",
+        "10k x 1000, 100 alphas, l1_ratio .5",
+        path_error(0.5),
+        "mean objective",
+        1e-4,
+        {library: path_of(library, "enet_path", l1_ratio=0.5) for library in BOTH},
+        higher=False,
+        relative=True,
+    ),
+    Workload(
+        "poisson regression",
+        "counts",
+        "500k x 20",
+        poisson_deviance,
+        "mean deviance",
+        1e-6,
+        {
+            **estimators("linear_model.PoissonRegressor", predictions, libraries=(OURS,), alpha=0.0),
+            "scikit-learn newton-cholesky": estimator(
+                SKLEARN, "linear_model.PoissonRegressor", predictions, alpha=0.0, solver="newton-cholesky"
+            ),
+            "statsmodels (with inference)": statsmodels_poisson,
+        },
+        higher=False,
+        relative=True,
+    ),
+    Workload(
+        "logistic L1",
+        "margins",
+        "200k x 50, C=0.01",
+        log_loss,
+        "train log-loss",
+        1e-4,
+        {
+            OURS: estimator(OURS, "linear_model.LogisticRegression", probabilities, l1_ratio=1.0, C=0.01),
+            "scikit-learn liblinear": estimator(
+                SKLEARN,
+                "linear_model.LogisticRegression",
+                probabilities,
+                l1_ratio=1.0,
+                C=0.01,
+                solver="liblinear",
+            ),
+        },
+        higher=False,
+        relative=True,
+    ),
+    Workload(
+        "linear discriminant",
+        "multinomial",
+        "200k x 50, 10 classes",
+        train_accuracy,
+        "train accuracy",
+        0.001,
+        {
+            OURS: estimator(OURS, LINEAR_DISCRIMINANT, predictions),
+            "scikit-learn lsqr": estimator(SKLEARN, LINEAR_DISCRIMINANT, predictions, solver="lsqr"),
+            "scikit-learn svd": estimator(SKLEARN, LINEAR_DISCRIMINANT, predictions, solver="svd"),
+        },
+    ),
+    Workload(
+        "quadratic discriminant fit",
+        "margins",
+        "200k x 50, reg_param .01",
+        train_accuracy,
+        "train accuracy",
+        0.001,
+        estimators(QUADRATIC_DISCRIMINANT, predictions, libraries=BOTH, reg_param=0.01),
+    ),
+    Workload(
+        "quadratic discriminant predict",
+        "margins",
+        "200k x 50, reg_param .01",
+        train_accuracy,
+        "train accuracy",
+        0.001,
+        estimators(QUADRATIC_DISCRIMINANT, None, "predict", libraries=BOTH, reg_param=0.01),
+    ),
+    Workload(
+        "stochastic gradient hinge",
+        "margins",
+        "200k x 50, 5 epochs",
+        train_accuracy,
+        "train accuracy",
+        0.01,
+        estimators(
+            "linear_model.SGDClassifier", predictions, libraries=BOTH, max_iter=5, tol=None, random_state=0
+        ),
     ),
     Workload(
         "ridge",
