@@ -9,6 +9,7 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod estimator;
+pub mod figure;
 pub mod linalg;
 pub mod optimize;
 pub mod params;

@@ -22,8 +22,8 @@ pub mod tree;
 
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    context, data, error, estimator, linalg, optimize, params, persist, question, report, rounds,
-    stats, trained,
+    context, data, error, estimator, figure, linalg, optimize, params, persist, question, report,
+    rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};
