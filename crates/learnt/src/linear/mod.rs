@@ -1,5 +1,6 @@
 //! Linear models: least squares with inference, ridge, logistic regression.
 
+mod coefficient_table;
 pub mod diagnostics;
 mod evidence;
 mod inference;
