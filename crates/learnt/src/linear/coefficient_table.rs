@@ -119,13 +119,15 @@ pub(super) fn without_tests(
 /// What a likelihood says about a fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Likelihood {
-    pub(super) log_likelihood: f64,
+    pub(super) log_likelihood: Option<f64>,
     pub(super) deviance: f64,
-    pub(super) null_deviance: f64,
-    pub(super) aic: f64,
-    pub(super) bic: f64,
+    pub(super) null_deviance: Option<f64>,
+    pub(super) aic: Option<f64>,
+    pub(super) bic: Option<f64>,
     pub(super) pseudo_r2: Option<f64>,
-    pub(super) ratio: Option<Test>,
+    /// That all coefficients but the intercepts are zero: a likelihood ratio, or F where the
+    /// dispersion is estimated.
+    pub(super) overall: Option<Test>,
 }
 
 impl Likelihood {
@@ -134,14 +136,18 @@ impl Likelihood {
         let mut figure = |name: &str, value: Option<f64>| {
             report.figures.extend(value.map(|value| (name.to_string(), value)));
         };
-        figure("log-likelihood", Some(self.log_likelihood));
+        figure("log-likelihood", self.log_likelihood);
         figure("deviance", Some(self.deviance));
-        figure("null deviance", Some(self.null_deviance));
+        figure("null deviance", self.null_deviance);
         figure("pseudo R2", self.pseudo_r2);
-        figure("likelihood ratio", self.ratio.map(|test| test.statistic));
-        figure("p of likelihood ratio", self.ratio.map(|test| test.p));
-        figure("AIC", Some(self.aic));
-        figure("BIC", Some(self.bic));
+        if let Some(test) = self.overall {
+            let known = test.df_residual.is_infinite();
+            let name = if known { "likelihood ratio" } else { "F" };
+            figure(name, Some(test.statistic));
+            figure(&format!("p of {name}"), Some(test.p));
+        }
+        figure("AIC", self.aic);
+        figure("BIC", self.bic);
     }
 }
 

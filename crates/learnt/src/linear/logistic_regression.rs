@@ -299,13 +299,13 @@ impl LogisticRegressionModel {
             report.tables.push(with_tests(&title, Scale::Normal.letter(), &tests, &[]));
         }
         let likelihood = Likelihood {
-            log_likelihood: inference.log_likelihood,
+            log_likelihood: Some(inference.log_likelihood),
             deviance: inference.deviance(),
-            null_deviance: inference.null_deviance(),
-            aic: inference.aic(),
-            bic: inference.bic(),
+            null_deviance: Some(inference.null_deviance()),
+            aic: Some(inference.aic()),
+            bic: Some(inference.bic()),
             pseudo_r2: Some(inference.pseudo_r_squared()),
-            ratio: inference.likelihood_ratio(self.names.len()),
+            overall: inference.likelihood_ratio(self.names.len()),
         };
         likelihood.add_to(report);
         Ok(())
