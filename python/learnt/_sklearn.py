@@ -28,6 +28,7 @@ class Tagged:
             target_tags=TargetTags(
                 required="classifier" in roles or "regressor" in roles,
                 multi_output=accepts["many_outputs"] and "regressor" in roles,
+                positive_only=facts["positive_target"],
             ),
             classifier_tags=ClassifierTags(poor_score=poor) if "classifier" in roles else None,
             regressor_tags=RegressorTags(poor_score=poor) if "regressor" in roles else None,

@@ -208,6 +208,8 @@ pub struct About {
     pub complexity: u8,
     /// Whether columns should be on one scale before fitting.
     pub wants_scaling: bool,
+    /// Whether the numeric target must be above zero.
+    pub positive_target: bool,
     /// Whether a model stores training rows.
     pub stores_rows: bool,
     /// Common checks that do not hold, each with the reason.
@@ -300,6 +302,7 @@ impl About {
             reference: "",
             complexity: 50,
             wants_scaling: false,
+            positive_target: false,
             stores_rows: false,
             exempt: &[],
         }
@@ -410,6 +413,8 @@ facts! {
     streaming: uses.streaming = true;
     /// Wants columns on one scale.
     scaling: wants_scaling = true;
+    /// Needs a target above zero with its default parameters.
+    positive: positive_target = true;
     /// Its models store training rows.
     rows_stored: stores_rows = true;
 }

@@ -104,6 +104,12 @@ pub fn number(x: f64) -> String {
     }
 }
 
+/// A figure with its name; one named `p of ...` is a p-value.
+fn figure((name, x): &(String, f64)) -> String {
+    let value = if name.starts_with("p of ") { probability(*x) } else { number(*x) };
+    format!("{name} {value}")
+}
+
 /// A p-value: two digits, scientific below 0.001, never zero.
 pub fn probability(p: f64) -> String {
     match p {
@@ -186,8 +192,7 @@ impl Report {
             out += &format!("\n{}", table.to_text());
         }
         if !self.figures.is_empty() {
-            let figures: Vec<String> =
-                self.figures.iter().map(|(name, x)| format!("{name} {}", number(*x))).collect();
+            let figures: Vec<String> = self.figures.iter().map(figure).collect();
             out += &format!("\n {}\n", figures.join("   "));
         }
         for note in &self.notes {
@@ -218,6 +223,9 @@ mod tests {
         assert_eq!(probability(0.0), "<1e-300");
         assert_eq!(probability(2.6e-20), "2.6e-20");
         assert_eq!(probability(0.04999), "0.050");
+        let figures = vec![("F".to_string(), 900.0), ("p of F".to_string(), 0.0)];
+        let report = Report { figures, ..Report::new("a") };
+        assert!(report.to_text().contains("F 900   p of F <1e-300"));
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub fn describe(entry: &Entry) -> Json {
         "reference": about.reference,
         "complexity": about.complexity,
         "wants_scaling": about.wants_scaling,
+        "positive_target": about.positive_target,
         "stores_rows": about.stores_rows,
         "exempt": about.exempt.iter().map(|&(check, why)| (check.to_string(), json!(why)))
             .collect::<Map<_, _>>(),

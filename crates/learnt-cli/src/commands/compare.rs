@@ -125,9 +125,10 @@ fn cv_json(supervised: &Supervised, entry: &Entry, result: &CrossValidation) -> 
 fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
     let (only, skip) = (call.texts("only"), call.texts("skip"));
     let task = Task::of(data);
+    let positive = !only.is_empty() || above_zero(data);
     let fits = |entry: &&'static Entry| match task {
         Task::Classification => entry.about.roles.classifier,
-        _ => entry.about.roles.regressor,
+        _ => entry.about.roles.regressor && (positive || !entry.about.positive_target),
     };
     let named = |names: &[String]| -> Result<Vec<&'static str>> {
         names
@@ -140,6 +141,14 @@ fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
         (only.is_empty() || only.contains(&entry.about.path)) && !skip.contains(&entry.about.path)
     };
     Ok(learnt::entries().filter(fits).filter(wanted).collect())
+}
+
+/// Whether every number of the target is above zero.
+fn above_zero(data: &Dataset) -> bool {
+    match data.y {
+        Some(Target::Real(y)) => (0..y.nrows()).all(|i| (0..y.ncols()).all(|j| y.at(i, j) > 0.0)),
+        _ => false,
+    }
 }
 
 pub(crate) fn compare(call: &Call) -> Result<ExitCode> {

@@ -64,27 +64,8 @@ impl Evidence {
 
     /// A sentence about aliased columns, if there are any.
     pub(super) fn aliasing(&self) -> Option<String> {
-        const MOST: usize = 10;
-        let d = self.names.len();
-        if !self.aliased.is_empty() {
-            let named: Vec<String> =
-                self.aliased.iter().take(MOST).map(|&j| format!("'{}'", self.names[j])).collect();
-            let more = match self.aliased.len() - named.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            return Some(format!(
-                "of {d} columns {} are independent; constant or given by earlier columns: {}{more}; coefficients are those of smallest norm",
-                self.rank,
-                named.join(", ")
-            ));
-        }
-        (self.rank < d && !self.positive).then(|| {
-            format!(
-                "{} rows determine {} of {d} coefficients; the coefficients are those of smallest norm",
-                self.rows, self.rank
-            )
-        })
+        let rank = if self.positive { self.names.len() } else { self.rank };
+        aliasing(&self.names, &self.aliased, rank, self.rows)
     }
 
     /// Residual degrees of freedom, or why there are none.
@@ -137,6 +118,34 @@ impl Evidence {
         let inside = |j: usize| span.u.row(j)[..rank].iter().map(|u| u * u).sum::<f64>();
         Ok((0..d).map(|j| !self.aliased.contains(&j) && inside(j) > 1.0 - 1e-9).collect())
     }
+}
+
+/// A sentence about columns that depend on earlier ones, or about too few rows.
+pub(super) fn aliasing(
+    names: &[String],
+    aliased: &[usize],
+    rank: usize,
+    rows: u64,
+) -> Option<String> {
+    const MOST: usize = 10;
+    let d = names.len();
+    if !aliased.is_empty() {
+        let named: Vec<String> =
+            aliased.iter().take(MOST).map(|&j| format!("'{}'", names[j])).collect();
+        let more = match aliased.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        return Some(format!(
+            "of {d} columns {rank} are independent; constant or given by earlier columns: {}{more}; coefficients are those of smallest norm",
+            named.join(", ")
+        ));
+    }
+    (rank < d).then(|| {
+        format!(
+            "{rows} rows determine {rank} of {d} coefficients; the coefficients are those of smallest norm"
+        )
+    })
 }
 
 pub(super) fn absent(why: impl Into<String>) -> Error {

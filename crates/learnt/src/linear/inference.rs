@@ -6,11 +6,12 @@
 //! σ² = RSS / n; AIC and BIC count σ² as a parameter.
 //! A coefficient that an aliased column makes undetermined has no test; nothing is ever NaN.
 
+use super::coefficient_table::{Scale, with_tests, without_tests};
 use super::evidence::absent;
 use super::linear_regression::LinearRegressionModel;
 use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
-use learnt_core::stats::distribution::{Continuous, FisherF, StudentT};
+use learnt_core::stats::distribution::{Continuous, FisherF};
 
 /// The table of a fit, for one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,9 +52,9 @@ pub struct CoefficientTest {
     pub estimate: f64,
     /// Its standard error.
     pub standard_error: f64,
-    /// Estimate over standard error.
+    /// Estimate over standard error: a normal z where the dispersion is known.
     pub t: f64,
-    /// Two-sided probability of a t at least as far from zero.
+    /// Two-sided probability of a statistic at least as far from zero.
     pub p: f64,
     /// Lower end of the confidence interval.
     pub lower: f64,
@@ -90,12 +91,14 @@ impl LinearRegressionModel {
         let evidence = &self.evidence;
         let (sigma2, df) = (evidence.noise(output)?, evidence.freedom()?);
         let root = evidence.root()?;
-        let half = student_quantile(df, level)?;
+        let scale = Scale::Student(df);
+        let half = scale.half_width(level)?;
         let mut coefficients = Vec::new();
         if evidence.intercept {
             let variance = self.unit_variance(root, None);
             let estimate = self.intercept[output];
-            coefficients.push(row("(intercept)", estimate, (sigma2 * variance).sqrt(), df, half)?);
+            let error = (sigma2 * variance).sqrt();
+            coefficients.push(scale.test("(intercept)", estimate, error, half)?);
         }
         let mut undetermined = Vec::new();
         let determined = evidence.determined(root)?;
@@ -105,7 +108,8 @@ impl LinearRegressionModel {
                 true => {
                     let variance = self.unit_variance(root, Some(j));
                     let estimate = self.coef[(output, j)];
-                    coefficients.push(row(name, estimate, (sigma2 * variance).sqrt(), df, half)?);
+                    let error = (sigma2 * variance).sqrt();
+                    coefficients.push(scale.test(name, estimate, error, half)?);
                 }
             }
         }
@@ -233,7 +237,7 @@ impl LinearRegressionModel {
         kind: IntervalKind,
     ) -> Result<Matrix> {
         let (sigma2, df) = (self.evidence.noise(output)?, self.evidence.freedom()?);
-        let half = student_quantile(df, level)?;
+        let half = Scale::Student(df).half_width(level)?;
         let fit = self.predict(x)?;
         let leverage = self.unit_leverage(x)?;
         let noise = if kind == IntervalKind::Observation { 1.0 } else { 0.0 };
@@ -273,23 +277,15 @@ impl LinearRegressionModel {
             match self.inference(output, 0.95) {
                 Ok(inference) => inference.add_to(&mut report, &title, many),
                 Err(why) => {
-                    report.tables.push(self.plain_table(output, &title));
+                    let intercept = self.evidence.intercept.then(|| self.intercept[output]);
+                    let names = &self.evidence.names;
+                    let coef = self.coef.row(output);
+                    report.tables.push(without_tests(&title, intercept, names, coef));
                     report.notes.push(why.message().to_string());
                 }
             }
         }
         report
-    }
-
-    fn plain_table(&self, output: usize, title: &str) -> ReportTable {
-        let mut table = ReportTable::new(title, &["term", "coefficient"]);
-        if self.evidence.intercept {
-            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[output])]);
-        }
-        for (name, &b) in self.evidence.names.iter().zip(self.coef.row(output)) {
-            table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
-        }
-        table
     }
 }
 
@@ -302,40 +298,6 @@ fn root_times(root: &Matrix, x: &[f64]) -> Vec<f64> {
     out
 }
 
-fn row(
-    name: &str,
-    estimate: f64,
-    standard_error: f64,
-    df: f64,
-    half: f64,
-) -> Result<CoefficientTest> {
-    let t = estimate / standard_error;
-    if !t.is_finite() {
-        return Err(absent(format!("the standard error of '{name}' is zero or not finite")));
-    }
-    Ok(CoefficientTest {
-        name: name.to_string(),
-        estimate,
-        standard_error,
-        t,
-        p: student(df)?.sf(t.abs()) * 2.0,
-        lower: estimate - half * standard_error,
-        upper: estimate + half * standard_error,
-    })
-}
-
-fn student(df: f64) -> Result<StudentT> {
-    StudentT::new(df).ok_or_else(|| Error::internal("degrees of freedom that are not positive"))
-}
-
-/// The half-width of an interval of this level, in standard errors.
-fn student_quantile(df: f64, level: f64) -> Result<f64> {
-    match level > 0.0 && level < 1.0 {
-        true => Ok(student(df)?.upper_quantile((1.0 - level) / 2.0)),
-        false => Err(Error::parameter("level", "a number above 0 and below 1", level)),
-    }
-}
-
 /// The F test of a statistic; both degrees of freedom are positive.
 pub(super) fn f_test_of(statistic: f64, df: f64, df_residual: f64) -> Test {
     let p = FisherF::new(df, df_residual).map_or(1.0, |f| f.sf(statistic));
@@ -344,25 +306,7 @@ pub(super) fn f_test_of(statistic: f64, df: f64, df_residual: f64) -> Test {
 
 impl Inference {
     fn add_to(&self, report: &mut Report, title: &str, many: bool) {
-        let head = ["term", "coefficient", "std. error", "t", "p", "2.5%", "97.5%"];
-        let mut table = ReportTable::new(title, &head);
-        for test in &self.coefficients {
-            table.rows.push(vec![
-                Cell::Text(test.name.clone()),
-                Cell::Number(test.estimate),
-                Cell::Number(test.standard_error),
-                Cell::Number(test.t),
-                Cell::Probability(test.p),
-                Cell::Number(test.lower),
-                Cell::Number(test.upper),
-            ]);
-        }
-        for name in &self.undetermined {
-            let mut cells = vec![Cell::Text(name.clone())];
-            cells.extend((0..6).map(|_| Cell::Empty("aliased with other columns".into())));
-            table.rows.push(cells);
-        }
-        report.tables.push(table);
+        report.tables.push(with_tests(title, "t", &self.coefficients, &self.undetermined));
         let suffix = if many { format!(" ({title})") } else { String::new() };
         let mut figure = |name: &str, value: Option<f64>| {
             report.figures.extend(value.map(|value| (format!("{name}{suffix}"), value)));

@@ -329,7 +329,7 @@ impl Fit {
         if newton.damped() {
             return None;
         }
-        LogisticInference::new(self.weights.clone(), &information, -value * total, null)
+        LogisticInference::new(self.weights.clone(), &information, -value * total, null, total)
     }
 
     /// Weights and intercepts as users see them: symmetric for more than two classes.

@@ -12,6 +12,7 @@
 //! Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression; Albert and Anderson (1984),
 //! Biometrika 71, 1–10, for separation.
 
+use super::coefficient_table::{Likelihood, Scale, with_tests, without_tests};
 use super::likelihood::inference::LogisticInference;
 use super::likelihood::kernels::{padded, scores, softmax_by_class};
 use super::likelihood::{Pass, Summary, copy_padded, pad};
@@ -273,60 +274,49 @@ impl LogisticRegressionModel {
             "Logistic regression, classes {}",
             self.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
         ));
-        match &self.inference {
-            Some(inference) => self.add_inference(inference, &mut report),
-            None => self.add_weights(&mut report),
+        let tested = match &self.inference {
+            Some(inference) => self.add_inference(inference, &mut report).map(|()| true),
+            None => Ok(false),
+        };
+        match tested {
+            Ok(true) => {}
+            Ok(false) => self.add_weights(&mut report),
+            Err(why) => {
+                report.tables.clear();
+                self.add_weights(&mut report);
+                report.notes.push(why.message().to_string());
+            }
         }
         report.notes.extend(self.notes.iter().cloned());
         report
     }
 
-    fn add_inference(&self, inference: &LogisticInference, report: &mut Report) {
-        let head = ["term", "estimate", "std_error", "z", "p"];
-        let (z, p) = (inference.z(), inference.p());
-        let estimates = &inference.estimates;
-        let with_intercept = estimates.ncols() > self.names.len();
-        for k in 0..estimates.nrows() {
-            let title = format!(
-                "class {} against {}",
-                plain(&self.classes[k + 1]),
-                plain(&self.classes[0])
-            );
-            let mut table = ReportTable::new(&title, &head);
-            let mut add = |name: &str, j: usize| {
-                table.rows.push(vec![
-                    name.into(),
-                    Cell::Number(estimates[(k, j)]),
-                    Cell::Number(inference.standard_errors[(k, j)]),
-                    Cell::Number(z[(k, j)]),
-                    Cell::Probability(p[(k, j)]),
-                ]);
-            };
-            if with_intercept {
-                add("(intercept)", self.names.len());
-            }
-            self.names.iter().enumerate().for_each(|(j, name)| add(name, j));
-            report.tables.push(table);
+    /// Tables relative to the first class; an error says why there is none.
+    fn add_inference(&self, inference: &LogisticInference, report: &mut Report) -> Result<()> {
+        for (k, class) in self.classes.iter().skip(1).enumerate() {
+            let title = format!("class {} against {}", plain(class), plain(&self.classes[0]));
+            let tests = inference.tests(k, &self.names, 0.95)?;
+            report.tables.push(with_tests(&title, Scale::Normal.letter(), &tests, &[]));
         }
-        report.figures = vec![
-            ("log_likelihood".to_string(), inference.log_likelihood),
-            ("deviance".to_string(), inference.deviance()),
-            ("null_deviance".to_string(), inference.null_deviance()),
-            ("pseudo_r2".to_string(), inference.pseudo_r_squared()),
-            ("aic".to_string(), inference.aic()),
-        ];
+        let likelihood = Likelihood {
+            log_likelihood: Some(inference.log_likelihood),
+            deviance: inference.deviance(),
+            null_deviance: Some(inference.null_deviance()),
+            aic: Some(inference.aic()),
+            bic: Some(inference.bic()),
+            pseudo_r2: Some(inference.pseudo_r_squared()),
+            overall: inference.likelihood_ratio(self.names.len()),
+        };
+        likelihood.add_to(report);
+        Ok(())
     }
 
     fn add_weights(&self, report: &mut Report) {
         for k in 0..self.coef.nrows() {
             let class = if self.coef.nrows() == 1 { &self.classes[1] } else { &self.classes[k] };
-            let mut table =
-                ReportTable::new(&format!("class {}", plain(class)), &["term", "estimate"]);
-            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[k])]);
-            for (name, &weight) in self.names.iter().zip(self.coef.row(k)) {
-                table.rows.push(vec![name.as_str().into(), Cell::Number(weight)]);
-            }
-            report.tables.push(table);
+            let title = format!("class {}", plain(class));
+            let (intercept, weights) = (Some(self.intercept[k]), self.coef.row(k));
+            report.tables.push(without_tests(&title, intercept, &self.names, weights));
         }
     }
 }

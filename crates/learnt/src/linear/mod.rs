@@ -1,7 +1,10 @@
-//! Linear models: least squares with inference, ridge, logistic regression.
+//! Linear models: least squares with inference, ridge, generalised linear models,
+//! logistic regression.
 
+mod coefficient_table;
 pub mod diagnostics;
 mod evidence;
+mod generalized;
 mod inference;
 mod least_squares;
 mod likelihood;
@@ -11,6 +14,10 @@ mod logistic_regression;
 mod predict;
 mod ridge;
 
+pub use generalized::{
+    FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel,
+    GeneralizedSolver, LinkName, PoissonRegressor, TweedieLink, TweedieRegressor,
+};
 pub use inference::{CoefficientTest, Inference, IntervalKind, Test};
 pub use likelihood::inference::LogisticInference;
 pub use linear_regression::{LinearRegression, LinearRegressionModel};
@@ -23,5 +30,12 @@ pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 use learnt_core::estimator::{Entry, entry};
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<LinearRegression>(), entry::<Ridge>(), entry::<LogisticRegression>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<LinearRegression>(),
+    entry::<Ridge>(),
+    entry::<LogisticRegression>(),
+    entry::<GeneralizedLinearModel>(),
+    entry::<PoissonRegressor>(),
+    entry::<GammaRegressor>(),
+    entry::<TweedieRegressor>(),
+];

@@ -8,6 +8,7 @@
 //!
 //! Hoerl and Kennard (1970), Technometrics 12(1), 55-67.
 
+use super::coefficient_table::without_tests;
 use super::least_squares::{Problem, Solution, Stage, Summary};
 use super::predict::linear_predict;
 use learnt_core::prelude::*;
@@ -196,12 +197,8 @@ impl RidgeModel {
                 1 => String::new(),
                 _ => format!("Output {}", t + 1),
             };
-            let mut table = ReportTable::new(&title, &["term", "coefficient"]);
-            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[t])]);
-            for (name, &b) in self.names.iter().zip(self.coef.row(t)) {
-                table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
-            }
-            report.tables.push(table);
+            let intercept = Some(self.intercept[t]);
+            report.tables.push(without_tests(&title, intercept, &self.names, self.coef.row(t)));
         }
         if let [alpha] = self.alpha[..] {
             report.figures.push(("alpha".into(), alpha));

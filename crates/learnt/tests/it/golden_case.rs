@@ -101,6 +101,11 @@ impl Case {
         &self.0["input"][key]
     }
 
+    /// The parameters by name.
+    pub(crate) fn params(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0["params"].as_object().unwrap().iter().map(|(name, value)| (name.as_str(), value))
+    }
+
     /// The expectation at a path such as `zscore.mean`.
     pub(crate) fn expect(&self, path: &str) -> &Json {
         path.split('.').fold(&self.0["expect"], |json, key| &json[key])

@@ -53,6 +53,9 @@ fn pima_agrees_with_statsmodels() {
     let inference = model.inference.as_ref().unwrap();
     case.check("loglik_null", &[inference.null_log_likelihood]);
     case.check("mcfadden_r2", &[inference.pseudo_r_squared()]);
+    let ratio = inference.likelihood_ratio(data.x.values().ncols()).unwrap();
+    case.check("lr_statistic", &[ratio.statistic]);
+    case.check("lr_p", &[ratio.p]);
     case.check("training_errors", &[golden::errors(&model, &data) as f64]);
 }
 
@@ -69,6 +72,20 @@ fn pima_training_rows_agree_with_glm() {
     case.check("fitted_first5", &model.probabilities(&data.x.frame()).unwrap().column(1)[..5]);
     let report = learnt::estimator::Model::report(&model).unwrap();
     assert!(report.to_text().contains("(intercept)"));
+    let head = ["term", "coefficient", "std. error", "z", "p", "2.5%", "97.5%"];
+    assert_eq!(report.tables[0].head, head);
+    let figures: Vec<&str> = report.figures.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = [
+        "log-likelihood",
+        "deviance",
+        "null deviance",
+        "pseudo R2",
+        "likelihood ratio",
+        "p of likelihood ratio",
+        "AIC",
+        "BIC",
+    ];
+    assert_eq!(figures, expected);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! log-likelihood at the maximum; z = estimate / standard error is compared with the normal
 //! distribution, both tails. AIC = 2 (number of estimates) - 2 ln L.
 
+use crate::linear::coefficient_table::{Scale, likelihood_ratio};
+use crate::linear::inference::{CoefficientTest, Test};
 use learnt_core::linalg::Cholesky;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, Normal};
@@ -20,6 +22,8 @@ pub struct LogisticInference {
     pub log_likelihood: f64,
     /// The log-likelihood of the model without inputs.
     pub null_log_likelihood: f64,
+    /// The sum of the weights: the number of rows without any.
+    pub weight: f64,
 }
 
 impl LogisticInference {
@@ -30,6 +34,7 @@ impl LogisticInference {
         information: &Matrix,
         log_likelihood: f64,
         null_log_likelihood: f64,
+        weight: f64,
     ) -> Option<Self> {
         let d = information.nrows();
         let scale: Vec<f64> = (0..d).map(|i| information[(i, i)].sqrt().recip()).collect();
@@ -40,7 +45,13 @@ impl LogisticInference {
         let errors = (0..d).map(|i| inverse[(i, i)].sqrt() * scale[i]).collect();
         let standard_errors =
             Matrix::from_vec(estimates.nrows(), estimates.ncols(), errors).ok()?;
-        Some(LogisticInference { estimates, standard_errors, log_likelihood, null_log_likelihood })
+        Some(LogisticInference {
+            estimates,
+            standard_errors,
+            log_likelihood,
+            null_log_likelihood,
+            weight,
+        })
     }
 
     /// Estimates divided by their standard errors.
@@ -71,6 +82,30 @@ impl LogisticInference {
         self.deviance() + 2.0 * self.estimates.as_slice().len() as f64
     }
 
+    /// Schwarz's criterion, with the sum of the weights as the number of rows.
+    pub fn bic(&self) -> f64 {
+        self.deviance() + self.weight.ln() * self.estimates.as_slice().len() as f64
+    }
+
+    /// The test that all coefficients but the intercepts are zero, for a model of `inputs` columns.
+    pub fn likelihood_ratio(&self, inputs: usize) -> Option<Test> {
+        let df = self.estimates.nrows() * inputs.min(self.estimates.ncols());
+        likelihood_ratio(self.null_deviance() - self.deviance(), df as f64)
+    }
+
+    /// The rows of the table for class `k + 1`: the intercept, if there is one, then the inputs.
+    pub fn tests(&self, k: usize, names: &[String], level: f64) -> Result<Vec<CoefficientTest>> {
+        let half = Scale::Normal.half_width(level)?;
+        let (d, inputs) = (self.estimates.ncols(), names.len());
+        let test = |name: &str, j: usize| {
+            let (estimate, error) = (self.estimates[(k, j)], self.standard_errors[(k, j)]);
+            Scale::Normal.test(name, estimate, error, half)
+        };
+        let intercept = (d > inputs).then(|| test("(intercept)", inputs));
+        let columns = names.iter().take(d).enumerate().map(|(j, name)| test(name, j));
+        intercept.into_iter().chain(columns).collect()
+    }
+
     /// McFadden's 1 - ln L / ln L0.
     pub fn pseudo_r_squared(&self) -> f64 {
         1.0 - self.log_likelihood / self.null_log_likelihood
@@ -79,6 +114,6 @@ impl LogisticInference {
     /// Whether it fits a model with this many rows and columns of estimates.
     pub(crate) fn fits(&self, rows: usize, columns: usize) -> bool {
         let shape = |m: &Matrix| (m.nrows(), m.ncols()) == (rows, columns);
-        shape(&self.estimates) && shape(&self.standard_errors)
+        shape(&self.estimates) && shape(&self.standard_errors) && self.weight > 0.0
     }
 }

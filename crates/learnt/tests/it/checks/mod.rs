@@ -75,13 +75,14 @@ pub(crate) fn noise(i: usize, j: usize) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-/// Three well separated groups in four columns; a numeric target that is nearly linear.
+/// Three well separated groups in four columns; a positive numeric target that is
+/// nearly linear.
 pub(crate) fn easy(rows: usize, roles: Roles) -> OwnedDataset {
     let x = Matrix::from_fn(rows, 4, |i, j| {
         ((i % 3) as f64 - 1.0) * (j as f64 + 1.0) + 0.4 * noise(i, j)
     });
     if roles.regressor {
-        let y = (0..rows).map(|i| 2.0 * x[(i, 0)] - x[(i, 2)] + 0.5 + 0.01 * noise(i, 9)).collect();
+        let y = (0..rows).map(|i| 2.0 * x[(i, 0)] - x[(i, 2)] + 4.5 + 0.01 * noise(i, 9)).collect();
         return OwnedDataset::regression(x, y);
     }
     let labels: Vec<Label> = (0..rows).map(|i| ["red", "green", "blue"][i % 3].into()).collect();

@@ -1,0 +1,85 @@
+//! Gamma regression with a log link and an L2 penalty.
+//!
+//! Minimises Σ w (y / μ + ln μ) / Σ w + alpha |b|² / 2 up to a constant, ln μ = a + bᵀx, a free: half
+//! the mean deviance plus the penalty. Iteratively reweighted least squares, until no derivative of
+//! that mean objective exceeds tol. The target must be above 0.
+//!
+//! McCullagh and Nelder (1989), Generalized Linear Models, chapter 8.
+
+use super::family::{Family, Law, Link};
+use super::fit::{Problem, Tolerance};
+use super::generalized_rounds;
+use super::model::GeneralizedModel;
+use super::poisson_regressor::GeneralizedSolver;
+use learnt_core::prelude::*;
+
+/// Fits positive numbers by the exponential of a linear function.
+///
+/// Both solvers are the same Newton steps here. With `alpha=0` the report has tests.
+///
+/// ```
+/// use learnt::{linear::GammaRegressor, prelude::*};
+/// let x = Matrix::column_vector(vec![0.0, 0.0, 1.0, 1.0]);
+/// let data = OwnedDataset::regression(x, vec![1.0, 3.0, 5.0, 9.0]);
+/// let learner = GammaRegressor { alpha: 0.0, tol: 1e-9, ..Default::default() };
+/// let model = learner.fit(&data.view())?;
+/// // The means of the groups are 2 and 7.
+/// assert!((model.coef[0] - 3.5_f64.ln()).abs() < 1e-6);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct GammaRegressor {
+    /// Strength of the penalty; 0 is maximum likelihood.
+    #[param(default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
+    pub alpha: f64,
+    /// Fit an intercept; it is not penalised.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// The method; the optimum is the same.
+    #[param(default = GeneralizedSolver::Lbfgs)]
+    pub solver: GeneralizedSolver,
+    /// Most steps to make.
+    #[param(default = 100, range = 1..)]
+    pub max_iter: usize,
+    /// Stop when no derivative of the mean objective is larger.
+    #[param(default = 1e-4, above = 0.0)]
+    pub tol: f64,
+}
+
+impl Estimator for GammaRegressor {
+    type Model = GeneralizedModel;
+    const ABOUT: &'static About = &About::regressor("linear_model.GammaRegressor")
+        .alias(&["gamma"])
+        .weights()
+        .threads()
+        .iterations()
+        .streaming()
+        .scaling()
+        .positive()
+        .complexity(20)
+        .cost("n p² time a step, p² memory")
+        .reference("McCullagh and Nelder (1989), Generalized Linear Models")
+        .exempt(&[("beats_the_dummy", "the default penalty is strong beside a mean deviance")]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<GeneralizedModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+generalized_rounds!(GammaRegressor);
+
+impl GammaRegressor {
+    fn problem(&self) -> Problem {
+        Problem {
+            law: Law { family: Family::Power(2.0), link: Link::Log },
+            alpha: self.alpha,
+            intercept: self.fit_intercept,
+            max_iter: self.max_iter,
+            tolerance: Tolerance::Gradient(self.tol),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Standard errors, tests and criteria of a generalised linear model.
+//!
+//! Var(b) = φ (Σ w W x xᵀ)⁻¹ at the maximum. The dispersion φ is 1 for the binomial and Poisson
+//! families, else Pearson's Σ w (y - μ)² / V over n - rank, with n the sum of weights; statistics
+//! are normal with a known dispersion and Student's with an estimated one. Log-likelihoods with an
+//! unknown dispersion take it as deviance / n, and AIC and BIC count it as a parameter. Without
+//! inputs means with the intercept alone, or a linear predictor of 0 if there is none.
+
+use super::model::Finished;
+use crate::linear::coefficient_table::{Likelihood, Scale, likelihood_ratio};
+use crate::linear::evidence::absent;
+use crate::linear::inference::{CoefficientTest, Test, f_test_of};
+use learnt_core::linalg::{Cholesky, dot};
+use learnt_core::prelude::*;
+
+/// What the likelihood says about the estimates.
+#[derive(Clone, Debug, PartialEq, Stored)]
+pub struct GeneralizedInference {
+    /// The intercept, if there is one, then the columns.
+    terms: Vec<String>,
+    estimates: Vec<f64>,
+    standard_errors: Vec<f64>,
+    /// Which coefficients the data determine.
+    determined: Vec<bool>,
+    known: bool,
+    /// The variance of a row in units of V(mean).
+    pub dispersion: f64,
+    /// Residual degrees of freedom.
+    pub df: f64,
+    /// Independent columns, without the intercept.
+    rank: f64,
+    /// The sum of the weights.
+    pub weight: f64,
+    /// The log-likelihood, for families with a density in closed form.
+    pub log_likelihood: Option<f64>,
+    /// That of the model without inputs.
+    pub null_log_likelihood: Option<f64>,
+    /// The deviance.
+    pub deviance: f64,
+    /// That of the model without inputs, if it is finite.
+    pub null_deviance: Option<f64>,
+    intercept: bool,
+}
+
+impl GeneralizedInference {
+    pub(super) fn of(end: &Finished) -> Result<Self> {
+        let why = match (&end.divergence, end.converged) {
+            _ if end.alpha > 0.0 => Some("the penalty biases the estimates".to_string()),
+            (Some(message), _) => Some(message.clone()),
+            (None, false) => Some("the steps did not converge".to_string()),
+            (None, true) => None,
+        };
+        if let Some(why) = why {
+            return Err(absent(why));
+        }
+        let rank = end.rank() as f64;
+        let weight = end.survey.weight;
+        let df = weight - rank - f64::from(end.intercept);
+        let known = end.law.family.has_known_dispersion();
+        let dispersion = if known { 1.0 } else { end.pearson / df };
+        if !known && !(df > 0.0 && dispersion > 0.0 && dispersion.is_finite()) {
+            return Err(absent("no rows are left to estimate the dispersion from"));
+        }
+        let (estimates, standard_errors) = estimates(end, dispersion)?;
+        let likelihood =
+            |deviance: f64| end.law.family.log_likelihood(deviance, weight, end.survey.constant);
+        let intercept = end.intercept.then(|| "(intercept)".to_string());
+        let columns = (0..end.names.len()).map(|j| end.aliases.determines(j));
+        Ok(GeneralizedInference {
+            terms: intercept.into_iter().chain(end.names.iter().cloned()).collect(),
+            estimates,
+            standard_errors,
+            determined: end.intercept.then_some(true).into_iter().chain(columns).collect(),
+            known,
+            dispersion,
+            df,
+            rank,
+            weight,
+            log_likelihood: likelihood(end.deviance),
+            null_log_likelihood: likelihood(end.null_deviance),
+            deviance: end.deviance,
+            null_deviance: end.null_deviance.is_finite().then_some(end.null_deviance),
+            intercept: end.intercept,
+        })
+    }
+
+    /// The distribution of the statistics.
+    pub(super) fn scale(&self) -> Scale {
+        if self.known { Scale::Normal } else { Scale::Student(self.df) }
+    }
+
+    /// The table, with intervals of this level: the intercept, if there is one, then the columns
+    /// whose coefficients the data determine.
+    pub fn tests(&self, level: f64) -> Result<Vec<CoefficientTest>> {
+        let (scale, half) = (self.scale(), self.scale().half_width(level)?);
+        let determined = (0..self.terms.len()).filter(|&k| self.determined[k]);
+        determined
+            .map(|k| scale.test(&self.terms[k], self.estimates[k], self.standard_errors[k], half))
+            .collect()
+    }
+
+    /// Columns whose coefficients the data do not determine.
+    pub fn undetermined(&self) -> Vec<String> {
+        let pairs = self.terms.iter().zip(&self.determined);
+        pairs.filter(|(_, known)| !**known).map(|(name, _)| name.clone()).collect()
+    }
+
+    fn parameters(&self) -> f64 {
+        self.rank + f64::from(self.intercept) + f64::from(!self.known)
+    }
+
+    /// Akaike's criterion.
+    pub fn aic(&self) -> Option<f64> {
+        self.log_likelihood.map(|value| 2.0 * self.parameters() - 2.0 * value)
+    }
+
+    /// Schwarz's criterion, with the sum of the weights as the number of rows.
+    pub fn bic(&self) -> Option<f64> {
+        self.log_likelihood.map(|value| self.weight.ln() * self.parameters() - 2.0 * value)
+    }
+
+    /// That all coefficients but the intercept are zero: the likelihood ratio against χ² with a
+    /// known dispersion, else the F ratio of the deviances.
+    pub fn overall(&self) -> Option<Test> {
+        let gained = (self.null_deviance? - self.deviance).max(0.0);
+        match self.known {
+            true => likelihood_ratio(gained, self.rank),
+            false if self.rank > 0.0 => {
+                Some(f_test_of(gained / self.rank / self.dispersion, self.rank, self.df))
+            }
+            false => None,
+        }
+    }
+
+    pub(super) fn likelihood(&self) -> Likelihood {
+        let share = match (self.known, self.log_likelihood, self.null_log_likelihood) {
+            (true, Some(value), Some(null)) if null < 0.0 => Some(1.0 - value / null),
+            _ => None,
+        };
+        Likelihood {
+            log_likelihood: self.log_likelihood,
+            deviance: self.deviance,
+            null_deviance: self.null_deviance,
+            aic: self.aic(),
+            bic: self.bic(),
+            pseudo_r2: share,
+            overall: self.overall(),
+        }
+    }
+
+    /// Whether it fits a model of this many terms.
+    pub(super) fn fits(&self, terms: usize) -> bool {
+        let lengths = [self.estimates.len(), self.standard_errors.len(), self.determined.len()];
+        self.terms.len() == terms
+            && lengths.iter().all(|&length| length == terms)
+            && (self.known || self.df > 0.0)
+            && self.weight > 0.0
+    }
+}
+
+/// Estimates and standard errors in the units of the columns, the intercept first.
+fn estimates(end: &Finished, dispersion: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+    let d = end.names.len();
+    let terms = end.point.len();
+    let scale: Vec<f64> = (0..terms).map(|i| end.information[(i, i)].sqrt().recip()).collect();
+    let scaled = Matrix::from_fn(terms, terms, |i, j| {
+        end.information[(i.max(j), i.min(j))] * scale[i] * scale[j]
+    });
+    let factor = Cholesky::new(&scaled).filter(|factor| factor.condition_bound() < 1e12);
+    let Some(factor) = factor.filter(|_| !end.damped) else {
+        return Err(absent("the columns depend on each other too closely"));
+    };
+    let inverse = factor.inverse();
+    let entry = |i: usize, j: usize| inverse[(i, j)] * scale[i] * scale[j];
+    let coef: Vec<f64> = (0..d).map(|j| end.point[j] * end.factor[j]).collect();
+    let errors = (0..d).map(|j| (dispersion * entry(j, j)).sqrt() * end.factor[j]);
+    if !end.intercept {
+        return Ok((coef, errors.collect()));
+    }
+    // The intercept is the level at the centre less the centre times the coefficients.
+    let mean = shared_mean(end);
+    let along: Vec<f64> = (0..d).map(|j| -mean[j] * end.factor[j]).chain([1.0]).collect();
+    let product = |i: usize| (0..terms).map(|j| entry(i, j) * along[j]).sum::<f64>();
+    let variance: f64 = (0..terms).map(|i| along[i] * product(i)).sum();
+    let first = end.point[d] - dot(&coef, &mean);
+    let estimates = [first].into_iter().chain(coef.iter().copied()).collect();
+    let all = [(dispersion * variance).sqrt()].into_iter().chain(errors).collect();
+    Ok((estimates, all))
+}
+
+/// The centre as the kept columns see it once they share their coefficients with aliased ones.
+fn shared_mean(end: &Finished) -> Vec<f64> {
+    let mean = &end.survey.mean;
+    let shared = |j: usize| {
+        let mut unit = vec![0.0; mean.len()];
+        unit[j] = 1.0;
+        end.aliases.share(&mut unit);
+        dot(&unit, mean)
+    };
+    match end.aliases.columns.is_empty() {
+        true => mean.clone(),
+        false => (0..mean.len()).map(shared).collect(),
+    }
+}
