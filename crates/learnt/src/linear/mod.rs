@@ -8,6 +8,7 @@ mod likelihood;
 mod linear_regression;
 mod logistic_fit;
 mod logistic_regression;
+pub mod penalized;
 mod predict;
 mod ridge;
 
