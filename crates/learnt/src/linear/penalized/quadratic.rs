@@ -213,14 +213,15 @@ impl<'a, P: Products> Descent<'a, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use learnt_core::linalg::gram;
+    use learnt_core::linalg::{gram, matvec};
     use learnt_core::stats::sample::standard_normal;
 
     fn problem(n: usize, p: usize) -> (Matrix, Vec<f64>) {
         let mut rng = Context::default().rng(5);
         let x = Matrix::from_fn(n, p, |_, _| standard_normal(&mut rng) + 0.3);
-        let c = (0..p).map(|j| if j % 3 == 0 { 9.0 } else { 0.0 } + standard_normal(&mut rng));
-        let c = c.map(|c| c * n as f64 / 10.0).collect();
+        let y: Vec<f64> =
+            (0..n).map(|i| 2.0 * x[(i, 0)] - x[(i, p / 2)] + standard_normal(&mut rng)).collect();
+        let c = matvec(x.view().transposed(), &y);
         (gram(x.view()), c)
     }
 
@@ -312,7 +313,8 @@ mod tests {
         let search = Search { max_iter: 1, ..Search::default() };
         let mut never = |_: &[f64], _: &[f64]| false;
         let penalty = Penalty::uniform(30, 0.1, 0.0, false);
-        let ended = Descent::new(&g, &c).minimize(&penalty, &search, &mut never, &Context::default());
+        let ended =
+            Descent::new(&g, &c).minimize(&penalty, &search, &mut never, &Context::default());
         assert_eq!(ended.unwrap(), Ended { n_iter: 1, converged: false });
     }
 }

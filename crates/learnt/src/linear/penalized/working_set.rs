@@ -181,37 +181,67 @@ impl<'a> Local<'a> {
         if largest > rounding * rounding { largest } else { 0.0 }
     }
 
-    /// Goes to the minimum over the coordinates other than zero with their signs, or as far as
-    /// no sign changes. Nothing happens where the equations are too badly conditioned to gain.
+    /// Goes to the minimum over the coordinates other than zero with their signs; where a sign would
+    /// change, that coordinate becomes zero and the others try again.
     fn leap(&mut self) {
-        let free: Vec<usize> = (0..self.b.len()).filter(|&k| self.b[k] != 0.0).collect();
-        let matrix = Matrix::from_fn(free.len(), free.len(), |i, j| {
+        const MOST: usize = 8;
+        for _ in 0..MOST {
+            let free: Vec<usize> = (0..self.b.len()).filter(|&k| self.b[k] != 0.0).collect();
+            match self.newton_step(&free) {
+                Some((step, gradient)) if self.walk(&free, &step, &gradient) => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// The step to the minimum over the free coordinates, and the gradient; dependent coordinates
+    /// get a long step along which only the penalty changes.
+    fn newton_step(&self, free: &[usize]) -> Option<(Vec<f64>, Vec<f64>)> {
+        const RIDGE: f64 = 1e-11;
+        let mut matrix = Matrix::from_fn(free.len(), free.len(), |i, j| {
             let ridge = if i == j { self.l2[free[i]] } else { 0.0 };
             self.set.row(free[i])[free[j]] + ridge
         });
-        let Some(factor) = Cholesky::new(&matrix) else { return };
-        let gradient: Vec<f64> = free
-            .iter()
-            .map(|&k| self.slope[k] + self.l2[k] * self.b[k] + self.l1[k] * self.b[k].signum())
-            .collect();
+        let factor = Cholesky::new(&matrix).or_else(|| {
+            (0..free.len()).for_each(|i| matrix[(i, i)] *= 1.0 + RIDGE);
+            Cholesky::new(&matrix)
+        })?;
+        let slope =
+            |&k: &usize| self.slope[k] + self.l2[k] * self.b[k] + self.l1[k] * self.b[k].signum();
+        let gradient: Vec<f64> = free.iter().map(slope).collect();
         let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
         factor.solve_in_place(&mut step);
+        Some((step, gradient))
+    }
+
+    /// Walks along a step as far as the objective falls and no sign changes; whether a coordinate
+    /// became zero there.
+    fn walk(&mut self, free: &[usize], step: &[f64], gradient: &[f64]) -> bool {
+        let mut change = vec![0.0; self.b.len()];
+        free.iter().zip(step).for_each(|(&k, step)| change[k] = *step);
+        let curve =
+            |(&k, step): (&usize, &f64)| step * (dot(self.set.row(k), &change) + self.l2[k] * step);
+        let curvature: f64 = free.iter().zip(step).map(curve).sum();
+        let descent = -dot(gradient, step);
+        if !(descent > 0.0 && descent.is_finite() && curvature >= 0.0) {
+            return false;
+        }
+        let best = descent / curvature;
         let crossing = |(i, &k): (usize, &usize)| {
-            let crosses = (self.b[k] + step[i]) * self.b[k] < 0.0;
-            crosses.then(|| (-self.b[k] / step[i], i))
+            let length = -self.b[k] / step[i];
+            (length > 0.0 && length <= best).then_some((length, k))
         };
         let first = free.iter().enumerate().filter_map(crossing).min_by(|a, b| a.0.total_cmp(&b.0));
-        let length = first.map_or(1.0, |(length, _)| length.min(1.0));
-        let curvature: f64 = (0..free.len()).map(|i| step[i] * dot(matrix.row(i), &step)).sum();
-        let gain = -length * (dot(&gradient, &step) + 0.5 * length * curvature);
-        if !(gain > 0.0 && gain.is_finite()) {
-            return;
+        let length = first.map_or(best, |(length, _)| length);
+        if !length.is_finite() {
+            return false;
         }
         for (i, &k) in free.iter().enumerate() {
-            let blocked = first.is_some_and(|(_, at)| at == i);
+            let blocked = first.is_some_and(|(_, at)| at == k);
             let change = if blocked { -self.b[k] } else { length * step[i] };
             self.b[k] = if blocked { 0.0 } else { self.b[k] + change };
             add_scaled(&mut self.slope, change, self.set.row(k));
         }
+        first.is_some()
     }
 }
