@@ -18,11 +18,17 @@ pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
+pub use penalized::{ElasticNet, ElasticNetModel, Lasso};
 pub use predict::linear_predict;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 
 use learnt_core::estimator::{Entry, entry};
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<LinearRegression>(), entry::<Ridge>(), entry::<LogisticRegression>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<LinearRegression>(),
+    entry::<Ridge>(),
+    entry::<Lasso>(),
+    entry::<ElasticNet>(),
+    entry::<LogisticRegression>(),
+];
