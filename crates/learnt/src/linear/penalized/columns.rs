@@ -8,7 +8,7 @@ use learnt_core::prelude::*;
 /// Columns √(w/W) (x - mean), each in one piece.
 pub(super) struct Columns {
     /// A row for each column of the table.
-    values: Matrix,
+    pub(super) values: Matrix,
     diagonal: Vec<f64>,
 }
 

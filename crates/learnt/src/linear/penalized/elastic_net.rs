@@ -176,7 +176,9 @@ impl Net {
             let run = if outputs == 1 { *run } else { run.child(t as u64) };
             problem.solve(t, &mut problem.start(t), self.penalties(), 1.0, &self.settings, &run)
         })?;
-        each.iter().enumerate().for_each(|(t, solved)| self.warn(problem, t, solved, run));
+        for (t, solved) in each.iter().enumerate() {
+            warn_unconverged(problem, t, solved, self.settings.tol, run);
+        }
         let coef: Vec<&[f64]> = each.iter().map(|solved| &solved.coef[..]).collect();
         let intercept = |(t, solved): (usize, &Solved)| match self.fit_intercept {
             true => problem.intercept(t, &solved.coef),
@@ -193,18 +195,24 @@ impl Net {
             converged: each.iter().all(|solved| solved.converged),
         })
     }
+}
 
-    /// Running out of passes is a warning with the numbers in it.
-    fn warn(&self, problem: &Problem, t: usize, solved: &Solved, run: &Context) {
-        if !solved.converged {
-            let message = format!(
-                "coordinate descent did not converge in {} passes: the duality gap is {:.3e}, and {:.3e} is accepted; raise max_iter, scale the columns or raise alpha",
-                solved.n_iter,
-                solved.gap,
-                self.settings.tol * problem.total[t]
-            );
-            run.warn(Code::NotConverged, message);
-        }
+/// Running out of passes is a warning with the numbers in it.
+pub(super) fn warn_unconverged(
+    problem: &Problem,
+    t: usize,
+    solved: &Solved,
+    tol: f64,
+    run: &Context,
+) {
+    if !solved.converged {
+        let message = format!(
+            "coordinate descent did not converge in {} passes: the duality gap is {:.3e}, and {:.3e} is accepted; raise max_iter, scale the columns or raise alpha",
+            solved.n_iter,
+            solved.gap,
+            tol * problem.total[t]
+        );
+        run.warn(Code::NotConverged, message);
     }
 }
 

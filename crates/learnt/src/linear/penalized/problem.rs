@@ -7,10 +7,12 @@
 //! where l2 > 0, also Σ (l1 |b| + ½ l2 b² - b v + max(|v| - l1, 0)² / (2 l2)). The lesser counts.
 
 use super::columns::Columns;
+use super::lasso::Lasso;
 use super::quadratic::{Descent, Penalty, Products, Search};
 use crate::linear::least_squares::{Moments, Rows};
-use learnt_core::linalg::dot;
+use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
+use learnt_core::rounds::{InMemory, Merger, Source, block_rows};
 
 /// G as a matrix, or as the columns it is made of.
 pub(super) enum Gram {
@@ -89,7 +91,32 @@ pub(super) struct Solved {
 }
 
 impl Problem {
-    /// From moments of inputs and outputs; `names` are those of the inputs.
+    /// The problem of a data set and the names of its columns, after the checks that a learner's fit
+    /// makes.
+    pub(super) fn of(
+        data: &Dataset,
+        centred: bool,
+        run: &Context,
+    ) -> Result<(Problem, Vec<String>)> {
+        checked(data, run, |data| {
+            let stage = Stage::begin(&InMemory::new(*data).outline(), run)?;
+            stage.gather(data, centred, run)
+        })
+    }
+
+    /// The same, always with the products of columns.
+    pub(super) fn of_products(
+        data: &Dataset,
+        centred: bool,
+        run: &Context,
+    ) -> Result<(Problem, Vec<String>)> {
+        checked(data, run, |data| {
+            let stage = Stage::begin(&InMemory::new(*data).outline(), run)?;
+            Stage { wide: false, ..stage }.gather(data, centred, run)
+        })
+    }
+
+    /// From moments of inputs and outputs.
     pub(super) fn from_moments(moments: Moments, outputs: usize) -> Problem {
         let width = moments.mean.len();
         let (d, weight) = (width - outputs, moments.weight);
@@ -121,6 +148,28 @@ impl Problem {
 
     pub(super) fn columns(&self) -> usize {
         self.gram.size()
+    }
+
+    /// Whether products of columns are computed on demand.
+    pub(super) fn is_wide(&self) -> bool {
+        matches!(self.gram, Gram::Columns(_))
+    }
+
+    /// Coefficients of least squares for an output, if it has one solution.
+    pub(super) fn least_squares(&self, t: usize) -> Option<Vec<f64>> {
+        let Gram::Whole(gram) = &self.gram else { return None };
+        let scale: Vec<f64> = (0..gram.nrows()).map(|j| gram[(j, j)].sqrt()).collect();
+        if scale.contains(&0.0) {
+            return None;
+        }
+        let matrix = Matrix::from_fn(gram.nrows(), gram.nrows(), |i, j| {
+            gram[(i, j)] / (scale[i] * scale[j])
+        });
+        let factor = Cholesky::new(&matrix).filter(|factor| factor.condition_bound() < 1e13)?;
+        let mut out: Vec<f64> = self.right[t].iter().zip(&scale).map(|(c, s)| c / s).collect();
+        factor.solve_in_place(&mut out);
+        out.iter_mut().zip(&scale).for_each(|(b, s)| *b /= s);
+        Some(out)
     }
 
     /// Sums of squares that overflow name the column.
@@ -229,6 +278,23 @@ impl Problem {
     }
 }
 
+/// Calls `f` with the rows whose weight is not zero, after the checks that a learner's fit makes.
+pub(super) fn checked<T>(
+    data: &Dataset,
+    run: &Context,
+    f: impl FnOnce(&Dataset) -> Result<T>,
+) -> Result<T> {
+    data.check(Lasso::ABOUT.accepts, true, run)?;
+    run.checkpoint()?;
+    match data.weights {
+        Some(weights) if weights.contains(&0.0) => {
+            let kept: Vec<usize> = (0..data.nrows()).filter(|&i| weights[i] > 0.0).collect();
+            f(&data.gather(&kept).view())
+        }
+        _ => f(data),
+    }
+}
+
 /// Where a fit is; also its checkpoint.
 #[derive(Stored, Clone, Debug)]
 pub struct Stage {
@@ -262,6 +328,26 @@ impl Stage {
         run.claim(copies * 8 * side * (d + k) as u64, "the products of columns")?;
         let names = outline.schema.names().map(str::to_string).collect();
         Ok(Stage { names, outputs: k, wide })
+    }
+
+    /// The problem of a data set in memory, block by block as a fit by rounds does.
+    fn gather(
+        &self,
+        data: &Dataset,
+        centred: bool,
+        run: &Context,
+    ) -> Result<(Problem, Vec<String>)> {
+        let size = block_rows(data.x.ncols());
+        let blocks = data.nrows().div_ceil(size);
+        let parts = run.try_par_map(blocks, |k| {
+            let end = ((k + 1) * size).min(data.nrows());
+            self.summarize(&data.rows(k * size, end), centred)
+        })?;
+        let mut merger = Merger::new(blocks as u64);
+        for (k, part) in parts.into_iter().enumerate() {
+            merger.add(k as u64, part, Merge::merge)?;
+        }
+        Ok((self.problem(merger.total()?, centred, run)?, self.names.clone()))
     }
 
     /// What a block adds.
