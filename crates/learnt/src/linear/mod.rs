@@ -2,26 +2,36 @@
 
 pub mod diagnostics;
 mod evidence;
+mod geometry;
+mod indicator_regression;
 mod inference;
 mod least_squares;
 mod likelihood;
 mod linear_regression;
 mod logistic_fit;
 mod logistic_regression;
+mod masking;
 mod predict;
 mod ridge;
 
+pub use geometry::{Hyperplane, LinearMachine, OnBoundary};
+pub use indicator_regression::{IndicatorRegression, IndicatorRegressionModel};
 pub use inference::{CoefficientTest, Inference, IntervalKind, Test};
 pub use likelihood::inference::LogisticInference;
 pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
+pub use masking::{Masking, Predicted, masking};
 pub use predict::linear_predict;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 
 use learnt_core::estimator::{Entry, entry};
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<LinearRegression>(), entry::<Ridge>(), entry::<LogisticRegression>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<IndicatorRegression>(),
+    entry::<LinearRegression>(),
+    entry::<Ridge>(),
+    entry::<LogisticRegression>(),
+];
