@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;
+pub mod discriminant;
 pub mod linear;
 pub mod metrics;
 pub mod neighbors;
@@ -36,6 +37,7 @@ use std::path::Path;
 pub const REGISTRY: &[&[Entry]] = &[
     baseline::ENTRIES,
     linear::ENTRIES,
+    discriminant::ENTRIES,
     bayes::ENTRIES,
     neighbors::ENTRIES,
     tree::ENTRIES,

@@ -4,6 +4,8 @@
 mod coefficient_table;
 pub mod diagnostics;
 mod evidence;
+mod geometry;
+mod indicator_regression;
 mod generalized;
 mod inference;
 mod least_squares;
@@ -11,10 +13,12 @@ mod likelihood;
 mod linear_regression;
 mod logistic_fit;
 mod logistic_regression;
-pub mod penalized;
+mod masking;
 mod predict;
 mod ridge;
-
+pub use geometry::{Hyperplane, LinearMachine, OnBoundary};
+pub use indicator_regression::{IndicatorRegression, IndicatorRegressionModel};
+pub mod penalized;
 pub use generalized::{
     FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel,
     GeneralizedSolver, LinkName, PoissonRegressor, TweedieLink, TweedieRegressor,
@@ -25,6 +29,7 @@ pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
+pub use masking::{Masking, Predicted, masking};
 pub use penalized::{ElasticNet, ElasticNetModel, Lasso};
 pub use predict::linear_predict;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
@@ -33,11 +38,12 @@ use learnt_core::estimator::{Entry, entry};
 
 /// The learners of this family.
 pub const ENTRIES: &[Entry] = &[
+    entry::<IndicatorRegression>(),
     entry::<LinearRegression>(),
     entry::<Ridge>(),
+    entry::<LogisticRegression>(),
     entry::<Lasso>(),
     entry::<ElasticNet>(),
-    entry::<LogisticRegression>(),
     entry::<GeneralizedLinearModel>(),
     entry::<PoissonRegressor>(),
     entry::<GammaRegressor>(),

@@ -7,6 +7,7 @@ mod golden;
 mod golden_case;
 mod golden_centres;
 mod golden_data;
+mod golden_discriminant;
 mod golden_generalized;
 mod golden_least_squares;
 mod golden_logistic;

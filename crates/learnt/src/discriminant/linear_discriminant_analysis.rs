@@ -1,0 +1,597 @@
+//! Linear discriminant analysis: normal classes with one covariance.
+//!
+//! Chooses the class k with the largest  xᵀS⁻¹μ_k - ½ μ_kᵀS⁻¹μ_k + ln π_k.  S is the pooled covariance
+//! within classes, divisor N - K, which does not depend on the priors. One pass sums class means
+//! and the pooled scatter, a second is made for estimated shrinkage. Columns are sphered,
+//! S⁻¹ = WᵀW, and the discriminant coordinates are the principal axes of the sphered class means
+//! weighted by their priors: the covariance within classes is the identity on them, and the largest
+//! loading of each, the first of equals, is positive. A score of 0 of two classes is of the second,
+//! equal scores of more go to the first.
+//!
+//! Fisher (1936), Annals of Eugenics 7, 179-188; Rao (1948), J. Royal Statistical Society B 10.
+
+use super::passes::{Known, Stage, Summary};
+use super::posterior;
+use super::shrinkage::{Shrinkage, estimated, shrunk};
+use super::sphering::{Correlation, listed};
+use crate::linear::linear_predict;
+use learnt_core::error::plain;
+use learnt_core::linalg::{Projection, add_scaled, dot, matmul, svd};
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Normal classes that share one covariance: linear boundaries, and the directions that separate.
+///
+/// The covariance has the divisor N - K with every solver; scikit-learn's `lsqr` and `eigen` divide
+/// by N, so that its posteriors there are a little more certain. With `svd`, directions that do not
+/// vary within classes are left out, and a warning names the columns; the other solvers refuse
+/// them. There is no `covariance_estimator`.
+///
+/// ```
+/// use learnt::{discriminant::LinearDiscriminantAnalysis, prelude::*};
+/// let x = Matrix::from_rows(&[[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]])?;
+/// let data = OwnedDataset::classification(x, &[1, 1, 1, 2, 2, 2].map(Label::Int));
+/// let model = LinearDiscriminantAnalysis::default().fit(&data.view())?;
+/// let row = Table::unnamed(Matrix::from_rows(&[[-0.8, -1.0]])?);
+/// assert_eq!(model.classify(&row.frame())?, [0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct LinearDiscriminantAnalysis {
+    /// What happens to directions that do not vary within classes, and what else is computed.
+    #[param(positional, default = LinearDiscriminantSolver::Svd)]
+    pub solver: LinearDiscriminantSolver,
+    /// How the covariance is shrunk; not with `svd`.
+    #[param(default = Shrinkage::Nothing)]
+    pub shrinkage: Shrinkage,
+    /// Probabilities of the classes, in order; else their shares among the rows.
+    #[param(default = None, range = 0.0..=1.0)]
+    pub priors: Option<Vec<f64>>,
+    /// Number of discriminant coordinates of the transformation; else as many as there are.
+    #[param(default = None, range = 1..)]
+    pub n_components: Option<usize>,
+    /// Keep the covariance also with `svd`.
+    #[param(default = false)]
+    pub store_covariance: bool,
+    /// Singular values of columns scaled to unit variance that count as zero, with `svd`.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+}
+
+/// What is computed.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinearDiscriminantSolver {
+    /// Scores about the overall mean and discriminant coordinates, in the space that varies.
+    Svd,
+    /// Scores alone, with a covariance that must be regular.
+    Lsqr,
+    /// Scores and discriminant coordinates, with a covariance that must be regular.
+    Eigen,
+}
+
+/// A fitted [`LinearDiscriminantAnalysis`].
+#[derive(Model, Clone, Debug)]
+#[model(classifier, transformer, validate = validate, report = table)]
+pub struct LinearDiscriminantAnalysisModel {
+    /// Weights of the scores: one row for two classes, else one a class (n_classes × n_features).
+    pub coef: Matrix,
+    /// Intercepts of the scores.
+    pub intercept: Vec<f64>,
+    /// Pooled covariance within classes, divisor N - K; with `svd` only if it was asked for.
+    pub covariance: Option<Matrix>,
+    /// Share of the variance between classes along each coordinate; none with `lsqr`.
+    pub explained_variance_ratio: Option<Vec<f64>>,
+    /// Mean of each class (n_classes × n_features).
+    pub means: Matrix,
+    /// Probability of each class.
+    pub priors: Vec<f64>,
+    /// Discriminant coordinates in columns (n_features × n_coordinates); none with `lsqr`.
+    pub scalings: Option<Matrix>,
+    /// Mean of the class means, weighted by the priors; only with `svd`.
+    pub xbar: Option<Vec<f64>>,
+    /// Ratio of deviations between and within classes along each coordinate.
+    #[model(hidden)]
+    pub ratios: Vec<f64>,
+    components: usize,
+    names: Vec<String>,
+    classes: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl LinearDiscriminantAnalysis {
+    fn rules(&self) -> Result<()> {
+        if self.solver == LinearDiscriminantSolver::Svd && self.shrinkage != Shrinkage::Nothing {
+            return Err(Error::parameter("shrinkage", "none with the solver 'svd'", "another")
+                .hint("shrinkage needs solver 'lsqr' or 'eigen'"));
+        }
+        Ok(())
+    }
+}
+
+impl Estimator for LinearDiscriminantAnalysis {
+    type Model = LinearDiscriminantAnalysisModel;
+    const ABOUT: &'static About =
+        &About::classifier("discriminant_analysis.LinearDiscriminantAnalysis")
+            .also_transformer()
+            .alias(&["lda"])
+            .weights()
+            .margins()
+            .threads()
+            .streaming()
+            .complexity(20)
+            .cost("n p² + p³ time, p² memory")
+            .reference("Fisher (1936), Annals of Eugenics 7, 179-188");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<LinearDiscriminantAnalysisModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for LinearDiscriminantAnalysis {
+    type State = Stage;
+    type Summary = Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        let (classes, columns) = (outline.classes.len(), outline.schema.len());
+        let most = classes.saturating_sub(1).min(columns);
+        if let Some(count) = self.n_components.filter(|&count| count > most && classes > 1) {
+            let expected = format!("at most {most}, the lesser of {columns} columns and {classes} classes less 1");
+            return Err(Error::parameter("n_components", expected, count));
+        }
+        let estimated = self.shrinkage == Shrinkage::Auto;
+        Stage::begin(outline, self.priors.as_deref(), estimated, run)
+    }
+
+    fn summarize(&self, stage: &Stage, block: &Block, _: &mut (), _: &Context) -> Result<Summary> {
+        stage.summarize(&block.data)
+    }
+
+    fn advance(
+        &self,
+        stage: Stage,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Stage, LinearDiscriminantAnalysisModel>> {
+        Ok(match stage.advance(all, self.shrinkage == Shrinkage::Auto)? {
+            Step::Again(stage) => Step::Again(stage),
+            Step::Done(known) => Step::Done(self.model(known, run)?),
+        })
+    }
+}
+
+impl LinearDiscriminantAnalysis {
+    fn model(&self, known: Known, run: &Context) -> Result<LinearDiscriminantAnalysisModel> {
+        let covariance = self.covariance(&known);
+        let (sphering, note) = self.sphering(&covariance, &known.names)?;
+        if let Some(note) = &note {
+            run.warn(Code::Numeric, note.clone());
+        }
+        let Known { names, classes, all, .. } = known;
+        let priors = posterior::priors(self.priors.as_deref(), &all.weight);
+        let xbar = overall_mean(&all.mean, &priors);
+        let axes = Axes::new(&sphering, &all.mean, &xbar, &priors, all.total())?;
+        let is_svd = self.solver == LinearDiscriminantSolver::Svd;
+        let has_axes = self.solver != LinearDiscriminantSolver::Lsqr;
+        let origin = if is_svd { xbar.clone() } else { vec![0.0; xbar.len()] };
+        let (coef, intercept) = scores(&sphering, &all.mean, &origin, &priors);
+        let components = self.n_components.map_or(axes.ratios.len(), |n| n.min(axes.ratios.len()));
+        Ok(LinearDiscriminantAnalysisModel {
+            coef,
+            intercept,
+            covariance: (!is_svd || self.store_covariance).then_some(covariance),
+            explained_variance_ratio: has_axes.then(|| axes.shares(components)),
+            means: all.mean,
+            priors,
+            scalings: has_axes.then_some(axes.scalings),
+            xbar: is_svd.then_some(xbar),
+            ratios: axes.ratios,
+            components,
+            names,
+            classes,
+            notes: note.into_iter().collect(),
+        })
+    }
+
+    fn covariance(&self, known: &Known) -> Matrix {
+        let all = &known.all;
+        match self.shrinkage {
+            Shrinkage::Nothing => all.pooled(),
+            Shrinkage::Share(share) => shrunk(all.pooled(), share),
+            Shrinkage::Auto => {
+                let mut out = Matrix::zeros(all.mean.ncols(), all.mean.ncols());
+                for (k, &fourth) in known.fourth.iter().enumerate() {
+                    let scatter = estimated(all, k, fourth);
+                    add_scaled(out.as_mut_slice(), all.freedom().recip(), scatter.as_slice());
+                }
+                out
+            }
+        }
+    }
+
+    /// W with WᵀW = S⁻¹, and a note if some directions are left out.
+    fn sphering(
+        &self,
+        covariance: &Matrix,
+        names: &[String],
+    ) -> Result<(Matrix, Option<String>)> {
+        let lenient = self.solver == LinearDiscriminantSolver::Svd;
+        let tol = if lenient { self.tol } else { 0.0 };
+        let correlation = Correlation::new(covariance);
+        let sphering = correlation.sphering(tol)?;
+        let (rank, columns) = (sphering.nrows(), covariance.ncols());
+        if rank == columns {
+            return Ok((sphering, None));
+        }
+        let dependent = listed(&correlation.dependent(tol), names);
+        let mut message =
+            format!("the covariance within classes has rank {rank} of {columns} columns");
+        if !dependent.is_empty() {
+            message.push_str(&format!(
+                "; constant within classes or dependent on earlier columns: {dependent}"
+            ));
+        }
+        if lenient && rank > 0 {
+            message.push_str("; directions without variance were left out");
+            return Ok((sphering, Some(message)));
+        }
+        Err(Error::numeric(message).hint(
+            "drop those columns, shrink the covariance (solver 'eigen', shrinkage 'auto'), or use \
+             RegularizedDiscriminantAnalysis with gamma above 0",
+        ))
+    }
+}
+
+/// Σ π_k μ_k.
+fn overall_mean(means: &Matrix, priors: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; means.ncols()];
+    means.rows().zip(priors).for_each(|(mean, &prior)| add_scaled(&mut out, prior, mean));
+    out
+}
+
+/// The discriminant coordinates.
+struct Axes {
+    /// In columns.
+    scalings: Matrix,
+    ratios: Vec<f64>,
+    /// Σ ratio² over all coordinates.
+    total: f64,
+}
+
+impl Axes {
+    fn new(
+        sphering: &Matrix,
+        means: &Matrix,
+        xbar: &[f64],
+        priors: &[f64],
+        weight: f64,
+    ) -> Result<Axes> {
+        let present = priors.iter().filter(|&&prior| prior > 0.0).count();
+        let most = present.saturating_sub(1).max(1);
+        let centred = Matrix::from_fn(means.nrows(), means.ncols(), |k, j| {
+            let factor = (weight * priors[k] / most as f64).sqrt();
+            factor * (means[(k, j)] - xbar[j])
+        });
+        let between = svd(matmul(centred.view(), sphering.view().transposed()).view())?;
+        let count = between.rank().clamp(1, most.min(between.s.len()));
+        let mut directions =
+            matmul(between.v.view().columns(0, count).transposed(), sphering.view());
+        (0..count).for_each(|k| make_largest_positive(directions.row_mut(k)));
+        let ratios = between.s[..count].to_vec();
+        let total = dot(&ratios, &ratios);
+        Ok(Axes { scalings: directions.transposed(), ratios, total })
+    }
+
+    fn shares(&self, count: usize) -> Vec<f64> {
+        let share = |ratio: &f64| if self.total > 0.0 { ratio * ratio / self.total } else { 0.0 };
+        self.ratios[..count].iter().map(share).collect()
+    }
+}
+
+fn make_largest_positive(row: &mut [f64]) {
+    let largest = row.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
+    if largest < 0.0 {
+        row.iter_mut().for_each(|v| *v = -*v);
+    }
+}
+
+/// Weights and intercepts of the scores about an origin; their difference for two classes.
+fn scores(
+    sphering: &Matrix,
+    means: &Matrix,
+    origin: &[f64],
+    priors: &[f64],
+) -> (Matrix, Vec<f64>) {
+    let centred =
+        Matrix::from_fn(means.nrows(), means.ncols(), |k, j| means[(k, j)] - origin[j]);
+    let sphered = matmul(centred.view(), sphering.view().transposed());
+    let coef = matmul(sphered.view(), sphering.view());
+    let intercept: Vec<f64> = (0..means.nrows())
+        .map(|k| {
+            let (z, row) = (sphered.row(k), coef.row(k));
+            priors[k].ln() - 0.5 * dot(z, z) - dot(origin, row)
+        })
+        .collect();
+    if means.nrows() != 2 {
+        return (coef, intercept);
+    }
+    let difference = Matrix::from_fn(1, coef.ncols(), |_, j| coef[(1, j)] - coef[(0, j)]);
+    (difference, vec![intercept[1] - intercept[0]])
+}
+
+impl Classifier for LinearDiscriminantAnalysisModel {
+    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        linear_predict(x, &self.coef, &self.intercept, run)
+    }
+
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        Ok(posterior::probabilities(&self.margins_in(x, run)?))
+    }
+
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        Ok(posterior::classes(&self.margins_in(x, run)?))
+    }
+}
+
+impl Transformer for LinearDiscriminantAnalysisModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        let values = self.coordinates(x, self.components, run)?;
+        let name = |k| format!("lineardiscriminantanalysis{k}");
+        Table::new(values, Schema::numeric((0..self.components).map(name))?)
+    }
+}
+
+impl LinearDiscriminantAnalysisModel {
+    /// The first discriminant coordinates of rows.
+    fn coordinates(&self, x: &Frame, count: usize, run: &Context) -> Result<Matrix> {
+        let Some(scalings) = &self.scalings else {
+            return Err(Error::unsupported("the solver 'lsqr' gives no discriminant coordinates")
+                .hint("fit with solver 'svd' or 'eigen'"));
+        };
+        if x.ncols() != scalings.nrows() {
+            let expected = format!("{} columns as in training", scalings.nrows());
+            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
+        }
+        let directions = scalings.view().columns(0, count).transposed().to_matrix();
+        let origin = self.xbar.clone().unwrap_or_else(|| vec![0.0; x.ncols()]);
+        let projection = Projection::new(&directions, &origin);
+        let mut out = Matrix::zeros(x.nrows(), count);
+        run.par_fill(out.as_mut_slice(), 4096 * count, |start, piece| {
+            let first = start / count;
+            projection.of(x.values().rows(first, first + piece.len() / count), piece);
+        });
+        run.checkpoint()?;
+        Ok(out)
+    }
+
+    /// Classes by the nearest class mean in the first `count` discriminant coordinates, corrected
+    /// by the priors; with all coordinates these are the classes of the scores.
+    pub fn classify_reduced_in(&self, x: &Frame, count: usize, run: &Context) -> Result<Vec<u32>> {
+        let most = self.scalings.as_ref().map_or(0, Matrix::ncols);
+        if self.scalings.is_some() && !(1..=most).contains(&count) {
+            return Err(Error::parameter("count", format!("from 1 to {most}"), count));
+        }
+        let means = Table::unnamed(self.means.clone());
+        let centres = self.coordinates(&means.frame(), count, run)?;
+        let z = self.coordinates(x, count, run)?;
+        let score = |z: &[f64], k: usize| {
+            self.priors[k].ln() - 0.5 * learnt_core::linalg::squared_distance(z, centres.row(k))
+        };
+        let scores = Matrix::from_fn(z.nrows(), self.priors.len(), |i, k| score(z.row(i), k));
+        Ok(posterior::classes(&posterior::as_margins(scores)))
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (classes, columns) = (self.classes.len(), self.names.len());
+        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
+        let rows = if classes == 2 { 1 } else { classes };
+        let coordinates = self.ratios.len();
+        let fits = classes > 1
+            && columns > 0
+            && (self.coef.nrows(), self.coef.ncols()) == (rows, columns)
+            && self.intercept.len() == rows
+            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
+            && self.priors.len() == classes
+            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
+            && finite(self.coef.as_slice())
+            && finite(self.means.as_slice())
+            && self.intercept.iter().all(|b| *b < f64::INFINITY)
+            && (1..=coordinates).contains(&self.components)
+            && finite(&self.ratios)
+            && self.scalings.as_ref().is_none_or(|s| {
+                (s.nrows(), s.ncols()) == (columns, coordinates) && finite(s.as_slice())
+            })
+            && self.xbar.as_ref().is_none_or(|x| x.len() == columns && finite(x))
+            && self.covariance.as_ref().is_none_or(|c| (c.nrows(), c.ncols()) == (columns, columns));
+        if fits { Ok(()) } else { Err(invalid("scores do not fit the classes and columns")) }
+    }
+
+    fn table(&self) -> Report {
+        let mut report = Report::new("Linear discriminant analysis");
+        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
+        if let (Some(scalings), Some(shares)) = (&self.scalings, &self.explained_variance_ratio) {
+            let shown = self.components.min(6);
+            let names: Vec<String> = (0..shown).map(|k| format!("LD{}", k + 1)).collect();
+            let head: Vec<&str> =
+                ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
+            let mut table = ReportTable::new("Discriminant coordinates", &head);
+            for (j, name) in self.names.iter().enumerate() {
+                let cells = (0..shown).map(|k| Cell::Number(scalings[(j, k)]));
+                table.rows.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
+            }
+            report.tables.push(table);
+            let mut table =
+                ReportTable::new("Separation", &["coordinate", "between/within", "share"]);
+            for k in 0..shown {
+                let share = shares.get(k).copied().unwrap_or(0.0);
+                let name = Cell::Text(names[k].clone());
+                table.rows.push(vec![name, Cell::Number(self.ratios[k]), Cell::Number(share)]);
+            }
+            report.tables.push(table);
+        }
+        report.notes.extend(self.notes.iter().cloned());
+        report
+    }
+}
+
+/// Priors and means of the classes, column by column.
+pub(super) fn class_means(
+    classes: &[String],
+    priors: &[f64],
+    names: &[String],
+    means: &Matrix,
+) -> ReportTable {
+    let shown: Vec<String> = classes.iter().take(8).map(|class| plain(class)).collect();
+    let head: Vec<&str> =
+        ["column"].into_iter().chain(shown.iter().map(String::as_str)).collect();
+    let mut table = ReportTable::new("Means of the classes", &head);
+    let line = |name: &str, value: &dyn Fn(usize) -> Cell| -> Vec<Cell> {
+        [Cell::Text(name.to_string())].into_iter().chain((0..shown.len()).map(value)).collect()
+    };
+    table.rows.push(line("(prior)", &|k| Cell::Probability(priors[k])));
+    for (j, name) in names.iter().enumerate() {
+        table.rows.push(line(name, &|k| Cell::Number(means[(k, j)])));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discriminant::SpheredCentroids;
+    use learnt_core::linalg::Scatter;
+    use learnt_core::stats::sample::standard_normal;
+
+    /// Three classes in four columns of different units.
+    fn sample(n: usize) -> OwnedDataset {
+        let mut rng = Context::default().rng(11);
+        let x = Matrix::from_fn(n, 4, |i, j| {
+            let shift = [0.0, 1.0, -1.5][i % 3] * (1.0 + j as f64 * (i % 2) as f64);
+            10_f64.powi(j as i32 - 2) * (50.0 + shift + standard_normal(&mut rng))
+        });
+        let labels: Vec<Label> = (0..n).map(|i| Label::Int((i % 3) as i64)).collect();
+        OwnedDataset::classification(x, &labels)
+    }
+
+    fn with(solver: LinearDiscriminantSolver) -> LinearDiscriminantAnalysis {
+        LinearDiscriminantAnalysis { solver, ..Default::default() }
+    }
+
+    #[test]
+    fn solvers_agree_and_so_do_sphered_centroids_and_all_coordinates() {
+        let data = sample(500);
+        let (frame, run) = (data.x.frame(), Context::default());
+        let svd = with(LinearDiscriminantSolver::Svd).fit(&data.view()).unwrap();
+        let expected = svd.classify(&frame).unwrap();
+        for solver in [LinearDiscriminantSolver::Lsqr, LinearDiscriminantSolver::Eigen] {
+            let other = with(solver).fit(&data.view()).unwrap();
+            let (a, b) = (svd.probabilities(&frame).unwrap(), other.probabilities(&frame).unwrap());
+            let gap = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b).abs());
+            assert!(gap.fold(0.0, f64::max) < 1e-9);
+        }
+        let centroids = SpheredCentroids::of(&data.view(), &run).unwrap();
+        assert_eq!(centroids.nearest(&frame, &run).unwrap(), expected);
+        assert_eq!(svd.classify_reduced_in(&frame, 2, &run).unwrap(), expected);
+        assert_ne!(svd.classify_reduced_in(&frame, 1, &run).unwrap(), expected);
+        assert!(svd.classify_reduced_in(&frame, 3, &run).is_err());
+    }
+
+    #[test]
+    fn the_covariance_within_classes_is_the_identity_on_the_coordinates() {
+        let data = sample(400);
+        for solver in [LinearDiscriminantSolver::Svd, LinearDiscriminantSolver::Eigen] {
+            let model = with(solver).fit(&data.view()).unwrap();
+            let table = model.transform(&data.x.frame()).unwrap();
+            let mut within = Matrix::zeros(2, 2);
+            for class in 0..3 {
+                let rows: Vec<usize> = (class..400).step_by(3).collect();
+                let part = table.frame().gather(&rows);
+                let scatter = Scatter::of(&Dataset::new(part.frame())).scatter;
+                add_scaled(within.as_mut_slice(), 1.0 / 397.0, scatter.as_slice());
+            }
+            for i in 0..2 {
+                for j in 0..2 {
+                    assert!((within[(i, j)] - f64::from(i == j)).abs() < 1e-9, "{within:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dependent_columns_are_left_out_with_a_warning_or_refused_by_name() {
+        let data = sample(90);
+        let x = data.x.values();
+        let wide = Matrix::from_fn(90, 5, |i, j| match j {
+            4 => x[(i, 0)] + 100.0 * x[(i, 1)],
+            j => x[(i, j)],
+        });
+        let wide = OwnedDataset { x: Table::unnamed(wide), ..data.clone() };
+        let observer = learnt_core::context::Recorder::new(&learnt_core::context::Quiet);
+        let run = Context::default().observed_by(&observer);
+        let model = LinearDiscriminantAnalysis::default().fit_in(&wide.view(), &run).unwrap();
+        assert!(observer.warnings()[0].message.contains("rank 4 of 5"));
+        assert!(observer.warnings()[0].message.contains("'x4'"));
+        let plain = LinearDiscriminantAnalysis::default().fit(&data.view()).unwrap();
+        let (a, b) = (model.probabilities(&wide.x.frame()), plain.probabilities(&data.x.frame()));
+        for (a, b) in a.unwrap().as_slice().iter().zip(b.unwrap().as_slice()) {
+            assert!((a - b).abs() < 1e-7);
+        }
+        for solver in [LinearDiscriminantSolver::Lsqr, LinearDiscriminantSolver::Eigen] {
+            let error = with(solver).fit(&wide.view()).unwrap_err();
+            assert!(error.message().contains("'x4'"), "{error}");
+            assert!(error.to_string().contains("RegularizedDiscriminantAnalysis"));
+            let shrinkage = Shrinkage::Share(0.01);
+            let cured = LinearDiscriminantAnalysis { shrinkage, ..with(solver) };
+            assert!(cured.fit(&wide.view()).is_ok());
+        }
+    }
+
+    #[test]
+    fn estimated_shrinkage_takes_two_passes_with_the_same_bits_on_any_number_of_threads() {
+        let data = sample(40_000);
+        let learner = LinearDiscriminantAnalysis {
+            shrinkage: Shrinkage::Auto,
+            ..with(LinearDiscriminantSolver::Eigen)
+        };
+        let run = Context::default();
+        let fits = [1, 2, 3].map(|threads| {
+            learner.fit_in(&data.view(), &run.with_threads(threads)).unwrap().stored()
+        });
+        assert!(fits[0] == fits[1] && fits[1] == fits[2]);
+    }
+
+    #[test]
+    fn a_class_without_rows_is_never_chosen() {
+        let data = sample(60);
+        let codes = data.view().class_target().unwrap().0;
+        let rows: Vec<usize> = (0..60).filter(|&i| codes[i] != 1).collect();
+        let part = data.view().gather(&rows);
+        let model = LinearDiscriminantAnalysis::default().fit(&part.view()).unwrap();
+        assert_eq!(model.priors[1], 0.0);
+        let probabilities = model.probabilities(&data.x.frame()).unwrap();
+        assert!(probabilities.rows().all(|row| row[1] == 0.0));
+    }
+
+    #[test]
+    fn hopeless_input_is_an_error_with_its_reason() {
+        let fit = |x: Matrix, labels: &[i64]| {
+            let labels: Vec<Label> = labels.iter().map(|&l| Label::Int(l)).collect();
+            let data = OwnedDataset::classification(x, &labels);
+            LinearDiscriminantAnalysis::default().fit(&data.view()).map(|_| ()).unwrap_err()
+        };
+        let column = |values: &[f64]| Matrix::column_vector(values.to_vec());
+        assert_eq!(fit(column(&[1.0, 2.0]), &[0, 0]).code(), Code::OneClass);
+        assert_eq!(fit(column(&[1.0, 2.0]), &[0, 1]).code(), Code::TooFew);
+        assert_eq!(fit(column(&[1.0, 1.0, 2.0]), &[0, 0, 1]).code(), Code::Numeric);
+        let too_many = LinearDiscriminantAnalysis { n_components: Some(3), ..Default::default() };
+        assert!(too_many.fit(&sample(30).view()).unwrap_err().message().contains("at most 2"));
+        let priors = Some(vec![0.5, 0.2, 0.2]);
+        let priors = LinearDiscriminantAnalysis { priors, ..Default::default() };
+        assert!(priors.fit(&sample(30).view()).unwrap_err().message().contains("sum to 1"));
+    }
+}

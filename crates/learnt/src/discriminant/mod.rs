@@ -1,0 +1,33 @@
+//! Discriminant analysis: classes as normal clouds, with one covariance or one for each class.
+
+mod gaussians;
+mod linear_discriminant_analysis;
+mod passes;
+mod posterior;
+mod quadratic_discriminant_analysis;
+mod regularized_discriminant_analysis;
+mod scatter;
+mod shrinkage;
+mod sphered_centroids;
+mod sphering;
+
+pub use linear_discriminant_analysis::{
+    LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, LinearDiscriminantSolver,
+};
+pub use quadratic_discriminant_analysis::{
+    QuadraticDiscriminantAnalysis, QuadraticDiscriminantAnalysisModel, QuadraticDiscriminantSolver,
+};
+pub use regularized_discriminant_analysis::{
+    RegularizedDiscriminantAnalysis, RegularizedDiscriminantAnalysisModel,
+};
+pub use shrinkage::Shrinkage;
+pub use sphered_centroids::SpheredCentroids;
+
+use learnt_core::prelude::*;
+
+/// The learners of this family.
+pub const ENTRIES: &[Entry] = &[
+    entry::<LinearDiscriminantAnalysis>(),
+    entry::<QuadraticDiscriminantAnalysis>(),
+    entry::<RegularizedDiscriminantAnalysis>(),
+];

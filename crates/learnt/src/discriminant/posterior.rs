@@ -1,0 +1,99 @@
+//! From scores of classes to probabilities and classes, and the priors in them.
+
+use learnt_core::estimator::first_maximum;
+use learnt_core::linalg::vector_math;
+use learnt_core::prelude::*;
+
+/// Refuses priors that are not a distribution over the classes.
+pub(super) fn check_priors(priors: Option<&[f64]>, classes: usize) -> Result<()> {
+    let Some(priors) = priors else { return Ok(()) };
+    let sum: f64 = priors.iter().sum();
+    match priors.len() == classes && (sum - 1.0).abs() < 1e-8 {
+        true => Ok(()),
+        false => Err(Error::parameter(
+            "priors",
+            format!("{classes} numbers, one for each class, that sum to 1"),
+            format!("{} that sum to {sum}", priors.len()),
+        )),
+    }
+}
+
+/// The given priors, or the shares of the weights. A class without rows has none.
+pub(super) fn priors(given: Option<&[f64]>, weights: &[f64]) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    let prior = |(k, &weight): (usize, &f64)| match given {
+        Some(given) if weight > 0.0 => given.get(k).copied().unwrap_or(0.0),
+        Some(_) => 0.0,
+        None => weight / total,
+    };
+    weights.iter().enumerate().map(prior).collect()
+}
+
+/// One score a row of two classes, or one a class, into probabilities of all classes.
+pub(super) fn probabilities(margins: &Matrix) -> Matrix {
+    if margins.ncols() == 1 {
+        let chance = |score: f64| 1.0 / (1.0 + (-score).exp());
+        return Matrix::from_fn(margins.nrows(), 2, |i, k| {
+            chance(if k == 0 { -margins[(i, 0)] } else { margins[(i, 0)] })
+        });
+    }
+    let mut out = margins.clone();
+    (0..out.nrows()).for_each(|i| softmax(out.row_mut(i)));
+    out
+}
+
+/// A score of 0 of two classes is of the second; equal scores of more go to the first.
+pub(super) fn classes(margins: &Matrix) -> Vec<u32> {
+    match margins.ncols() {
+        1 => margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
+        _ => margins.rows().map(first_maximum).collect(),
+    }
+}
+
+/// The second score less the first for two classes; more stay as they are.
+pub(super) fn as_margins(scores: Matrix) -> Matrix {
+    if scores.ncols() != 2 {
+        return scores;
+    }
+    let margin = |row: &[f64]| match row[1] - row[0] {
+        difference if difference.is_nan() => 0.0,
+        difference => difference,
+    };
+    Matrix::column_vector(scores.rows().map(margin).collect())
+}
+
+/// Log-probabilities up to a constant become probabilities; rows beyond all classes are shared.
+fn softmax(row: &mut [f64]) {
+    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest.is_infinite() {
+        let count = row.iter().filter(|&&value| value == largest).count().max(1) as f64;
+        return row.iter_mut().for_each(|v| *v = if *v == largest { 1.0 / count } else { 0.0 });
+    }
+    let mut total = 0.0;
+    for value in row.iter_mut() {
+        *value = if value.is_nan() { 0.0 } else { vector_math::exp(*value - largest) };
+        total += *value;
+    }
+    row.iter_mut().for_each(|value| *value /= total);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_that_overflow_still_give_probabilities() {
+        for row in [[f64::NEG_INFINITY; 3], [f64::INFINITY, 1.0, f64::NAN], [0.0, -2000.0, 1e300]] {
+            let out = probabilities(&Matrix::from_rows(&[row]).unwrap());
+            assert!((out.row(0).iter().sum::<f64>() - 1.0).abs() < 1e-12, "{row:?} {out:?}");
+        }
+    }
+
+    #[test]
+    fn ties_go_to_the_first_of_many_and_the_second_of_two() {
+        let three = Matrix::from_rows(&[[1.0, 2.0, 2.0]]).unwrap();
+        assert_eq!(classes(&three), [1]);
+        let two = as_margins(Matrix::from_rows(&[[2.0, 2.0]]).unwrap());
+        assert_eq!(classes(&two), [1]);
+    }
+}

@@ -1,0 +1,242 @@
+//! Quadratic discriminant analysis: normal classes with a covariance each.
+//!
+//! Chooses the class k with the largest  -½ ln det S_k - ½ (x-μ_k)ᵀ S_k⁻¹ (x-μ_k) + ln π_k,
+//! with S_k of divisor N_k - 1. One pass sums the mean and scatter of each class, a second is made
+//! for estimated shrinkage. S_k is scaled to unit variances and factored by Cholesky, so that units
+//! do not matter. A score of 0 of two classes is of the second, equal scores of more go to the first.
+//!
+//! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.3.
+
+use super::gaussians::{Gaussians, covariances};
+use super::linear_discriminant_analysis::class_means;
+use super::passes::{Known, Stage, Summary};
+use super::posterior;
+use super::shrinkage::{Shrinkage, estimated, shrunk};
+use learnt_core::linalg::eigh;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Normal classes with a covariance each: boundaries of second degree.
+///
+/// A class whose covariance is singular, for example one with no more rows than columns, is an error
+/// that names its dependent columns. `tol` is a singular value of columns scaled to unit variance,
+/// so that units do not matter. There is no `covariance_estimator`.
+///
+/// ```
+/// use learnt::{discriminant::QuadraticDiscriminantAnalysis, prelude::*};
+/// let x = Matrix::column_vector(vec![-1.0, 0.0, 1.0, -9.0, 1.0, 10.0]);
+/// let data = OwnedDataset::classification(x, &[1, 1, 1, 2, 2, 2].map(Label::Int));
+/// let model = QuadraticDiscriminantAnalysis::default().fit(&data.view())?;
+/// let row = Table::unnamed(Matrix::column_vector(vec![-8.0, 0.5, 8.0]));
+/// assert_eq!(model.classify(&row.frame())?, [1, 0, 1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct QuadraticDiscriminantAnalysis {
+    /// Which options there are; the result is the same.
+    #[param(default = QuadraticDiscriminantSolver::Svd)]
+    pub solver: QuadraticDiscriminantSolver,
+    /// How the covariances are shrunk; only with `eigen`.
+    #[param(default = Shrinkage::Nothing)]
+    pub shrinkage: Shrinkage,
+    /// Probabilities of the classes, in order; else their shares among the rows.
+    #[param(default = None, range = 0.0..=1.0)]
+    pub priors: Option<Vec<f64>>,
+    /// Share of the identity in the covariances.
+    #[param(default = 0.0, range = 0.0..=1.0, search = log(1e-4, 1.0))]
+    pub reg_param: f64,
+    /// Keep the covariances.
+    #[param(default = false)]
+    pub store_covariance: bool,
+    /// Share of a column's standard deviation, left by earlier columns, that counts as none.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+}
+
+/// Which options there are.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuadraticDiscriminantSolver {
+    /// Covariances as they are.
+    Svd,
+    /// Covariances that may be shrunk.
+    Eigen,
+}
+
+/// A fitted [`QuadraticDiscriminantAnalysis`].
+#[derive(Model, Clone, Debug)]
+#[model(classifier, validate = validate, report = table)]
+pub struct QuadraticDiscriminantAnalysisModel {
+    /// Covariance of each class, divisor N_k - 1, if it was asked for.
+    pub covariance: Option<Vec<Matrix>>,
+    /// Mean of each class (n_classes × n_features).
+    pub means: Matrix,
+    /// Probability of each class.
+    pub priors: Vec<f64>,
+    /// Principal axes of each class, in columns.
+    pub rotations: Vec<Matrix>,
+    /// Variances along the principal axes of each class, largest first.
+    pub scalings: Vec<Vec<f64>>,
+    gaussians: Gaussians,
+    names: Vec<String>,
+    classes: Vec<String>,
+}
+
+impl QuadraticDiscriminantAnalysis {
+    fn rules(&self) -> Result<()> {
+        let is_svd = self.solver == QuadraticDiscriminantSolver::Svd;
+        if is_svd && self.shrinkage != Shrinkage::Nothing {
+            return Err(Error::parameter("shrinkage", "none with the solver 'svd'", "another")
+                .hint("shrinkage needs solver 'eigen'"));
+        }
+        Ok(())
+    }
+}
+
+impl Estimator for QuadraticDiscriminantAnalysis {
+    type Model = QuadraticDiscriminantAnalysisModel;
+    const ABOUT: &'static About =
+        &About::classifier("discriminant_analysis.QuadraticDiscriminantAnalysis")
+            .alias(&["qda"])
+            .weights()
+            .margins()
+            .threads()
+            .streaming()
+            .complexity(25)
+            .cost("n p² + K p³ time, K p² memory")
+            .reference("Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for QuadraticDiscriminantAnalysis {
+    type State = Stage;
+    type Summary = Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        Stage::begin(outline, self.priors.as_deref(), true, run)
+    }
+
+    fn summarize(&self, stage: &Stage, block: &Block, _: &mut (), _: &Context) -> Result<Summary> {
+        stage.summarize(&block.data)
+    }
+
+    fn advance(
+        &self,
+        stage: Stage,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Stage, QuadraticDiscriminantAnalysisModel>> {
+        Ok(match stage.advance(all, self.shrinkage == Shrinkage::Auto)? {
+            Step::Again(stage) => Step::Again(stage),
+            Step::Done(known) => Step::Done(self.model(known, run)?),
+        })
+    }
+}
+
+impl QuadraticDiscriminantAnalysis {
+    fn model(
+        &self,
+        known: Known,
+        run: &Context,
+    ) -> Result<QuadraticDiscriminantAnalysisModel> {
+        let covariances = self.covariances(&known)?;
+        let Known { names, classes, all, .. } = known;
+        let hint = "set reg_param above 0, such as 0.01, or use RegularizedDiscriminantAnalysis";
+        let words = (names.as_slice(), classes.as_slice());
+        let gaussians = Gaussians::new(&covariances, &all, words, self.tol, hint, run)?;
+        let eigen = run.try_par_map(covariances.len(), |k| eigh(&covariances[k]))?;
+        let (rotations, scalings) =
+            eigen.into_iter().map(|eigen| (eigen.vectors, eigen.values)).unzip();
+        Ok(QuadraticDiscriminantAnalysisModel {
+            covariance: self.store_covariance.then_some(covariances),
+            priors: posterior::priors(self.priors.as_deref(), &all.weight),
+            means: all.mean,
+            rotations,
+            scalings,
+            gaussians,
+            names,
+            classes,
+        })
+    }
+
+    fn covariances(&self, known: &Known) -> Result<Vec<Matrix>> {
+        let all = &known.all;
+        let scatter = |k: usize| match self.shrinkage {
+            Shrinkage::Nothing => all.scatter[k].clone(),
+            Shrinkage::Share(share) => shrunk(all.scatter[k].clone(), share),
+            Shrinkage::Auto => estimated(all, k, known.fourth[k]),
+        };
+        let mut out = covariances(all, &known.classes, scatter)?;
+        for covariance in &mut out {
+            let left = 1.0 - self.reg_param;
+            covariance.as_mut_slice().iter_mut().for_each(|value| *value *= left);
+            (0..covariance.nrows()).for_each(|j| covariance[(j, j)] += self.reg_param);
+        }
+        Ok(out)
+    }
+}
+
+impl Classifier for QuadraticDiscriminantAnalysisModel {
+    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.gaussians.margins(x, &self.means, &self.priors, run)
+    }
+
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        Ok(posterior::probabilities(&self.margins_in(x, run)?))
+    }
+
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        Ok(posterior::classes(&self.margins_in(x, run)?))
+    }
+}
+
+impl QuadraticDiscriminantAnalysisModel {
+    /// ln det of the covariance of each class.
+    pub fn ln_determinants(&self) -> &[f64] {
+        &self.gaussians.ln_determinants
+    }
+
+    fn validate(&self) -> Result<()> {
+        let (classes, columns) = (self.classes.len(), self.names.len());
+        let square = |m: &Matrix| (m.nrows(), m.ncols()) == (columns, columns);
+        let fits = classes > 1
+            && columns > 0
+            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
+            && self.means.as_slice().iter().all(|x| x.is_finite())
+            && self.priors.len() == classes
+            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
+            && self.rotations.len() == classes
+            && self.rotations.iter().all(square)
+            && self.scalings.len() == classes
+            && self.scalings.iter().all(|s| s.len() == columns)
+            && self.covariance.as_ref().is_none_or(|all| all.iter().all(square));
+        match fits {
+            true => self.gaussians.check(classes, columns),
+            false => Err(invalid("means do not fit the classes and columns")),
+        }
+    }
+
+    fn table(&self) -> Report {
+        let mut report = Report::new("Quadratic discriminant analysis");
+        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
+        report.tables.push(determinants(&self.classes, self.ln_determinants()));
+        report
+    }
+}
+
+/// ln det of the covariances.
+pub(super) fn determinants(classes: &[String], values: &[f64]) -> ReportTable {
+    let mut table = ReportTable::new("Covariances", &["class", "ln det"]);
+    for (class, &value) in classes.iter().zip(values) {
+        table.rows.push(vec![class.as_str().into(), Cell::Number(value)]);
+    }
+    table
+}

@@ -1,0 +1,125 @@
+//! Masking: classes that indicator regression never predicts, beside two remedies.
+//!
+//! Fitted values are linear, so that the indicator of a class between two others is nowhere the largest.
+//! Terms of second degree, or linear discriminant analysis, bring such a class back.
+//!
+//! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.2.
+
+use super::indicator_regression::IndicatorRegression;
+use crate::discriminant::LinearDiscriminantAnalysis;
+use crate::prepare::PolynomialFeatures;
+use learnt_core::error::plain;
+use learnt_core::prelude::*;
+
+/// How often each class is predicted on the training rows, by three methods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Masking {
+    /// The classes.
+    pub classes: Vec<Label>,
+    /// Rows of each class.
+    pub rows: Vec<usize>,
+    /// Indicator regression.
+    pub linear: Predicted,
+    /// Indicator regression with products of two columns; absent where there are too many.
+    pub quadratic: Option<Predicted>,
+    /// Linear discriminant analysis; absent where it cannot be fitted.
+    pub discriminant: Option<Predicted>,
+}
+
+/// Predictions on the training rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// Number of rows predicted as each class.
+    pub counts: Vec<usize>,
+    /// Number of rows predicted wrongly.
+    pub errors: usize,
+}
+
+/// Looks for masked classes.
+///
+/// ```
+/// use learnt::{linear::masking, prelude::*};
+/// let x = Matrix::column_vector((0..9).map(f64::from).collect());
+/// let data = OwnedDataset::classification(x, &[0, 0, 0, 1, 1, 1, 2, 2, 2].map(Label::Int));
+/// let found = masking(&data.view(), &Context::default())?;
+/// assert_eq!(found.linear.counts[1], 1);
+/// assert_eq!(found.discriminant.map(|lda| lda.errors), Some(0));
+/// # Ok::<(), Error>(())
+/// ```
+pub fn masking(data: &Dataset, run: &Context) -> Result<Masking> {
+    let (codes, classes) = data.class_target()?;
+    let linear = predicted(&IndicatorRegression::default(), data, run)?;
+    let second_degree = PolynomialFeatures { include_bias: false, ..Default::default() };
+    let products = second_degree
+        .fit_in(&Dataset::new(data.x), run)
+        .and_then(|model| model.transform_in(&data.x, run));
+    let quadratic = products.and_then(|table| {
+        predicted(&IndicatorRegression::default(), &Dataset { x: table.frame(), ..*data }, run)
+    });
+    let discriminant = predicted(&LinearDiscriminantAnalysis::default(), data, run);
+    let mut rows = vec![0; classes.len()];
+    codes.iter().for_each(|&code| rows[code as usize] += 1);
+    Ok(Masking {
+        classes: classes.to_vec(),
+        rows,
+        linear,
+        quadratic: absent(quadratic)?,
+        discriminant: absent(discriminant)?,
+    })
+}
+
+/// A method that cannot be fitted is left out; being stopped is still an error.
+fn absent(found: Result<Predicted>) -> Result<Option<Predicted>> {
+    match found {
+        Err(error) if error.code() == Code::Cancelled => Err(error),
+        found => Ok(found.ok()),
+    }
+}
+
+fn predicted<E: Estimator>(learner: &E, data: &Dataset, run: &Context) -> Result<Predicted> {
+    let (truth, classes) = data.class_target()?;
+    let model = learner.fit_in(data, run)?;
+    let classifier =
+        model.as_classifier().ok_or_else(|| Error::internal("a classifier is needed"))?;
+    let codes = classifier.classify_in(&data.x, run)?;
+    let mut counts = vec![0; classes.len()];
+    codes.iter().for_each(|&code| counts[code as usize] += 1);
+    let errors = codes.iter().zip(truth).filter(|(a, b)| a != b).count();
+    Ok(Predicted { counts, errors })
+}
+
+impl Masking {
+    /// Classes with rows that indicator regression never predicts.
+    pub fn masked(&self) -> Vec<usize> {
+        let never = |&k: &usize| self.rows[k] > 0 && self.linear.counts[k] == 0;
+        (0..self.rows.len()).filter(never).collect()
+    }
+
+    /// As a table.
+    pub fn report(&self) -> Report {
+        let head = ["class", "rows", "indicators", "second degree", "discriminant"];
+        let mut table = ReportTable::new("Predictions of each class on the training rows", &head);
+        let cell = |found: Option<usize>| match found {
+            Some(count) => Cell::Count(count as i64),
+            None => Cell::Empty("could not be fitted".to_string()),
+        };
+        let columns = [Some(&self.linear), self.quadratic.as_ref(), self.discriminant.as_ref()];
+        for (k, class) in self.classes.iter().enumerate() {
+            let counts = columns.iter().map(|column| cell(column.map(|found| found.counts[k])));
+            let front = [Cell::Text(class.to_string()), Cell::Count(self.rows[k] as i64)];
+            table.rows.push(front.into_iter().chain(counts).collect());
+        }
+        let errors = columns.iter().map(|column| cell(column.map(|found| found.errors)));
+        let front = [Cell::Text("(errors)".to_string()), Cell::Empty("no such count".to_string())];
+        table.rows.push(front.into_iter().chain(errors).collect());
+        let mut report = Report::new("Masking");
+        report.tables.push(table);
+        for k in self.masked() {
+            report.notes.push(format!(
+                "class '{}' is never predicted by indicator regression",
+                plain(&self.classes[k].to_string())
+            ));
+        }
+        report
+    }
+}
