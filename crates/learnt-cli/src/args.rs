@@ -51,6 +51,7 @@ pub(crate) fn command() -> Command {
                         .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing"]).help("What prediction does with categories that training did not see"))
                 },
             ),
+            path(),
             model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  zcat new.csv.gz | learnt predict my.learnt - --proba"))
                 .arg(flag("proba", "Add the probability of each class"))
                 .arg(flag("append", "Put the predictions beside the input columns"))
@@ -177,6 +178,35 @@ fn model(command: Command) -> Command {
     let has_data = command.get_arguments().any(|arg| arg.get_id() == "data");
     let command = if has_data { command.mut_arg("data", |arg| arg.index(2)) } else { command };
     command.arg(Arg::new("model").required(true).index(1).value_name("MODEL").help("A model file"))
+}
+
+/// `path`, whose first argument is a penalty.
+fn path() -> Command {
+    let number = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    preparation(data(
+        "path",
+        "Follow the coefficients of a penalised regression as the penalty falls",
+        "learnt path lasso diabetes --figure path.svg\n  learnt path elastic-net my.csv -t price --l1-ratio 0.9 -o path.csv",
+    ))
+    .mut_arg("data", |arg| arg.index(2))
+    .arg(
+        Arg::new("penalty")
+            .required(true)
+            .index(1)
+            .value_name("PENALTY")
+            .value_parser(["lasso", "elastic-net", "ridge"])
+            .help("Which penalty"),
+    )
+    .arg(formula_flag())
+    .arg(number("l1-ratio", "X", "Share of the L1 penalty in elastic-net [default: 0.5]").value_parser(value_parser!(f64)))
+    .arg(number("n-alphas", "N", "Number of penalties [default: 100]").value_parser(value_parser!(usize)))
+    .arg(number("eps", "X", "Least penalty as a share of the largest [default: 0.001]").value_parser(value_parser!(f64)))
+    .arg(flag("positive", "Keep the coefficients at or above zero"))
+    .arg(flag("strict", "Exit with 5 if a penalty did not converge"))
+    .arg(out_flag("Write the path as a table to this file; the ending chooses the format"))
+    .arg(number("figure", "FILE.svg", "Draw the path"))
 }
 
 /// MODEL, then QUESTION, then DATA, the last two by choice.

@@ -139,6 +139,39 @@ pub(crate) fn prepared(
         return Ok((learner, None));
     }
     let mut pipeline = learnt::build(&spec)?;
+    fill_by(call, pipeline.as_mut())?;
+    let said = sentence(pipeline.as_ref(), about);
+    Ok((pipeline, Some(said)))
+}
+
+/// What stands in front of a learner alone, and a sentence about it, if there is anything.
+pub(crate) fn preparation(
+    call: &Call,
+    about: &'static About,
+    schema: &Schema,
+    missing: bool,
+) -> Result<Option<(Box<dyn AnyEstimator>, String)>> {
+    let imputes = call.text("impute") != Some("none") && !call.flag("no-prepare");
+    let formula = call.text("formula").map(Side::split).transpose()?;
+    let spec = match formula {
+        Some(side) => Some(learnt::select::formula_preparation(
+            side.terms.trim(),
+            missing && imputes,
+            !call.flag("no-prepare"),
+            about,
+        )),
+        None if call.flag("no-prepare") => None,
+        None => learnt::select::standard_preparation(schema, missing && imputes, about),
+    };
+    let Some(spec) = spec else { return Ok(None) };
+    let mut built = learnt::build(&spec)?;
+    fill_by(call, built.as_mut())?;
+    let said = sentence(built.as_ref(), about);
+    Ok(Some((built, said)))
+}
+
+/// Sets how missing values are filled, if the arguments say it.
+fn fill_by(call: &Call, pipeline: &mut dyn AnyEstimator) -> Result<()> {
     let strategy = match call.text("impute") {
         Some("mode") => Some("most_frequent"),
         Some(word @ ("mean" | "median")) => Some(word),
@@ -147,8 +180,7 @@ pub(crate) fn prepared(
     if let (Some(strategy), true) = (strategy, pipeline.get("impute__strategy").is_ok()) {
         pipeline.set("impute__strategy", &Value::Text(strategy.to_string()))?;
     }
-    let said = sentence(pipeline.as_ref(), about);
-    Ok((pipeline, Some(said)))
+    Ok(())
 }
 
 /// Takes the intercept from a learner whose formula has none.

@@ -6,6 +6,7 @@ mod data;
 mod fit;
 mod help;
 mod models;
+mod path;
 mod predict;
 mod registry;
 
@@ -76,6 +77,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("make", Some(name)) => data::make(&call, name),
         ("convert", _) => data::convert(&call),
         ("fit", Some(name)) => fit::fit(&call, name),
+        ("path", _) => path::run(&call),
         ("predict", _) => predict::predict(&call),
         ("score", _) => predict::score(&call),
         ("cv", Some(name)) => compare::cross_validate(&call, name),

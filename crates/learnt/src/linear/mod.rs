@@ -4,9 +4,9 @@
 mod coefficient_table;
 pub mod diagnostics;
 mod evidence;
+mod generalized;
 mod geometry;
 mod indicator_regression;
-mod generalized;
 mod inference;
 mod least_squares;
 mod likelihood;

@@ -43,13 +43,33 @@ pub fn prepared_by_formula(
     missing: bool,
     about: &About,
 ) -> LearnerSpec {
+    let mut steps = formula_steps(formula, missing, about);
+    steps.push(("model", learner));
+    pipeline(steps)
+}
+
+/// What stands in front of a learner behind a formula, scaled if it asks for that and `scale` allows.
+pub fn formula_preparation(
+    formula: &str,
+    missing: bool,
+    scale: bool,
+    about: &About,
+) -> LearnerSpec {
+    let mut steps = formula_steps(formula, missing, about);
+    if scale && about.wants_scaling {
+        steps.push(("scale", spec("preprocessing.StandardScaler", &[])));
+    }
+    pipeline(steps)
+}
+
+fn formula_steps(formula: &str, missing: bool, about: &About) -> Vec<(&'static str, LearnerSpec)> {
     let mut steps = Vec::new();
     if missing && !about.accepts.missing {
         steps.push(imputation());
     }
     let formula = spec("preprocessing.FormulaTransformer", &[("formula", word(formula))]);
-    steps.extend([("formula", formula), ("model", learner)]);
-    pipeline(steps)
+    steps.push(("formula", formula));
+    steps
 }
 
 fn imputation() -> (&'static str, LearnerSpec) {

@@ -63,7 +63,7 @@ fn files() -> BTreeMap<PathBuf, String> {
     let mut out = BTreeMap::new();
     for (module, entries) in &modules {
         out.insert(package.join(format!("{module}.py")), python::module(module, entries));
-        out.insert(package.join(format!("{module}.pyi")), python::stub(entries));
+        out.insert(package.join(format!("{module}.pyi")), python::stub(module, entries));
         out.insert(pages.join(format!("{module}.md")), reference::page(module, entries));
     }
     out.insert(package.join("_modules.py"), python::module_list(modules.keys()));

@@ -11,6 +11,18 @@ use super::text::{first_sentence, plain, wrap};
 
 const WIDTH: usize = 99;
 
+/// Functions that are written by hand, by module: the file they stand in, and their names.
+const FUNCTIONS: [(&str, &str, &[&str]); 1] =
+    [("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"])];
+
+/// The lines that bring a module's functions in, and their names.
+fn functions(module: &str) -> (String, &'static [&'static str]) {
+    match FUNCTIONS.iter().find(|(name, ..)| *name == module) {
+        None => (String::new(), &[]),
+        Some((_, file, names)) => (format!("from .{file} import {}\n", names.join(", ")), names),
+    }
+}
+
 /// A module of classes.
 pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
     let mut bases = BTreeSet::new();
@@ -19,11 +31,17 @@ pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
         bases.extend(bases_of(entry).into_iter().filter(|base| *base != "Weighted"));
         weighted |= entry.about.accepts.weights;
     }
-    let names: Vec<String> =
-        entries.iter().map(|entry| format!("    \"{}\",\n", entry.about.name())).collect();
+    let (import, own) = functions(name);
+    let names: Vec<String> = entries
+        .iter()
+        .map(|entry| entry.about.name())
+        .chain(own.iter().copied())
+        .map(|name| format!("    \"{name}\",\n"))
+        .collect();
     let mut out = format!("# {MARK}\n\"\"\"The learners of `learnt.{name}`.\"\"\"\n\n");
     let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "from ._base import {bases}");
+    out += &import;
     if weighted {
         out += "from ._sklearn import Weighted\n";
     }
@@ -293,7 +311,7 @@ pub(super) fn literal(value: &Value) -> String {
 }
 
 /// The stub of a module.
-pub(super) fn stub(entries: &[&Entry]) -> String {
+pub(super) fn stub(name: &str, entries: &[&Entry]) -> String {
     let classes: String = entries.iter().map(|entry| stub_class(entry)).collect();
     let mut bases: BTreeSet<&str> = BTreeSet::new();
     entries.iter().for_each(|entry| bases.extend(bases_of(entry)));
@@ -311,6 +329,12 @@ pub(super) fn stub(entries: &[&Entry]) -> String {
     let _ = writeln!(out, "from ._base import {bases}");
     if weighted {
         out += "from ._sklearn import Weighted\n";
+    }
+    let (import, names) = functions(name);
+    for name in names {
+        // Names that a stub exports are written twice.
+        let line = import.split(" import ").next().unwrap_or_default();
+        let _ = writeln!(out, "{line} import {name} as {name}");
     }
     if classes.contains("-> Summary") {
         out += "from .summary import Summary\n";

@@ -6,6 +6,7 @@ mod constrained;
 mod elastic_net;
 mod lasso;
 mod path;
+mod path_figure;
 mod problem;
 pub(crate) mod quadratic;
 mod quadratic_penalty;

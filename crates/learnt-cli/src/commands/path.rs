@@ -1,0 +1,106 @@
+//! `learnt path`: coefficients for a falling penalty, printed, saved and drawn.
+
+use super::Call;
+use crate::input;
+use crate::learner;
+use crate::output::{print, print_json};
+use learnt::data::{Column, Dataset, Matrix, Schema, Table};
+use learnt::error::{Code, Error, Result};
+use learnt::linear::penalized::{PathKind, PathOptions, RegularizationPath, path};
+use learnt_io::WriteOptions;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(crate) fn run(call: &Call) -> Result<ExitCode> {
+    let kind = kind(call)?;
+    let options = options(call)?;
+    let name = call.text("penalty").unwrap_or_default();
+    let supervised = input::supervised(call, input::read(call)?, Some(name))?;
+    let data = supervised.data.view();
+    let entry = learner::resolve(name, data.y.as_ref())?;
+    learner::check_task(entry, data.y.as_ref())?;
+    let missing = learner::has_missing(&data);
+    let found = match learner::preparation(call, entry.about, data.x.schema(), missing)? {
+        None => path(kind, &data, &options, &call.run)?,
+        Some((preparation, said)) => {
+            call.say(&said);
+            let fitted = preparation.fit_any(&Dataset { y: None, ..data }, &call.run)?;
+            let transformer = fitted
+                .as_transformer()
+                .ok_or_else(|| Error::internal("a preparation that transforms nothing"))?;
+            let prepared = transformer.transform_in(&data.x, &call.run)?;
+            path(kind, &Dataset { x: prepared.frame(), ..data }, &options, &call.run)?
+        }
+    };
+    show(call, &found)?;
+    Ok(ExitCode::from(match call.flag("strict") && !found.converged {
+        true => Code::NotConverged.exit_code(),
+        false => 0,
+    }))
+}
+
+fn kind(call: &Call) -> Result<PathKind> {
+    let l1_ratio = call.args.get_one::<f64>("l1-ratio").copied();
+    match (call.text("penalty"), l1_ratio) {
+        (Some("elastic-net"), ratio) => Ok(PathKind::ElasticNet { l1_ratio: ratio.unwrap_or(0.5) }),
+        (_, Some(_)) => Err(Error::new(Code::Usage, "--l1-ratio is for elastic-net")),
+        (Some("ridge"), None) => Ok(PathKind::Ridge),
+        _ => Ok(PathKind::Lasso),
+    }
+}
+
+fn options(call: &Call) -> Result<PathOptions> {
+    let mut options = PathOptions::default();
+    if let Some(&count) = call.args.get_one::<usize>("n-alphas") {
+        options.n_alphas = count;
+    }
+    if let Some(&eps) = call.args.get_one::<f64>("eps") {
+        options.eps = eps;
+    }
+    options.positive = call.flag("positive");
+    Ok(options)
+}
+
+fn show(call: &Call, found: &RegularizationPath) -> Result<()> {
+    if let Some(file) = call.text("out").filter(|file| *file != "-") {
+        learnt_io::write(file, &table(found)?.frame(), &WriteOptions::default())?;
+        call.say(&format!("wrote {file} ({} penalties)", found.alphas.len()));
+    }
+    if let Some(file) = call.text("figure") {
+        std::fs::write(file, found.figure().to_svg())
+            .map_err(|error| Error::from(error).hint(format!("{file} cannot be written")))?;
+        call.say(&format!("wrote {file}"));
+    }
+    match (call.text("out"), call.json) {
+        (Some("-"), _) => learnt_io::write("-", &table(found)?.frame(), &WriteOptions::default()),
+        (_, true) => {
+            let payload = json!({
+                "report": found.report().to_json(), "figure": found.figure().to_json(),
+                "converged": found.converged,
+            });
+            print_json("path", None, payload);
+            Ok(())
+        }
+        _ => {
+            print(&found.report().to_text());
+            Ok(())
+        }
+    }
+}
+
+/// One row a penalty: its figures, the intercept and every coefficient.
+fn table(found: &RegularizationPath) -> Result<Table> {
+    let figures = ["alpha", "shrinkage", "df", "r2", "(intercept)"];
+    let names = figures.iter().map(ToString::to_string).chain(found.names.iter().cloned());
+    let coefficients = &found.coefs[0];
+    let width = figures.len() + found.names.len();
+    let values = Matrix::from_fn(found.alphas.len(), width, |k, j| match j {
+        0 => found.alphas[k],
+        1 => found.shrinkage[(0, k)],
+        2 => found.df[(0, k)],
+        3 => found.r2[(0, k)],
+        4 => found.intercepts[(0, k)],
+        _ => coefficients[(j - figures.len(), k)],
+    });
+    Table::new(values, Schema::new(names.map(Column::numeric).collect())?)
+}
