@@ -197,18 +197,18 @@ fn without_intercept(spec: &mut LearnerSpec, about: &About) -> Result<()> {
 /// What stands in front of the learner, in words.
 fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
     let mut parts = Vec::new();
-    if let Ok(Value::Text(strategy)) = pipeline.get("impute__strategy") {
+    // A preparation of one step is that step itself.
+    let of = |step: &str, name: &str| pipeline.get(&format!("{step}__{name}")).or_else(|_| pipeline.get(name));
+    if let Ok(Value::Text(strategy)) = of("impute", "strategy") {
         parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
     }
     if let Ok(Value::Text(formula)) = pipeline.get("formula__formula") {
         parts.push(format!("columns of {formula}"));
     }
-    if pipeline.get("columns__categories__drop").is_ok() {
+    if of("columns", "categories__drop").is_ok() {
         parts.push("categories one-hot".to_string());
     }
-    if pipeline.get("scale__with_mean").is_ok()
-        || pipeline.get("columns__numbers__with_mean").is_ok()
-    {
+    if of("scale", "with_mean").is_ok() || of("columns", "numbers__with_mean").is_ok() {
         parts.push("numbers standardised".to_string());
     }
     format!(
