@@ -10,6 +10,7 @@ mod logistic_fit;
 mod logistic_regression;
 mod predict;
 mod ridge;
+mod subset;
 
 pub use inference::{CoefficientTest, Inference, IntervalKind, Test};
 pub use likelihood::inference::LogisticInference;
@@ -19,9 +20,18 @@ pub use logistic_regression::{
 };
 pub use predict::linear_predict;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
+pub use subset::{
+    BestSubsetCriterion, BestSubsetRegression, Direction, StepwiseCriterion, StepwiseRegression,
+    SubsetRegressionModel,
+};
 
 use learnt_core::estimator::{Entry, entry};
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<LinearRegression>(), entry::<Ridge>(), entry::<LogisticRegression>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<LinearRegression>(),
+    entry::<Ridge>(),
+    entry::<LogisticRegression>(),
+    entry::<BestSubsetRegression>(),
+    entry::<StepwiseRegression>(),
+];

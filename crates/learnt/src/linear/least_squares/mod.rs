@@ -20,6 +20,7 @@ mod normal;
 mod orthogonal;
 mod refine;
 
+pub(super) use dense::mirror_of;
 use gradient::{Anchor, Gradient};
 use learnt_core::linalg::{dot, singular_values};
 use learnt_core::prelude::*;
