@@ -4,13 +4,14 @@
 //! intercept is ȳ - x̄ᵀb, so its variance is σ² (1/w + x̄ᵀ M Mᵀ x̄) with w the sum of weights.
 //! t = b / se has n - rank - 1 degrees of freedom. The log-likelihood is that of normal errors at
 //! σ² = RSS / n; AIC and BIC count σ² as a parameter.
+//! The normal and χ² distributions may stand in for t and F ([`Sampling`]).
 //! A coefficient that an aliased column makes undetermined has no test; nothing is ever NaN.
 
 use super::evidence::absent;
 use super::linear_regression::LinearRegressionModel;
 use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
-use learnt_core::stats::distribution::{Continuous, FisherF, StudentT};
+use learnt_core::stats::distribution::{ChiSquared, Continuous, FisherF, Normal, StudentT};
 
 /// The table of a fit, for one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +75,15 @@ pub struct Test {
     pub p: f64,
 }
 
+/// The distributions that tests and intervals use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// Student's t and Fisher's F with the residual degrees of freedom: exact with normal errors.
+    Exact,
+    /// The normal and the χ² distribution, which those become with many rows.
+    LargeSample,
+}
+
 /// What an interval is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalKind {
@@ -87,15 +97,20 @@ impl LinearRegressionModel {
     /// The table of one output with confidence intervals of this level; an error says why there is
     /// none.
     pub fn inference(&self, output: usize, level: f64) -> Result<Inference> {
+        self.inference_by(output, level, Sampling::Exact)
+    }
+
+    /// The same with tests and intervals by these distributions.
+    pub fn inference_by(&self, output: usize, level: f64, sampling: Sampling) -> Result<Inference> {
         let evidence = &self.evidence;
         let (sigma2, df) = (evidence.noise(output)?, evidence.freedom()?);
         let root = evidence.root()?;
-        let half = student_quantile(df, level)?;
+        let scale = Scale::new(sampling, df, level)?;
         let mut coefficients = Vec::new();
         if evidence.intercept {
             let variance = self.unit_variance(root, None);
             let estimate = self.intercept[output];
-            coefficients.push(row("(intercept)", estimate, (sigma2 * variance).sqrt(), df, half)?);
+            coefficients.push(scale.row("(intercept)", estimate, (sigma2 * variance).sqrt())?);
         }
         let mut undetermined = Vec::new();
         let determined = evidence.determined(root)?;
@@ -105,7 +120,7 @@ impl LinearRegressionModel {
                 true => {
                     let variance = self.unit_variance(root, Some(j));
                     let estimate = self.coef[(output, j)];
-                    coefficients.push(row(name, estimate, (sigma2 * variance).sqrt(), df, half)?);
+                    coefficients.push(scale.row(name, estimate, (sigma2 * variance).sqrt())?);
                 }
             }
         }
@@ -233,7 +248,7 @@ impl LinearRegressionModel {
         kind: IntervalKind,
     ) -> Result<Matrix> {
         let (sigma2, df) = (self.evidence.noise(output)?, self.evidence.freedom()?);
-        let half = student_quantile(df, level)?;
+        let half = Scale::new(Sampling::Exact, df, level)?.half;
         let fit = self.predict(x)?;
         let leverage = self.unit_leverage(x)?;
         let noise = if kind == IntervalKind::Observation { 1.0 } else { 0.0 };
@@ -243,53 +258,52 @@ impl LinearRegressionModel {
         }))
     }
 
+    /// √w (1/√W, (x - mean)ᵀM) for each row: orthonormal columns on the rows of training.
+    pub(super) fn orthonormal_rows(&self, data: &Dataset) -> Result<Matrix> {
+        let root = self.evidence.root()?;
+        let extra = usize::from(self.evidence.intercept);
+        self.check_width(&data.x)?;
+        let mut row = vec![0.0; root.nrows()];
+        let mut out = Matrix::zeros(data.nrows(), root.ncols() + extra);
+        for i in 0..data.nrows() {
+            let along = self.along(&data.x, i, &mut row, root);
+            let scale = data.weight(i).sqrt();
+            let (first, rest) = out.row_mut(i).split_at_mut(extra);
+            first.fill(scale / self.evidence.weight.sqrt());
+            rest.iter_mut().zip(along).for_each(|(out, along)| *out = scale * along);
+        }
+        Ok(out)
+    }
+
+    fn check_width(&self, x: &Frame) -> Result<()> {
+        let d = self.evidence.names.len();
+        match x.ncols() == d {
+            true => Ok(()),
+            false => {
+                let expected = format!("{d} columns as in training");
+                Err(Error::shape("input", expected, format!("{} columns", x.ncols())))
+            }
+        }
+    }
+
+    /// Mᵀ (x - mean) of one row, with `row` to work in.
+    fn along(&self, x: &Frame, i: usize, row: &mut [f64], root: &Matrix) -> Vec<f64> {
+        x.values().copy_row(i, row);
+        row.iter_mut().zip(&self.evidence.mean).for_each(|(x, mean)| *x -= mean);
+        root_times(root, row)
+    }
+
     /// Var / σ² of the fit at each row.
     pub(super) fn unit_leverage(&self, x: &Frame) -> Result<Vec<f64>> {
         let root = self.evidence.root()?;
-        let d = root.nrows();
-        if x.ncols() != d {
-            let expected = format!("{d} columns as in training");
-            return Err(Error::shape("input", expected, format!("{} columns", x.ncols())));
-        }
-        let mut row = vec![0.0; d];
+        self.check_width(x)?;
+        let mut row = vec![0.0; root.nrows()];
         let base = if self.evidence.intercept { 1.0 / self.evidence.weight } else { 0.0 };
-        Ok((0..x.nrows())
-            .map(|i| {
-                x.values().copy_row(i, &mut row);
-                row.iter_mut().zip(&self.evidence.mean).for_each(|(x, mean)| *x -= mean);
-                let along = root_times(root, &row);
-                base + dot(&along, &along)
-            })
-            .collect())
-    }
-
-    /// Tables for people.
-    pub(super) fn report(&self) -> Report {
-        let mut report = Report::new("Least squares");
-        report.notes.extend(self.evidence.aliasing());
-        for output in 0..self.coef.nrows() {
-            let many = self.coef.nrows() > 1;
-            let title = if many { format!("Output {}", output + 1) } else { String::new() };
-            match self.inference(output, 0.95) {
-                Ok(inference) => inference.add_to(&mut report, &title, many),
-                Err(why) => {
-                    report.tables.push(self.plain_table(output, &title));
-                    report.notes.push(why.message().to_string());
-                }
-            }
-        }
-        report
-    }
-
-    fn plain_table(&self, output: usize, title: &str) -> ReportTable {
-        let mut table = ReportTable::new(title, &["term", "coefficient"]);
-        if self.evidence.intercept {
-            table.rows.push(vec!["(intercept)".into(), Cell::Number(self.intercept[output])]);
-        }
-        for (name, &b) in self.evidence.names.iter().zip(self.coef.row(output)) {
-            table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
-        }
-        table
+        let unit = |i: usize| {
+            let along = self.along(x, i, &mut row, root);
+            base + dot(&along, &along)
+        };
+        Ok((0..x.nrows()).map(unit).collect())
     }
 }
 
@@ -302,36 +316,55 @@ fn root_times(root: &Matrix, x: &[f64]) -> Vec<f64> {
     out
 }
 
-fn row(
-    name: &str,
-    estimate: f64,
-    standard_error: f64,
-    df: f64,
+/// The distribution of an estimate over its standard error.
+struct Scale {
+    /// None for the normal distribution.
+    student: Option<StudentT>,
+    /// Half the width of an interval, in standard errors.
     half: f64,
-) -> Result<CoefficientTest> {
-    let t = estimate / standard_error;
-    if !t.is_finite() {
-        return Err(absent(format!("the standard error of '{name}' is zero or not finite")));
+}
+
+impl Scale {
+    fn new(sampling: Sampling, df: f64, level: f64) -> Result<Scale> {
+        check_level(level)?;
+        let tail = (1.0 - level) / 2.0;
+        let positive = || Error::internal("degrees of freedom that are not positive");
+        Ok(match sampling {
+            Sampling::Exact => {
+                let student = StudentT::new(df).ok_or_else(positive)?;
+                Scale { half: student.upper_quantile(tail), student: Some(student) }
+            }
+            Sampling::LargeSample => {
+                Scale { student: None, half: Normal::standard().upper_quantile(tail) }
+            }
+        })
     }
-    Ok(CoefficientTest {
-        name: name.to_string(),
-        estimate,
-        standard_error,
-        t,
-        p: student(df)?.sf(t.abs()) * 2.0,
-        lower: estimate - half * standard_error,
-        upper: estimate + half * standard_error,
-    })
+
+    fn row(&self, name: &str, estimate: f64, standard_error: f64) -> Result<CoefficientTest> {
+        let t = estimate / standard_error;
+        if !t.is_finite() {
+            return Err(absent(format!("the standard error of '{name}' is zero or not finite")));
+        }
+        let tail = match &self.student {
+            Some(student) => student.sf(t.abs()),
+            None => Normal::standard().sf(t.abs()),
+        };
+        Ok(CoefficientTest {
+            name: name.to_string(),
+            estimate,
+            standard_error,
+            t,
+            p: 2.0 * tail,
+            lower: estimate - self.half * standard_error,
+            upper: estimate + self.half * standard_error,
+        })
+    }
 }
 
-fn student(df: f64) -> Result<StudentT> {
-    StudentT::new(df).ok_or_else(|| Error::internal("degrees of freedom that are not positive"))
-}
-
-/// The half-width of an interval of this level, in standard errors.
-fn student_quantile(df: f64, level: f64) -> Result<f64> {
+/// An error unless the level of confidence is above 0 and below 1.
+pub(super) fn check_level(level: f64) -> Result<()> {
     match level > 0.0 && level < 1.0 {
-        true => Ok(student(df)?.upper_quantile((1.0 - level) / 2.0)),
+        true => Ok(()),
         false => Err(Error::parameter("level", "a number above 0 and below 1", level)),
     }
 }
@@ -342,40 +375,8 @@ pub(super) fn f_test_of(statistic: f64, df: f64, df_residual: f64) -> Test {
     Test { statistic, df, df_residual, p }
 }
 
-impl Inference {
-    fn add_to(&self, report: &mut Report, title: &str, many: bool) {
-        let head = ["term", "coefficient", "std. error", "t", "p", "2.5%", "97.5%"];
-        let mut table = ReportTable::new(title, &head);
-        for test in &self.coefficients {
-            table.rows.push(vec![
-                Cell::Text(test.name.clone()),
-                Cell::Number(test.estimate),
-                Cell::Number(test.standard_error),
-                Cell::Number(test.t),
-                Cell::Probability(test.p),
-                Cell::Number(test.lower),
-                Cell::Number(test.upper),
-            ]);
-        }
-        for name in &self.undetermined {
-            let mut cells = vec![Cell::Text(name.clone())];
-            cells.extend((0..6).map(|_| Cell::Empty("aliased with other columns".into())));
-            table.rows.push(cells);
-        }
-        report.tables.push(table);
-        let suffix = if many { format!(" ({title})") } else { String::new() };
-        let mut figure = |name: &str, value: Option<f64>| {
-            report.figures.extend(value.map(|value| (format!("{name}{suffix}"), value)));
-        };
-        figure("sigma", Some(self.sigma2.sqrt()));
-        figure("df", Some(self.df));
-        figure("R2", self.r2);
-        figure("adjusted R2", self.adjusted_r2);
-        figure("F", self.f_test.map(|test| test.statistic));
-        figure("p of F", self.f_test.map(|test| test.p));
-        figure("log-likelihood", Some(self.log_likelihood));
-        figure("AIC", Some(self.aic));
-        figure("BIC", Some(self.bic));
-        figure("condition", self.condition);
-    }
+/// The χ² test of a statistic.
+pub(super) fn chi_squared_test(statistic: f64, df: f64) -> Test {
+    let p = ChiSquared::new(df).map_or(1.0, |chi| chi.sf(statistic));
+    Test { statistic, df, df_residual: f64::INFINITY, p }
 }

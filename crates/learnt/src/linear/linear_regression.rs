@@ -55,7 +55,7 @@ pub struct LinearRegressionModel {
 }
 
 impl LinearRegression {
-    fn problem(&self, columns: usize) -> Problem<'static> {
+    pub(super) fn problem(&self, columns: usize) -> Problem<'static> {
         Problem {
             intercept: self.fit_intercept,
             alpha: &[],
@@ -120,7 +120,7 @@ impl Rounds for LinearRegression {
 }
 
 impl LinearRegression {
-    fn model(&self, solution: Solution, run: &Context) -> LinearRegressionModel {
+    pub(super) fn model(&self, solution: Solution, run: &Context) -> LinearRegressionModel {
         let (coef, intercept) = (solution.coef.clone(), solution.intercept.clone());
         let (rank, converged) = (solution.rank, solution.converged);
         let singular = solution.singular.clone();
