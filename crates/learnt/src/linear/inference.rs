@@ -4,14 +4,15 @@
 //! intercept is ȳ - x̄ᵀb, so its variance is σ² (1/w + x̄ᵀ M Mᵀ x̄) with w the sum of weights.
 //! t = b / se has n - rank - 1 degrees of freedom. The log-likelihood is that of normal errors at
 //! σ² = RSS / n; AIC and BIC count σ² as a parameter.
+//! The normal and χ² distributions may stand in for t and F ([`Sampling`]).
 //! A coefficient that an aliased column makes undetermined has no test; nothing is ever NaN.
 
-use super::coefficient_table::{Scale, with_tests, without_tests};
+use super::coefficient_table::Scale;
 use super::evidence::absent;
 use super::linear_regression::LinearRegressionModel;
 use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
-use learnt_core::stats::distribution::{Continuous, FisherF};
+use learnt_core::stats::distribution::{ChiSquared, Continuous, FisherF};
 
 /// The table of a fit, for one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +76,24 @@ pub struct Test {
     pub p: f64,
 }
 
+/// The distributions that tests and intervals use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// Student's t and Fisher's F with the residual degrees of freedom: exact with normal errors.
+    Exact,
+    /// The normal and the χ² distribution, which those become with many rows.
+    LargeSample,
+}
+
+impl Sampling {
+    fn scale(self, df: f64) -> Scale {
+        match self {
+            Sampling::Exact => Scale::Student(df),
+            Sampling::LargeSample => Scale::Normal,
+        }
+    }
+}
+
 /// What an interval is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalKind {
@@ -88,10 +107,15 @@ impl LinearRegressionModel {
     /// The table of one output with confidence intervals of this level; an error says why there is
     /// none.
     pub fn inference(&self, output: usize, level: f64) -> Result<Inference> {
+        self.inference_by(output, level, Sampling::Exact)
+    }
+
+    /// The same with tests and intervals by these distributions.
+    pub fn inference_by(&self, output: usize, level: f64, sampling: Sampling) -> Result<Inference> {
         let evidence = &self.evidence;
         let (sigma2, df) = (evidence.noise(output)?, evidence.freedom()?);
         let root = evidence.root()?;
-        let scale = Scale::Student(df);
+        let scale = sampling.scale(df);
         let half = scale.half_width(level)?;
         let mut coefficients = Vec::new();
         if evidence.intercept {
@@ -237,7 +261,7 @@ impl LinearRegressionModel {
         kind: IntervalKind,
     ) -> Result<Matrix> {
         let (sigma2, df) = (self.evidence.noise(output)?, self.evidence.freedom()?);
-        let half = Scale::Student(df).half_width(level)?;
+        let half = Sampling::Exact.scale(df).half_width(level)?;
         let fit = self.predict(x)?;
         let leverage = self.unit_leverage(x)?;
         let noise = if kind == IntervalKind::Observation { 1.0 } else { 0.0 };
@@ -247,45 +271,52 @@ impl LinearRegressionModel {
         }))
     }
 
+    /// √w (1/√W, (x - mean)ᵀM) for each row: orthonormal columns on the rows of training.
+    pub(super) fn orthonormal_rows(&self, data: &Dataset) -> Result<Matrix> {
+        let root = self.evidence.root()?;
+        let extra = usize::from(self.evidence.intercept);
+        self.check_width(&data.x)?;
+        let mut row = vec![0.0; root.nrows()];
+        let mut out = Matrix::zeros(data.nrows(), root.ncols() + extra);
+        for i in 0..data.nrows() {
+            let along = self.along(&data.x, i, &mut row, root);
+            let scale = data.weight(i).sqrt();
+            let (first, rest) = out.row_mut(i).split_at_mut(extra);
+            first.fill(scale / self.evidence.weight.sqrt());
+            rest.iter_mut().zip(along).for_each(|(out, along)| *out = scale * along);
+        }
+        Ok(out)
+    }
+
+    fn check_width(&self, x: &Frame) -> Result<()> {
+        let d = self.evidence.names.len();
+        match x.ncols() == d {
+            true => Ok(()),
+            false => {
+                let expected = format!("{d} columns as in training");
+                Err(Error::shape("input", expected, format!("{} columns", x.ncols())))
+            }
+        }
+    }
+
+    /// Mᵀ (x - mean) of one row, with `row` to work in.
+    fn along(&self, x: &Frame, i: usize, row: &mut [f64], root: &Matrix) -> Vec<f64> {
+        x.values().copy_row(i, row);
+        row.iter_mut().zip(&self.evidence.mean).for_each(|(x, mean)| *x -= mean);
+        root_times(root, row)
+    }
+
     /// Var / σ² of the fit at each row.
     pub(super) fn unit_leverage(&self, x: &Frame) -> Result<Vec<f64>> {
         let root = self.evidence.root()?;
-        let d = root.nrows();
-        if x.ncols() != d {
-            let expected = format!("{d} columns as in training");
-            return Err(Error::shape("input", expected, format!("{} columns", x.ncols())));
-        }
-        let mut row = vec![0.0; d];
+        self.check_width(x)?;
+        let mut row = vec![0.0; root.nrows()];
         let base = if self.evidence.intercept { 1.0 / self.evidence.weight } else { 0.0 };
-        Ok((0..x.nrows())
-            .map(|i| {
-                x.values().copy_row(i, &mut row);
-                row.iter_mut().zip(&self.evidence.mean).for_each(|(x, mean)| *x -= mean);
-                let along = root_times(root, &row);
-                base + dot(&along, &along)
-            })
-            .collect())
-    }
-
-    /// Tables for people.
-    pub(super) fn report(&self) -> Report {
-        let mut report = Report::new("Least squares");
-        report.notes.extend(self.evidence.aliasing());
-        for output in 0..self.coef.nrows() {
-            let many = self.coef.nrows() > 1;
-            let title = if many { format!("Output {}", output + 1) } else { String::new() };
-            match self.inference(output, 0.95) {
-                Ok(inference) => inference.add_to(&mut report, &title, many),
-                Err(why) => {
-                    let intercept = self.evidence.intercept.then(|| self.intercept[output]);
-                    let names = &self.evidence.names;
-                    let coef = self.coef.row(output);
-                    report.tables.push(without_tests(&title, intercept, names, coef));
-                    report.notes.push(why.message().to_string());
-                }
-            }
-        }
-        report
+        let unit = |i: usize| {
+            let along = self.along(x, i, &mut row, root);
+            base + dot(&along, &along)
+        };
+        Ok((0..x.nrows()).map(unit).collect())
     }
 }
 
@@ -298,28 +329,22 @@ fn root_times(root: &Matrix, x: &[f64]) -> Vec<f64> {
     out
 }
 
+/// An error unless the level of confidence is above 0 and below 1.
+pub(super) fn check_level(level: f64) -> Result<()> {
+    match level > 0.0 && level < 1.0 {
+        true => Ok(()),
+        false => Err(Error::parameter("level", "a number above 0 and below 1", level)),
+    }
+}
+
 /// The F test of a statistic; both degrees of freedom are positive.
 pub(super) fn f_test_of(statistic: f64, df: f64, df_residual: f64) -> Test {
     let p = FisherF::new(df, df_residual).map_or(1.0, |f| f.sf(statistic));
     Test { statistic, df, df_residual, p }
 }
 
-impl Inference {
-    fn add_to(&self, report: &mut Report, title: &str, many: bool) {
-        report.tables.push(with_tests(title, "t", &self.coefficients, &self.undetermined));
-        let suffix = if many { format!(" ({title})") } else { String::new() };
-        let mut figure = |name: &str, value: Option<f64>| {
-            report.figures.extend(value.map(|value| (format!("{name}{suffix}"), value)));
-        };
-        figure("sigma", Some(self.sigma2.sqrt()));
-        figure("df", Some(self.df));
-        figure("R2", self.r2);
-        figure("adjusted R2", self.adjusted_r2);
-        figure("F", self.f_test.map(|test| test.statistic));
-        figure("p of F", self.f_test.map(|test| test.p));
-        figure("log-likelihood", Some(self.log_likelihood));
-        figure("AIC", Some(self.aic));
-        figure("BIC", Some(self.bic));
-        figure("condition", self.condition);
-    }
+/// The χ² test of a statistic.
+pub(super) fn chi_squared_test(statistic: f64, df: f64) -> Test {
+    let p = ChiSquared::new(df).map_or(1.0, |chi| chi.sf(statistic));
+    Test { statistic, df, df_residual: f64::INFINITY, p }
 }

@@ -11,6 +11,7 @@
 use super::evidence::Evidence;
 use super::least_squares::{Problem, Solution, Stage, Summary};
 use super::predict::linear_predict;
+use super::questions::QUESTIONS;
 use learnt_core::prelude::*;
 
 /// Fits a linear function by least squares, and tells how sure it is.
@@ -39,7 +40,7 @@ pub struct LinearRegression {
 
 /// A fitted [`LinearRegression`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, converged = converged)]
 pub struct LinearRegressionModel {
     /// Coefficients, (n_outputs × n_features).
     pub coef: Matrix,
@@ -55,7 +56,7 @@ pub struct LinearRegressionModel {
 }
 
 impl LinearRegression {
-    fn problem(&self, columns: usize) -> Problem<'static> {
+    pub(super) fn problem(&self, columns: usize) -> Problem<'static> {
         Problem {
             intercept: self.fit_intercept,
             alpha: &[],
@@ -120,7 +121,7 @@ impl Rounds for LinearRegression {
 }
 
 impl LinearRegression {
-    fn model(&self, solution: Solution, run: &Context) -> LinearRegressionModel {
+    pub(super) fn model(&self, solution: Solution, run: &Context) -> LinearRegressionModel {
         let (coef, intercept) = (solution.coef.clone(), solution.intercept.clone());
         let (rank, converged) = (solution.rank, solution.converged);
         let singular = solution.singular.clone();

@@ -1,5 +1,5 @@
-//! Linear models: least squares with inference, ridge, generalised linear models,
-//! logistic regression.
+//! Linear models: least squares with inference, subset selection, penalties, generalised linear
+//! models, linear classifiers.
 
 mod coefficient_table;
 pub mod diagnostics;
@@ -8,40 +8,60 @@ mod generalized;
 mod geometry;
 mod indicator_regression;
 mod inference;
+mod inference_report;
+mod joint_moments;
 mod least_squares;
 mod likelihood;
 mod linear_regression;
 mod logistic_fit;
 mod logistic_regression;
 mod masking;
-mod predict;
-mod ridge;
-pub use geometry::{Hyperplane, LinearMachine, OnBoundary};
-pub use indicator_regression::{IndicatorRegression, IndicatorRegressionModel};
+mod nested;
+mod orthogonalize;
 pub mod penalized;
+mod predict;
+mod questions;
+mod region;
+mod ridge;
+mod simple_regression;
+mod subset;
+
 pub use generalized::{
     FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel,
     GeneralizedSolver, LinkName, PoissonRegressor, TweedieLink, TweedieRegressor,
 };
-pub use inference::{CoefficientTest, Inference, IntervalKind, Test};
+pub use geometry::{Hyperplane, LinearMachine, OnBoundary};
+pub use indicator_regression::{IndicatorRegression, IndicatorRegressionModel};
+pub use inference::{CoefficientTest, Inference, IntervalKind, Sampling, Test};
+pub use joint_moments::JointMoments;
 pub use likelihood::inference::LogisticInference;
 pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
 pub use masking::{Masking, Predicted, masking};
+pub use nested::nested_test;
+pub use orthogonalize::{Orthogonalization, successive_orthogonalization};
 pub use penalized::{ElasticNet, ElasticNetModel, Lasso};
 pub use predict::linear_predict;
+pub use region::ConfidenceRegion;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
+pub use simple_regression::{SimpleRegression, simple_regression};
+pub use subset::{
+    BestSubsetCriterion, BestSubsetRegression, Direction, StepwiseCriterion, StepwiseRegression,
+    SubsetRegressionModel,
+};
 
 use learnt_core::estimator::{Entry, entry};
 
 /// The learners of this family.
 pub const ENTRIES: &[Entry] = &[
-    entry::<IndicatorRegression>(),
     entry::<LinearRegression>(),
     entry::<Ridge>(),
     entry::<LogisticRegression>(),
+    entry::<BestSubsetRegression>(),
+    entry::<StepwiseRegression>(),
+    entry::<IndicatorRegression>(),
     entry::<Lasso>(),
     entry::<ElasticNet>(),
     entry::<GeneralizedLinearModel>(),

@@ -74,7 +74,7 @@ fn reflect(joined: &Matrix, p: usize, tolerance: f64) -> Reflected {
 }
 
 /// The unit vector v with (I - 2vvᵀ) x = ∓‖x‖ e₁; x becomes that.
-fn mirror_of(x: &mut [f64], length: f64) -> Vec<f64> {
+pub(in crate::linear) fn mirror_of(x: &mut [f64], length: f64) -> Vec<f64> {
     let head = -length.copysign(x[0]);
     let mut mirror = x.to_vec();
     mirror[0] -= head;

@@ -13,6 +13,7 @@
 //! Björck (1987), Linear Algebra and its Applications 88/89, 31-48.
 
 mod dense;
+mod from_moments;
 mod gradient;
 mod moments;
 mod nonnegative;
@@ -20,6 +21,8 @@ mod normal;
 mod orthogonal;
 mod refine;
 
+pub(super) use dense::mirror_of;
+pub(super) use from_moments::SecondMoments;
 use gradient::{Anchor, Gradient};
 use learnt_core::linalg::{dot, singular_values};
 use learnt_core::prelude::*;

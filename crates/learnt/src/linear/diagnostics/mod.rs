@@ -7,10 +7,15 @@
 //! - independence: Durbin-Watson, Σ (r_i - r_{i-1})² / Σ r²; 2 without correlation of neighbours
 //! - normality: Jarque-Bera, n/6 (skewness² + (kurtosis - 3)² / 4) against χ² with 2 df
 
-use super::inference::{Test, f_test_of};
+mod report;
+
+pub use report::report;
+
+use super::inference::{Test, chi_squared_test, f_test_of};
 use super::{LinearRegression, LinearRegressionModel};
+use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
-use learnt_core::stats::distribution::{ChiSquared, Continuous, Normal};
+use learnt_core::stats::distribution::{Continuous, Normal};
 
 /// What each row does to the fit of one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +74,34 @@ pub fn influence(
         out.press += if own { 0.0 } else { (scaled / rest) * (scaled / rest) };
     }
     Ok(out)
+}
+
+/// The hat matrix H, (n_rows × n_rows): fitted = H y for weights of one. With weights it is that of the
+/// rows times √w, so that it is always symmetric and idempotent, and its trace is the number of
+/// independent coefficients. [`influence`] has its diagonal without the square of memory.
+pub fn hat_matrix(model: &LinearRegressionModel, data: &Dataset, run: &Context) -> Result<Matrix> {
+    let n = data.nrows();
+    run.claim((n as u64).saturating_mul(8 * n as u64), "the hat matrix")?;
+    let q = model.orthonormal_rows(data)?;
+    Ok(matmul(q.view(), q.view().transposed()))
+}
+
+/// The log-likelihood of normal errors with this variance: -n/2 ln(2πσ²) - Σ(y - fitted)²/(2σ²), for
+/// the fitted values of any mean function. Of all variances RSS/n makes it largest.
+pub fn gaussian_log_likelihood(y: &[f64], fitted: &[f64], sigma2: f64) -> Result<f64> {
+    if y.len() != fitted.len() {
+        return Err(Error::shape("fitted", format!("{} values as in y", y.len()), fitted.len()));
+    }
+    if !(sigma2 > 0.0 && sigma2.is_finite()) {
+        return Err(Error::parameter("sigma2", "a finite number above 0", sigma2));
+    }
+    let rss: f64 = y.iter().zip(fitted).map(|(y, fit)| (y - fit) * (y - fit)).sum();
+    let ln_scale = (2.0 * std::f64::consts::PI).ln() + sigma2.ln();
+    let value = -0.5 * (y.len() as f64 * ln_scale + rss / sigma2);
+    match value.is_finite() {
+        true => Ok(value),
+        false => Err(Error::new(Code::NotFinite, "values are missing, infinite or too large")),
+    }
 }
 
 /// Fitted values and residuals of one output.
@@ -144,12 +177,7 @@ pub fn breusch_pagan(model: &LinearRegressionModel, data: &Dataset, output: usiz
     let fit = LinearRegression::default().fit(&plain)?;
     let total = fit.evidence.total[0];
     let explained = if total > 0.0 { 1.0 - fit.evidence.residual[(0, 0)] / total } else { 0.0 };
-    Ok(chi_squared(data.nrows() as f64 * explained, fit.rank as f64))
-}
-
-fn chi_squared(statistic: f64, df: f64) -> Test {
-    let p = ChiSquared::new(df).map_or(1.0, |chi| chi.sf(statistic));
-    Test { statistic, df, df_residual: f64::INFINITY, p }
+    Ok(chi_squared_test(data.nrows() as f64 * explained, fit.rank as f64))
 }
 
 /// Σ (r_i - r_{i-1})² / Σ r², rows in order; an error where all residuals are zero.
@@ -174,7 +202,7 @@ pub fn jarque_bera(residual: &[f64]) -> Result<Test> {
     }
     let skewness = moment(3) / variance.powf(1.5);
     let excess = moment(4) / (variance * variance) - 3.0;
-    Ok(chi_squared(n / 6.0 * (skewness * skewness + excess * excess / 4.0), 2.0))
+    Ok(chi_squared_test(n / 6.0 * (skewness * skewness + excess * excess / 4.0), 2.0))
 }
 
 /// Pairs (normal quantile at (i - 0.5)/n, sorted value), for a normal plot.
@@ -184,4 +212,97 @@ pub fn normal_pairs(values: &[f64]) -> Vec<(f64, f64)> {
     let n = sorted.len() as f64;
     let place = |i: usize| Normal::standard().quantile((i as f64 + 0.5) / n);
     sorted.into_iter().enumerate().map(|(i, value)| (place(i), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(outlier: f64) -> OwnedDataset {
+        let x = Matrix::from_fn(40, 2, |i, j| ((i * (3 * j + 7) + j * j) % 13) as f64);
+        let y = (0..40).map(|i| x[(i, 0)] + ((i * 5) % 7) as f64 + outlier * f64::from(i == 17));
+        let y = y.collect();
+        OwnedDataset::regression(x, y)
+    }
+
+    fn fit(data: &OwnedDataset) -> LinearRegressionModel {
+        LinearRegression::default().fit(&data.view()).unwrap()
+    }
+
+    #[test]
+    fn the_hat_matrix_is_a_projection_whose_trace_is_the_rank() {
+        let plain = data(0.0);
+        let weights = Some((0..40).map(|i| 1.0 + (i % 3) as f64).collect());
+        for data in [plain.clone(), OwnedDataset { weights, ..plain }] {
+            let model = fit(&data);
+            let hat = hat_matrix(&model, &data.view(), &Context::default()).unwrap();
+            let twice = matmul(hat.view(), hat.view());
+            for i in 0..40 {
+                for j in 0..40 {
+                    assert!((hat[(i, j)] - hat[(j, i)]).abs() < 1e-14);
+                    assert!((hat[(i, j)] - twice[(i, j)]).abs() < 1e-12);
+                }
+            }
+            let trace: f64 = (0..40).map(|i| hat[(i, i)]).sum();
+            assert!((trace - 3.0).abs() < 1e-12);
+            let influence = influence(&model, &data.view(), 0).unwrap();
+            let y = data.view().real_target().unwrap();
+            for i in 0..40 {
+                assert!((hat[(i, i)] - influence.leverage[i]).abs() < 1e-12);
+                let root = |i: usize| data.view().weight(i).sqrt();
+                let fitted: f64 = (0..40).map(|j| hat[(i, j)] * root(j) * y.at(j, 0)).sum();
+                assert!((fitted / root(i) - influence.fitted[i]).abs() < 1e-10);
+            }
+        }
+        let run = Context::default().with_memory_limit(Some(1000));
+        let data = data(0.0);
+        assert_eq!(hat_matrix(&fit(&data), &data.view(), &run).unwrap_err().code(), Code::Memory);
+    }
+
+    #[test]
+    fn three_points_have_the_leverages_of_the_notes() {
+        let x = Matrix::column_vector(vec![0.0, 1.0, 2.0]);
+        let data = OwnedDataset::regression(x, vec![6.0, 0.0, 0.0]);
+        let hat = hat_matrix(&fit(&data), &data.view(), &Context::default()).unwrap();
+        for (i, expected) in [5.0 / 6.0, 1.0 / 3.0, 5.0 / 6.0].into_iter().enumerate() {
+            assert!((hat[(i, i)] - expected).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn the_report_starts_with_the_outlier_and_has_all_tests() {
+        let data = data(60.0);
+        let report = report(&fit(&data), &data.view()).unwrap();
+        assert_eq!(report.tables[1].rows[0][0], Cell::Count(18));
+        let names: Vec<&Cell> = report.tables[0].rows.iter().map(|row| &row[1]).collect();
+        let expected = ["RESET", "Breusch-Pagan", "Durbin-Watson", "Jarque-Bera"].map(Cell::from);
+        assert_eq!(names, expected.iter().collect::<Vec<_>>());
+        assert!(matches!(report.tables[0].rows[3][4], Cell::Probability(p) if p < 1e-6));
+        let text = report.to_text();
+        assert!(text.contains("PRESS") && !text.contains("NaN"), "{text}");
+    }
+
+    #[test]
+    fn an_exact_fit_has_a_report_that_says_so() {
+        let x = Matrix::from_fn(9, 1, |i, _| i as f64);
+        let data = OwnedDataset::regression(x, (0..9).map(f64::from).collect());
+        let report = report(&fit(&data), &data.view()).unwrap();
+        assert!(report.notes[0].contains("exact"), "{report:?}");
+        let other = OwnedDataset::regression(Matrix::zeros(9, 3), vec![0.0; 9]);
+        assert!(super::report(&fit(&data), &other.view()).is_err());
+    }
+
+    #[test]
+    fn the_likelihood_is_largest_at_the_mean_square() {
+        let (y, fitted) = ([2.0, 4.0, 5.0, 4.0, 5.0], [2.8, 3.4, 4.0, 4.6, 5.2]);
+        let at = |sigma2: f64| gaussian_log_likelihood(&y, &fitted, sigma2).unwrap();
+        assert!((at(1.0) + 5.794_692_666_02).abs() < 1e-10);
+        assert!(at(0.48) > at(0.47) && at(0.48) > at(0.49));
+        let data = OwnedDataset::regression(Matrix::from_fn(5, 1, |i, _| i as f64), y.to_vec());
+        let table = fit(&data).inference(0, 0.95).unwrap();
+        assert!((table.log_likelihood - at(0.48)).abs() < 1e-12);
+        assert!(gaussian_log_likelihood(&y, &fitted, 0.0).is_err());
+        assert!(gaussian_log_likelihood(&y, &fitted[1..], 1.0).is_err());
+        assert!(gaussian_log_likelihood(&[f64::NAN], &[1.0], 1.0).is_err());
+    }
 }

@@ -1,0 +1,276 @@
+//! What a least-squares model can be asked: `learnt ask MODEL QUESTION`, and a method each in Python.
+
+use super::diagnostics;
+use super::inference::{IntervalKind, Sampling, Test};
+use super::linear_regression::LinearRegressionModel;
+use learnt_core::prelude::*;
+
+const LEVEL: Argument = Argument {
+    name: "level",
+    default: "0.95",
+    doc: "probability that an interval holds the truth",
+};
+const OUTPUT: Argument =
+    Argument { name: "output", default: "0", doc: "which of several targets, from 0" };
+const DISTRIBUTION: Argument = Argument {
+    name: "distribution",
+    default: "t",
+    doc: "`t` for Student's t and F, `normal` for the normal and chi-squared of large samples",
+};
+
+pub(super) const QUESTIONS: &[Question] = &[
+    Question {
+        name: "coefficients",
+        doc: "Coefficients with standard errors, tests and confidence intervals.",
+        needs: Needs::Nothing,
+        arguments: &[LEVEL, DISTRIBUTION, OUTPUT],
+    },
+    Question {
+        name: "covariance",
+        doc: "Covariance matrix of the coefficients, the intercept first.",
+        needs: Needs::Nothing,
+        arguments: &[OUTPUT],
+    },
+    Question {
+        name: "test_columns",
+        doc: "F test that the coefficients of these columns are all zero.",
+        needs: Needs::Nothing,
+        arguments: &[
+            Argument { name: "columns", default: "none", doc: "names of the columns" },
+            OUTPUT,
+        ],
+    },
+    Question {
+        name: "region",
+        doc: "Axes of the ellipsoid that holds all coefficients together, and whether it holds a point.",
+        needs: Needs::Nothing,
+        arguments: &[
+            LEVEL,
+            DISTRIBUTION,
+            Argument {
+                name: "point",
+                default: "none",
+                doc: "coefficients to look for, the intercept first",
+            },
+            OUTPUT,
+        ],
+    },
+    Question {
+        name: "intervals",
+        doc: "Interval for the mean or for a new observation at each row.",
+        needs: Needs::Rows,
+        arguments: &[
+            LEVEL,
+            Argument { name: "kind", default: "mean", doc: "`mean` or `observation`" },
+            OUTPUT,
+        ],
+    },
+    Question {
+        name: "band",
+        doc: "Band that holds the means of all rows together.",
+        needs: Needs::Rows,
+        arguments: &[LEVEL, DISTRIBUTION, OUTPUT],
+    },
+    Question {
+        name: "influence",
+        doc: "Residual, leverage and Cook's distance of each row of the training data.",
+        needs: Needs::RowsAndTarget,
+        arguments: &[OUTPUT],
+    },
+    Question {
+        name: "diagnostics",
+        doc: "Tests of the assumptions (linearity, equal variance, independence, normality) and the rows that matter most.",
+        needs: Needs::RowsAndTarget,
+        arguments: &[],
+    },
+];
+
+impl LinearRegressionModel {
+    pub(super) fn answer_question(&self, asked: &Asked) -> Result<Report> {
+        let output = || asked.count("output");
+        let sampling = || -> Result<Sampling> {
+            let choice = asked.choice("distribution", &["t", "normal"])?;
+            Ok([Sampling::Exact, Sampling::LargeSample][choice])
+        };
+        match asked.name {
+            "coefficients" => self.coefficients(output()?, asked.number("level")?, sampling()?),
+            "covariance" => self.covariance_table(output()?),
+            "test_columns" => {
+                let columns = asked.words("columns")?;
+                let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+                Ok(test_report(&columns.join(", "), &self.test_columns(output()?, &names)?))
+            }
+            "region" => self.region(
+                output()?,
+                asked.number("level")?,
+                sampling()?,
+                &asked.numbers("point")?,
+            ),
+            "intervals" => {
+                let kinds = [IntervalKind::Mean, IntervalKind::Observation];
+                let kind = kinds[asked.choice("kind", &["mean", "observation"])?];
+                let x = &asked.rows()?.x;
+                Ok(rows_report(
+                    "Intervals",
+                    &self.intervals(x, output()?, asked.number("level")?, kind)?,
+                ))
+            }
+            "band" => {
+                let x = &asked.rows()?.x;
+                Ok(rows_report(
+                    "Band",
+                    &self.band(x, output()?, asked.number("level")?, sampling()?)?,
+                ))
+            }
+            "influence" => self.influence_table(asked.rows()?, output()?),
+            "diagnostics" => diagnostics::report(self, asked.rows()?),
+            other => Err(Error::unsupported(format!("no answer to '{other}'"))),
+        }
+    }
+
+    fn coefficients(&self, output: usize, level: f64, sampling: Sampling) -> Result<Report> {
+        let found = self.inference_by(output, level, sampling)?;
+        let head = ["term", "coefficient", "std. error", "t", "p", "lower", "upper"];
+        let mut table = ReportTable::new("", &head);
+        for test in &found.coefficients {
+            let numbers = [test.estimate, test.standard_error, test.t];
+            let mut row = vec![Cell::Text(test.name.clone())];
+            row.extend(numbers.map(Cell::Number));
+            row.push(Cell::Probability(test.p));
+            row.extend([test.lower, test.upper].map(Cell::Number));
+            table.rows.push(row);
+        }
+        Ok(Report { tables: vec![table], ..Report::new(format!("Coefficients, level {level}")) })
+    }
+
+    fn covariance_table(&self, output: usize) -> Result<Report> {
+        let matrix = self.covariance(output)?;
+        let intercept = self.evidence.intercept.then(|| "(intercept)".to_string());
+        let names: Vec<String> = intercept.into_iter().chain(self.evidence.names.clone()).collect();
+        let head: Vec<&str> =
+            std::iter::once("term").chain(names.iter().map(String::as_str)).collect();
+        let mut table = ReportTable::new("", &head);
+        for (name, row) in names.iter().zip(matrix.rows()) {
+            let cells = row.iter().map(|&value| Cell::Number(value));
+            table.rows.push(std::iter::once(Cell::Text(name.clone())).chain(cells).collect());
+        }
+        Ok(Report { tables: vec![table], ..Report::new("Covariance of the coefficients") })
+    }
+
+    fn region(
+        &self,
+        output: usize,
+        level: f64,
+        sampling: Sampling,
+        point: &[f64],
+    ) -> Result<Report> {
+        let region = self.confidence_region(output, level, sampling)?;
+        let intercept = self.evidence.intercept.then_some("(intercept)");
+        let names = intercept.into_iter().chain(self.evidence.names.iter().map(String::as_str));
+        let head: Vec<&str> = std::iter::once("half length").chain(names).collect();
+        let mut table = ReportTable::new("axes, longest first", &head);
+        for (k, &half) in region.half_lengths.iter().enumerate() {
+            let direction =
+                (0..region.centre.len()).map(|j| Cell::Number(region.directions[(j, k)]));
+            table.rows.push(std::iter::once(Cell::Number(half)).chain(direction).collect());
+        }
+        let mut report = Report {
+            tables: vec![table],
+            ..Report::new(format!("Confidence region, level {level}"))
+        };
+        if !point.is_empty() {
+            report.figures.push(("contains point".into(), f64::from(region.contains(point)?)));
+        }
+        Ok(report)
+    }
+
+    fn influence_table(&self, data: &Dataset, output: usize) -> Result<Report> {
+        let found = diagnostics::influence(self, data, output)?;
+        let head = ["row", "fitted", "residual", "leverage", "standardised", "studentised", "cook"];
+        let mut table = ReportTable::new("", &head);
+        for i in 0..found.fitted.len() {
+            let mut row = vec![Cell::Count(i as i64 + 1)];
+            let columns = [
+                &found.fitted,
+                &found.residual,
+                &found.leverage,
+                &found.standardised,
+                &found.studentised,
+                &found.cook,
+            ];
+            row.extend(columns.map(|column| Cell::Number(column[i])));
+            table.rows.push(row);
+        }
+        let figures = vec![("PRESS".to_string(), found.press)];
+        Ok(Report { tables: vec![table], figures, ..Report::new("Influence of rows") })
+    }
+}
+
+fn test_report(columns: &str, test: &Test) -> Report {
+    let head = ["columns", "F", "df", "df of residuals", "p"];
+    let mut table = ReportTable::new("", &head);
+    table.rows.push(vec![
+        Cell::Text(columns.to_string()),
+        Cell::Number(test.statistic),
+        Cell::Number(test.df),
+        Cell::Number(test.df_residual),
+        Cell::Probability(test.p),
+    ]);
+    Report { tables: vec![table], ..Report::new("Test that the coefficients are all zero") }
+}
+
+/// Fit, lower and upper end, a row each.
+fn rows_report(title: &str, rows: &Matrix) -> Report {
+    let mut table = ReportTable::new("", &["row", "fit", "lower", "upper"]);
+    for (i, row) in rows.rows().enumerate() {
+        let numbers = row.iter().map(|&value| Cell::Number(value));
+        table.rows.push(std::iter::once(Cell::Count(i as i64 + 1)).chain(numbers).collect());
+    }
+    Report { tables: vec![table], ..Report::new(title) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::LinearRegression;
+
+    fn fitted() -> (OwnedDataset, LinearRegressionModel) {
+        let x = [[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 3.0], [5.0, 8.0]];
+        let x = Matrix::from_rows(&x).unwrap();
+        let data = OwnedDataset::regression(x, vec![1.0, 3.0, 2.0, 5.0, 4.0]);
+        let model = LinearRegression::default().fit(&data.view()).unwrap();
+        (data, model)
+    }
+
+    fn answer(name: &str, given: &[(&str, Value)]) -> Result<Report> {
+        let (data, model) = fitted();
+        let given: Vec<_> = given.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
+        let question = QUESTIONS.iter().find(|question| question.name == name).unwrap();
+        let rows = (question.needs != Needs::Nothing).then(|| data.view());
+        model.answer(&question.ask(&given, rows, Context::default())?)
+    }
+
+    #[test]
+    fn every_question_has_an_answer() {
+        for question in QUESTIONS {
+            let columns = ("columns", Value::Text("x1".to_string()));
+            let given = if question.name == "test_columns" { &[columns][..] } else { &[] };
+            let report = answer(question.name, given).unwrap();
+            assert!(!report.tables.is_empty(), "{}", question.name);
+        }
+    }
+
+    #[test]
+    fn the_test_of_one_column_is_the_worked_one() {
+        let report = answer("test_columns", &[("columns", Value::Text("x1".to_string()))]).unwrap();
+        let Cell::Number(statistic) = report.tables[0].rows[0][1] else { panic!("no number") };
+        assert!((statistic - 40.893_617_021_3).abs() < 1e-8);
+    }
+
+    #[test]
+    fn wrong_arguments_are_named() {
+        assert!(answer("intervals", &[("kind", Value::Text("median".into()))]).is_err());
+        assert!(answer("coefficients", &[("level", Value::Real(1.5))]).is_err());
+        assert!(answer("covariance", &[("output", Value::Int(7))]).is_err());
+    }
+}
