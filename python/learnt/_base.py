@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _native, _output, _validation
 from ._params import NO_TABLE, Parameters
-from ._sklearn import Scored, Tagged
+from ._sklearn import UNCHANGED, Scored, Tagged
 from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, not_fitted, warn
 from .summary import Summary
 
@@ -53,20 +53,30 @@ class BaseEstimator(Tagged, Parameters):
             single = target.ndim == 1
             if "classifier" in roles:
                 target, classes = _validation.encode_classes(target)
-                labels = [text(c) if isinstance(c, bytes) else c for c in classes.tolist()]
+                labels = _labels(classes)
+                if facts.get("two_classes") and len(classes) > 2:
+                    raise DataError(
+                        "Only binary classification is supported. The type of the target is "
+                        f"multiclass: {len(classes)} classes. Put {name} into OneVsRestClassifier."
+                    )
             else:
                 target = _validation.read_numbers(target, "y")
-        weights = _validation.read_weights(sample_weight, len(table.values))
-        params = self._native_params(X, table)
-        if isinstance(params.get("class_weight"), dict) and classes is not None:
-            by_class = _validation.class_weights(params.pop("class_weight"), classes)[target]
-            weights = by_class if weights is None else weights * by_class
+        params, weights = self._weighted_params(X, table, sample_weight, target, classes)
         model = _native.fit(
             self._path, params, table.values, table.columns, target, labels,
             _target_names(y), weights, self._seed(), self._threads(),
         )  # fmt: skip
         self._remember(model, table.names, table.values.shape[1], classes, single)
         return self
+
+    def _weighted_params(self, X, table, sample_weight, target, classes):
+        """Parameters for the native half, and row weights with the factors of a dictionary."""
+        weights = _validation.read_weights(sample_weight, len(table.values))
+        params = self._native_params(X, table)
+        if isinstance(params.get("class_weight"), dict) and classes is not None:
+            by_class = _validation.class_weights(params.pop("class_weight"), classes)[target]
+            weights = by_class if weights is None else weights * by_class
+        return params, weights
 
     def _remember(self, model, names, width, classes, single):
         self._model, self._single_output, self._cache = model, single, {}
@@ -251,6 +261,88 @@ class Probabilities:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+
+class _WhereOffered:
+    """A method that exists where the parameters allow it."""
+
+    def __init__(self, method):
+        self.method, self.__doc__ = method, method.__doc__
+
+    def __get__(self, obj, owner=None):
+        if obj is None:
+            return self.method
+        try:
+            _, offers = _native.capabilities(obj._path, obj._native_params(None, NO_TABLE))
+        except ParameterError:
+            offers = {"probabilities": False}
+        if not offers["probabilities"]:
+            name = self.method.__name__
+            raise AttributeError(f"{type(obj).__name__} has no {name} with these parameters")
+        return self.method.__get__(obj, owner)
+
+
+class SomeProbabilities:
+    """A classifier that gives probabilities with some of its parameters."""
+
+    predict_proba = _WhereOffered(Probabilities.predict_proba)
+    predict_log_proba = _WhereOffered(Probabilities.predict_log_proba)
+
+
+class Online:
+    """A learner that goes on training with more rows."""
+
+    def set_partial_fit_request(self, *, sample_weight=UNCHANGED):
+        """Asks meta-estimators to pass `sample_weight` to `partial_fit`."""
+        return self._request("partial_fit", sample_weight)
+
+    def _partial_fit(self, X, y=None, classes=None, sample_weight=None):
+        name, roles = type(self).__name__, self._roles()
+        before = self.__dict__.get("_model")
+        table = _validation.read_table(X, estimator=name) if before is None else self._rows(X)
+        target, known, labels = None, None, None
+        if "classifier" in roles or "regressor" in roles:
+            if y is None:
+                raise DataError(f"{name} requires y to be passed, but the target y is None.")
+            target = _validation.read_target(y, len(table.values))
+            if "classifier" in roles:
+                target, known = self._known_codes(target, classes, before is None)
+                labels = _labels(known)
+            else:
+                target = _validation.read_numbers(target, "y")
+        params, weights = self._weighted_params(X, table, sample_weight, target, known)
+        names, width = table.names, table.values.shape[1]
+        if before is not None:
+            names, width = self.__dict__.get("feature_names_in_"), self.n_features_in_
+        model = _native.update(
+            before, self._path, params, table.values, table.columns, target, labels,
+            _target_names(y), weights, self._seed(), self._threads(),
+        )  # fmt: skip
+        self._remember(model, names, width, known, True)
+        return self
+
+    def _known_codes(self, y, classes, first):
+        """Codes among all classes, which the first call names."""
+        codes, present = _validation.encode_classes(y)
+        if classes is not None:
+            classes = np.unique(np.asarray(classes))
+        if first:
+            if classes is None:
+                raise DataError("classes must be passed on the first call to partial_fit.")
+            known = classes
+        else:
+            known = self.classes_
+            if classes is not None and not np.array_equal(known, classes):
+                raise DataError(
+                    f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                    f"{known!r}"
+                )
+        places = {label: place for place, label in enumerate(known.tolist())}
+        unknown = [label for label in present.tolist() if label not in places]
+        if unknown:
+            raise DataError(f"y has labels {unknown} that are not in classes {known.tolist()}")
+        order = np.array([places[label] for label in present.tolist()], dtype=np.uint32)
+        return order[codes], known
 
 
 class Margins:
@@ -475,6 +567,11 @@ def _arrays(value):
 def _class_array(classes):
     kind = object if len({type(c) for c in classes}) > 1 else None
     return np.array(classes, dtype=kind)
+
+
+def _labels(classes):
+    """Classes as the native half takes them."""
+    return [text(c) if isinstance(c, bytes) else c for c in classes.tolist()]
 
 
 def _target_names(y):

@@ -30,6 +30,19 @@ def fit(
     seed: int,
     threads: int,
 ) -> Model: ...
+def update(
+    before: Model | None,
+    path: str,
+    params: dict[str, Any],
+    x: Any,
+    columns: Any,
+    y: Any,
+    classes: list[Any] | None,
+    targets: list[str],
+    weights: Any,
+    seed: int,
+    threads: int,
+) -> Model: ...
 def capabilities(path: str, params: dict[str, Any]) -> tuple[list[str], dict[str, bool]]: ...
 def registry() -> str: ...
 def copied_bytes() -> int: ...

@@ -30,7 +30,11 @@ class Tagged:
                 multi_output=accepts["many_outputs"] and "regressor" in roles,
                 positive_only=facts["positive_target"],
             ),
-            classifier_tags=ClassifierTags(poor_score=poor) if "classifier" in roles else None,
+            classifier_tags=(
+                ClassifierTags(poor_score=poor, multi_class=not facts.get("two_classes", False))
+                if "classifier" in roles
+                else None
+            ),
             regressor_tags=RegressorTags(poor_score=poor) if "regressor" in roles else None,
             transformer_tags=TransformerTags() if "transformer" in roles else None,
             input_tags=InputTags(
@@ -55,7 +59,7 @@ class Tagged:
         return request
 
     def _weighted_methods(self):
-        return [m for m in ("fit", "score") if hasattr(self, f"set_{m}_request")]
+        return [m for m in ("fit", "partial_fit", "score") if hasattr(self, f"set_{m}_request")]
 
     def _request(self, method, sample_weight):
         if sample_weight != UNCHANGED:

@@ -198,7 +198,9 @@ fn without_intercept(spec: &mut LearnerSpec, about: &About) -> Result<()> {
 fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
     let mut parts = Vec::new();
     // A preparation of one step is that step itself.
-    let of = |step: &str, name: &str| pipeline.get(&format!("{step}__{name}")).or_else(|_| pipeline.get(name));
+    let of = |step: &str, name: &str| {
+        pipeline.get(&format!("{step}__{name}")).or_else(|_| pipeline.get(name))
+    };
     if let Ok(Value::Text(strategy)) = of("impute", "strategy") {
         parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
     }

@@ -8,6 +8,7 @@ use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
 use crate::report::Report;
 use crate::rounds::Job;
+use std::any::Any;
 use std::fmt::Debug;
 
 /// A learning algorithm with its parameters set.
@@ -28,23 +29,30 @@ pub trait Estimator: Params + Default + Clone {
 
     /// Checks, then trains, in the given run. Rows of weight zero are left out.
     fn fit_in(&self, data: &Dataset, run: &Context) -> Result<Self::Model> {
-        let name = Self::ABOUT.name();
-        self.check().map_err(|error| error.within(name))?;
-        let needs_target = self.roles().needs_target();
-        data.check(self.accepts(), needs_target, run).map_err(|error| error.within(name))?;
-        if data.weights.is_some() && !self.accepts().weights {
-            let message = format!("{name}: this learner takes no weights");
-            return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
-        }
-        run.checkpoint()?;
-        let trained = match data.weights {
-            Some(weights) if weights.contains(&0.0) => {
-                let kept: Vec<usize> = (0..data.nrows()).filter(|&i| weights[i] > 0.0).collect();
-                self.train(&data.gather(&kept).view(), run)
-            }
-            _ => self.train(data, run),
-        };
-        trained.map_err(|error| error.within(name))
+        with_checked(self, data, run, |data| self.train(data, run))
+    }
+
+    /// Goes on training a model with more rows, or begins one. The classes of the first rows are
+    /// those of all later ones. Parameters and data are already checked, no weight is zero.
+    fn update(
+        &self,
+        _model: Option<&Self::Model>,
+        _data: &Dataset,
+        _run: &Context,
+    ) -> Result<Self::Model> {
+        let message = format!("{} cannot go on training with more rows", Self::ABOUT.name());
+        Err(Error::unsupported(message)
+            .hint("fit it on all rows at once, or take SGDClassifier, SGDRegressor or GaussianNB"))
+    }
+
+    /// Checks, then goes on training, in the given run. Rows of weight zero are left out.
+    fn update_in(
+        &self,
+        model: Option<&Self::Model>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Self::Model> {
+        with_checked(self, data, run, |data| self.update(model, data, run))
     }
 
     /// The roles of the model; fixed for most learners, the last step's for a pipeline.
@@ -57,6 +65,11 @@ pub trait Estimator: Params + Default + Clone {
         Self::ABOUT.accepts
     }
 
+    /// What a model would offer; some parameters take away probabilities.
+    fn offers(&self) -> Offers {
+        Self::ABOUT.offers
+    }
+
     /// The fit as rounds of a mergeable summary, for learners that implement
     /// [`Rounds`](crate::rounds::Rounds).
     fn job(&self) -> Option<Box<dyn Job>> {
@@ -64,8 +77,34 @@ pub trait Estimator: Params + Default + Clone {
     }
 }
 
+/// Checks parameters and data, leaves out rows of weight zero, and calls `work` with the others.
+fn with_checked<E: Estimator, T>(
+    learner: &E,
+    data: &Dataset,
+    run: &Context,
+    work: impl FnOnce(&Dataset) -> Result<T>,
+) -> Result<T> {
+    let name = E::ABOUT.name();
+    let accepts = learner.accepts();
+    learner.check().map_err(|error| error.within(name))?;
+    data.check(accepts, learner.roles().needs_target(), run).map_err(|error| error.within(name))?;
+    if data.weights.is_some() && !accepts.weights {
+        let message = format!("{name}: this learner takes no weights");
+        return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
+    }
+    run.checkpoint()?;
+    let done = match data.weights {
+        Some(weights) if weights.contains(&0.0) => {
+            let kept: Vec<usize> = (0..data.nrows()).filter(|&i| weights[i] > 0.0).collect();
+            work(&data.gather(&kept).view())
+        }
+        _ => work(data),
+    };
+    done.map_err(|error| error.within(name))
+}
+
 /// What training leaves behind: plain data that owns all it needs. `#[derive(Model)]` writes it.
-pub trait Model: Debug + Send + Sync + 'static {
+pub trait Model: Any + Debug + Send + Sync {
     /// As a regressor, if it is one.
     fn as_regressor(&self) -> Option<&dyn Regressor> {
         None
@@ -224,9 +263,20 @@ pub struct Roles {
     pub classifier: bool,
     pub transformer: bool,
     pub clusterer: bool,
+    /// Classifiers of exactly two classes.
+    pub two_classes: bool,
 }
 
 impl Roles {
+    /// None of them.
+    pub const NONE: Roles = Roles {
+        regressor: false,
+        classifier: false,
+        transformer: false,
+        clusterer: false,
+        two_classes: false,
+    };
+
     /// Whether fitting needs a target.
     pub fn needs_target(self) -> bool {
         self.regressor || self.classifier
@@ -260,8 +310,10 @@ pub struct Accepts {
 /// What a model offers beyond its role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
-    /// Class probabilities.
+    /// Class probabilities, whatever the parameters.
     pub probabilities: bool,
+    /// Class probabilities with some parameters: [`Estimator::offers`] knows with which.
+    pub some_probabilities: bool,
     /// Decision scores.
     pub margins: bool,
     /// The way back from a transformation.
@@ -281,6 +333,8 @@ pub struct Uses {
     pub iterations: bool,
     /// It fits files larger than memory.
     pub streaming: bool,
+    /// It goes on training with more rows.
+    pub online: bool,
 }
 
 impl About {
@@ -296,8 +350,20 @@ impl About {
                 weights: false,
                 many_outputs: false,
             },
-            offers: Offers { probabilities: false, margins: false, inverse: false, assign: false },
-            uses: Uses { randomness: false, threads: false, iterations: false, streaming: false },
+            offers: Offers {
+                probabilities: false,
+                some_probabilities: false,
+                margins: false,
+                inverse: false,
+                assign: false,
+            },
+            uses: Uses {
+                randomness: false,
+                threads: false,
+                iterations: false,
+                streaming: false,
+                online: false,
+            },
             cost: "",
             reference: "",
             complexity: 50,
@@ -310,16 +376,12 @@ impl About {
 
     /// A regressor.
     pub const fn regressor(path: &'static str) -> Self {
-        Self::new(
-            path,
-            Roles { regressor: true, classifier: false, transformer: false, clusterer: false },
-        )
+        Self::new(path, Roles { regressor: true, ..Roles::NONE })
     }
 
     /// A classifier with probabilities.
     pub const fn classifier(path: &'static str) -> Self {
-        let roles =
-            Roles { regressor: false, classifier: true, transformer: false, clusterer: false };
+        let roles = Roles { classifier: true, ..Roles::NONE };
         let mut about = Self::new(path, roles);
         about.offers.probabilities = true;
         about
@@ -327,18 +389,12 @@ impl About {
 
     /// A transformer.
     pub const fn transformer(path: &'static str) -> Self {
-        Self::new(
-            path,
-            Roles { regressor: false, classifier: false, transformer: true, clusterer: false },
-        )
+        Self::new(path, Roles { transformer: true, ..Roles::NONE })
     }
 
     /// A clusterer.
     pub const fn clusterer(path: &'static str) -> Self {
-        Self::new(
-            path,
-            Roles { regressor: false, classifier: false, transformer: false, clusterer: true },
-        )
+        Self::new(path, Roles { clusterer: true, ..Roles::NONE })
     }
 
     /// The class name: the last part of the path.
@@ -411,6 +467,12 @@ facts! {
     iterations: uses.iterations = true;
     /// Fits files larger than memory.
     streaming: uses.streaming = true;
+    /// Goes on training with more rows.
+    online: uses.online = true;
+    /// Gives probabilities with some parameters only.
+    some_probabilities: offers.some_probabilities = true;
+    /// Takes exactly two classes.
+    two_classes: roles.two_classes = true;
     /// Wants columns on one scale.
     scaling: wants_scaling = true;
     /// Needs a target above zero with its default parameters.
@@ -473,6 +535,15 @@ pub trait AnyEstimator: Params {
     fn any_accepts(&self) -> Accepts;
     /// Checks, then trains.
     fn fit_any(&self, data: &Dataset, run: &Context) -> Result<Box<dyn Model>>;
+    /// What a model would offer.
+    fn any_offers(&self) -> Offers;
+    /// Checks, then goes on training a model of this learner, or begins one.
+    fn update_any(
+        &self,
+        model: Option<&dyn Model>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Box<dyn Model>>;
     /// A copy.
     fn clone_any(&self) -> Box<dyn AnyEstimator>;
     /// The fit as rounds, if it can be.
@@ -491,6 +562,24 @@ impl<E: Estimator> AnyEstimator for E {
     }
     fn fit_any(&self, data: &Dataset, run: &Context) -> Result<Box<dyn Model>> {
         Ok(Box::new(self.fit_in(data, run)?))
+    }
+    fn any_offers(&self) -> Offers {
+        self.offers()
+    }
+    fn update_any(
+        &self,
+        model: Option<&dyn Model>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Box<dyn Model>> {
+        let typed = model.map(|model| {
+            let any: &dyn Any = model;
+            any.downcast_ref::<E::Model>().ok_or_else(|| {
+                let message = format!("this is not a model of {}", E::ABOUT.name());
+                Error::new(Code::Usage, message).hint("go on with the learner that began it")
+            })
+        });
+        Ok(Box::new(self.update_in(typed.transpose()?, data, run)?))
     }
     fn clone_any(&self) -> Box<dyn AnyEstimator> {
         Box::new(self.clone())

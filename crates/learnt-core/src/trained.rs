@@ -2,7 +2,7 @@
 //! its parameters, the columns it was trained on, classes, seed, warnings and self-test rows.
 
 use crate::context::{Context, Recorder};
-use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table};
+use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, nearest, plain};
 use crate::estimator::{About, AnyEstimator, Entry, Model};
 use crate::params::{Value, all_values};
@@ -91,13 +91,7 @@ impl Trained {
         targets: &[String],
         run: &Context,
     ) -> Result<Trained> {
-        let recorder = Recorder::new(run.observer());
-        let watched = run.observed_by(&recorder);
-        let model = learner.fit_any(data, &watched)?;
-        let outline = rounds::InMemory::new(*data);
-        let rows = data.nrows().min(rounds::block_rows(data.x.ncols()));
-        let ranges = ranges_of(&data.x.rows(0, rows));
-        Self::assemble(learner, model, &outline.outline(), &ranges, targets, &recorder, run)
+        Self::made(learner, data, targets, run, |run| learner.fit_any(data, run))
     }
 
     /// Trains a learner over blocks, for data larger than memory.
@@ -126,6 +120,105 @@ impl Trained {
             Ok(())
         })?;
         Self::assemble(learner, model, &source.outline(), &ranges, targets, &recorder, run)
+    }
+
+    /// Goes on training a model with more rows, or begins one without `before`. Columns are matched
+    /// by name; classes must be among those of the first rows, which may name more than they hold.
+    pub fn update(
+        before: Option<&Trained>,
+        learner: &dyn AnyEstimator,
+        data: &Dataset,
+        targets: &[String],
+        run: &Context,
+    ) -> Result<Trained> {
+        match before {
+            Some(before) => before.go_on(learner, data, targets, run),
+            None => {
+                Self::made(learner, data, targets, run, |run| learner.update_any(None, data, run))
+            }
+        }
+    }
+
+    fn go_on(
+        &self,
+        learner: &dyn AnyEstimator,
+        data: &Dataset,
+        targets: &[String],
+        run: &Context,
+    ) -> Result<Trained> {
+        self.check_targets(targets)?;
+        let codes = self.recoded_classes(data)?;
+        let recorder = Recorder::new(run.observer());
+        let watched = run.observed_by(&recorder);
+        let model = self.with_aligned(&data.x, |x| {
+            let y = match (&codes, data.y) {
+                (Some(codes), _) => Some(Target::Class { codes, classes: &self.history.classes }),
+                (None, y) => y,
+            };
+            learner.update_any(Some(self.model.as_ref()), &Dataset { x: *x, y, ..*data }, &watched)
+        })?;
+        let mut history = self.history.clone();
+        history.params = all_values(learner)?;
+        history.rows += data.nrows() as u64;
+        history.digest = None;
+        let new = recorder.warnings().iter().map(ToString::to_string).collect::<Vec<_>>();
+        history
+            .warnings
+            .extend(new.into_iter().filter(|text| !self.history.warnings.contains(text)));
+        let mut trained = Trained { about: learner.about(), model, history };
+        trained.history.examples = self
+            .history
+            .examples
+            .as_ref()
+            .and_then(|examples| trained.outputs_of(&examples.inputs));
+        Ok(trained)
+    }
+
+    fn check_targets(&self, targets: &[String]) -> Result<()> {
+        let known = &self.history.targets;
+        if known.is_empty() || targets.is_empty() || known == targets {
+            return Ok(());
+        }
+        let message = format!(
+            "the target is '{}', and the model was trained on '{}'",
+            plain(&targets.join("', '")),
+            plain(&known.join("', '"))
+        );
+        Err(Error::new(Code::Target, message))
+    }
+
+    /// The codes of the target in the model's classes.
+    fn recoded_classes(&self, data: &Dataset) -> Result<Option<Vec<u32>>> {
+        let Some(Target::Class { codes, classes }) = data.y else { return Ok(None) };
+        let known = &self.history.classes;
+        let place = |label: &Label| known.binary_search_by(|class| class.order(label)).ok();
+        let places: Vec<Option<usize>> = classes.iter().map(place).collect();
+        let code = |&code: &u32| match places.get(code as usize).copied().flatten() {
+            Some(place) => Ok(place as u32),
+            None => {
+                let class = classes.get(code as usize).map_or(String::new(), ToString::to_string);
+                let message = format!("class '{}' is not one of the first rows'", plain(&class));
+                Err(Error::new(Code::Target, message)
+                    .hint("name all classes when training begins, with `classes`"))
+            }
+        };
+        codes.iter().map(code).collect::<Result<_>>().map(Some)
+    }
+
+    /// A model of these rows with its history.
+    fn made(
+        learner: &dyn AnyEstimator,
+        data: &Dataset,
+        targets: &[String],
+        run: &Context,
+        make: impl FnOnce(&Context) -> Result<Box<dyn Model>>,
+    ) -> Result<Trained> {
+        let recorder = Recorder::new(run.observer());
+        let model = make(&run.observed_by(&recorder))?;
+        let outline = rounds::InMemory::new(*data);
+        let rows = data.nrows().min(rounds::block_rows(data.x.ncols()));
+        let ranges = ranges_of(&data.x.rows(0, rows));
+        Self::assemble(learner, model, &outline.outline(), &ranges, targets, &recorder, run)
     }
 
     fn assemble(
@@ -305,9 +398,14 @@ impl Trained {
                 low + (high - low) * spread(i, j)
             }
         });
-        let frame = Frame::new(inputs.view(), schema).ok()?;
+        self.outputs_of(&inputs)
+    }
+
+    /// Self-test rows with what the model gives for them.
+    fn outputs_of(&self, inputs: &Matrix) -> Option<Examples> {
+        let frame = Frame::new(inputs.view(), &self.history.schema).ok()?;
         let outputs = self.outputs(&frame, &Context::default().with_threads(1)).ok()?;
-        Some(Examples { inputs, outputs })
+        Some(Examples { inputs: inputs.clone(), outputs })
     }
 
     /// Repeats the self-test; true if every output has the same bits. `None` without a self-test.

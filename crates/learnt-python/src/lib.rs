@@ -12,7 +12,7 @@ mod model;
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
 use learnt_core::context::{Context, available_threads};
-use learnt_core::data::{Dataset, Frame, Target};
+use learnt_core::data::{Dataset, Frame, Label, Schema, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::{LearnerSpec, Value};
@@ -21,6 +21,7 @@ use model::Model;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::borrow::Cow;
 
 /// Builds the module.
 #[pymodule]
@@ -28,6 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Model>()?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
+    module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(linear::regularization_path, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
@@ -53,39 +55,103 @@ fn fit<'py>(
     threads: usize,
 ) -> PyResult<Model> {
     let learner = build(py, path, params)?;
-    let inputs = Numbers::read(x)?;
-    let schema = columns.schema(inputs.ncols()).map_err(|error| raise(py, error))?;
-    let labels = classes.map(|classes| classes.iter().map(|c| convert::label(&c)).collect());
-    let labels: Option<Vec<_>> = labels.transpose()?;
-    let codes: Option<PyReadonlyArray1<'py, u32>> = match (&labels, y) {
-        (Some(_), Some(codes)) => Some(codes.extract()?),
-        _ => None,
+    let rows = Rows::read(x, y, classes, weights)?;
+    let schema = columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
+    rows.learn(py, &schema, seed, threads, |data, run| {
+        Trained::fit(learner.as_ref(), data, &targets, run)
+    })
+}
+
+/// Goes on training the model `before`, or begins one without it.
+#[pyfunction]
+#[pyo3(signature = (before, path, params, x, columns, y, classes, targets, weights, seed, threads))]
+#[expect(clippy::too_many_arguments, reason = "one crossing of the boundary, called by one method")]
+fn update<'py>(
+    py: Python<'py>,
+    before: Option<&Bound<'py, Model>>,
+    path: &str,
+    params: &Bound<'py, PyDict>,
+    x: &Bound<'py, PyAny>,
+    columns: Columns,
+    y: Option<&Bound<'py, PyAny>>,
+    classes: Option<&Bound<'py, PyList>>,
+    targets: Vec<String>,
+    weights: Option<&Bound<'py, PyAny>>,
+    seed: u64,
+    threads: usize,
+) -> PyResult<Model> {
+    let learner = build(py, path, params)?;
+    let rows = Rows::read(x, y, classes, weights)?;
+    let before = before.map(|model| model.get().trained());
+    let schema = match before {
+        Some(before) => columns.schema_like(&before.history.schema),
+        None => columns.schema(rows.x.ncols()).map(Cow::Owned),
     };
-    let codes = codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
-    let outputs = match (&labels, y) {
-        (None, Some(y)) => Some(Numbers::read(y)?),
-        _ => None,
-    };
-    let weights = weights.map(Numbers::read).transpose()?;
-    let weights = weights.as_ref().map(Numbers::to_contiguous);
-    let (x, outputs) = (inputs.view(), outputs.as_ref().map(Numbers::view));
-    let trained = interrupt::run(py, |observer| {
-        let target = match (codes, &labels, outputs) {
-            (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
-            (_, _, Some(values)) => Some(Target::Real(values)),
-            _ => None,
+    let schema = schema.map_err(|error| raise(py, error))?;
+    rows.learn(py, &schema, seed, threads, |data, run| {
+        Trained::update(before, learner.as_ref(), data, &targets, run)
+    })
+}
+
+/// Arrays to learn from, as Python gave them.
+struct Rows<'py> {
+    x: Numbers<'py>,
+    outputs: Option<Numbers<'py>>,
+    codes: Option<PyReadonlyArray1<'py, u32>>,
+    labels: Option<Vec<Label>>,
+    weights: Option<Numbers<'py>>,
+}
+
+impl<'py> Rows<'py> {
+    fn read(
+        x: &Bound<'py, PyAny>,
+        y: Option<&Bound<'py, PyAny>>,
+        classes: Option<&Bound<'py, PyList>>,
+        weights: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let labels = classes.map(|classes| classes.iter().map(|c| convert::label(&c)).collect());
+        let labels: Option<Vec<_>> = labels.transpose()?;
+        let (codes, outputs) = match (&labels, y) {
+            (Some(_), Some(codes)) => (Some(codes.extract()?), None),
+            (None, Some(y)) => (None, Some(Numbers::read(y)?)),
+            _ => (None, None),
         };
-        let data = Dataset {
-            x: Frame::new(x, &schema)?,
-            y: target,
-            weights: weights.as_deref(),
-            groups: None,
-        };
-        let run = Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
-        Trained::fit(learner.as_ref(), &data, &targets, &run)
-    })?;
-    warn(py, &trained.warnings)?;
-    Model::new(trained.value).map_err(|error| raise(py, error))
+        let weights = weights.map(Numbers::read).transpose()?;
+        Ok(Rows { x: Numbers::read(x)?, outputs, codes, labels, weights })
+    }
+
+    /// Calls `work` with the data set, without the interpreter's lock.
+    fn learn(
+        &self,
+        py: Python<'py>,
+        schema: &Schema,
+        seed: u64,
+        threads: usize,
+        work: impl FnOnce(&Dataset, &Context) -> learnt_core::error::Result<Trained> + Send,
+    ) -> PyResult<Model> {
+        let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
+        let weights = self.weights.as_ref().map(Numbers::to_contiguous);
+        let (x, outputs) = (self.x.view(), self.outputs.as_ref().map(Numbers::view));
+        let labels = &self.labels;
+        let trained = interrupt::run(py, |observer| {
+            let target = match (codes, labels, outputs) {
+                (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
+                (_, _, Some(values)) => Some(Target::Real(values)),
+                _ => None,
+            };
+            let data = Dataset {
+                x: Frame::new(x, schema)?,
+                y: target,
+                weights: weights.as_deref(),
+                groups: None,
+            };
+            let run =
+                Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
+            work(&data, &run)
+        })?;
+        warn(py, &trained.warnings)?;
+        Model::new(trained.value).map_err(|error| raise(py, error))
+    }
 }
 
 /// A learner with these parameters. A learner that is itself a default is left as it is by `None`.
@@ -111,7 +177,7 @@ fn build(
 }
 
 /// Roles and what is accepted with these parameters: a pipeline is what its last step is, and takes
-/// what its first step takes.
+/// what its first step takes. Some parameters take away probabilities.
 #[pyfunction]
 fn capabilities<'py>(
     py: Python<'py>,
@@ -125,6 +191,7 @@ fn capabilities<'py>(
     out.set_item("categories", accepts.categories)?;
     out.set_item("weights", accepts.weights)?;
     out.set_item("many_outputs", accepts.many_outputs)?;
+    out.set_item("probabilities", learner.any_offers().probabilities)?;
     Ok((learner.any_roles().names(), out))
 }
 

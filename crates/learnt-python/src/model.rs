@@ -32,6 +32,10 @@ impl Model {
         Ok(Model { accepts: learner.any_accepts(), trained })
     }
 
+    pub(crate) fn trained(&self) -> &Trained {
+        &self.trained
+    }
+
     /// Calls `f` with the rows as the model knows them, checked, without the interpreter's lock.
     fn apply<'py, T: Send>(
         &self,

@@ -22,6 +22,7 @@ pub fn describe(entry: &Entry) -> Json {
         "aliases": about.aliases,
         "doc": learner.documentation(),
         "roles": about.roles.names(),
+        "two_classes": about.roles.two_classes,
         "accepts": {
             "missing": accepts.missing,
             "categories": accepts.categories,
@@ -30,6 +31,7 @@ pub fn describe(entry: &Entry) -> Json {
         },
         "offers": {
             "probabilities": offers.probabilities,
+            "some_probabilities": offers.some_probabilities,
             "margins": offers.margins,
             "inverse": offers.inverse,
             "assign": offers.assign,
@@ -39,6 +41,7 @@ pub fn describe(entry: &Entry) -> Json {
             "threads": uses.threads,
             "iterations": uses.iterations,
             "streaming": uses.streaming,
+            "online": uses.online,
         },
         "cost": about.cost,
         "reference": about.reference,

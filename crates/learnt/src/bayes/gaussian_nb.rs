@@ -71,6 +71,14 @@ pub struct Moments {
 
 impl Merge for Moments {
     fn merge(mut self, later: Self) -> Result<Self> {
+        let shape = |moments: &Moments| (moments.weight.len(), moments.mean.ncols());
+        if shape(&self) != shape(&later) {
+            return Err(Error::shape(
+                "moments",
+                format!("{:?} classes and columns", shape(&self)),
+                format!("{:?}", shape(&later)),
+            ));
+        }
         for k in 0..self.weight.len() {
             let (mean, squares) = (self.mean.row_mut(k), self.squares.row_mut(k));
             let other = (later.weight[k], later.mean.row(k), later.squares.row(k));
@@ -107,6 +115,7 @@ impl Estimator for GaussianNB {
         .weights()
         .threads()
         .streaming()
+        .online()
         .complexity(10)
         .cost("n p time in one pass, K p memory")
         .reference("Chan, Golub and LeVeque (1983), The American Statistician 37(3), 242–247");
@@ -117,6 +126,36 @@ impl Estimator for GaussianNB {
 
     fn job(&self) -> Option<Box<dyn rounds::Job>> {
         rounds::job(self)
+    }
+
+    /// Merges the moments of more rows: one pass of updates equals a fit, up to rounding.
+    fn update(
+        &self,
+        model: Option<&GaussianNBModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<GaussianNBModel> {
+        let (_, classes) = data.class_target()?;
+        check_priors(self.priors.as_deref(), classes.len())?;
+        let size = rounds::block_rows(data.x.ncols());
+        let parts =
+            run.par_ranges(data.nrows(), size, |range| moments(&data.rows(range.start, range.end)));
+        let mut all = model.map(GaussianNBModel::moments);
+        for part in parts {
+            all = Some(match all {
+                Some(all) => all.merge(part?)?,
+                None => part?,
+            });
+        }
+        let setting = Setting {
+            names: data.x.schema().names().map(str::to_string).collect(),
+            classes: classes.iter().map(ToString::to_string).collect(),
+        };
+        let all = all.ok_or_else(|| Error::internal("no rows to learn from"))?;
+        match self.advance(setting, all, run)? {
+            Step::Done(model) => Ok(model),
+            Step::Again(_) => Err(Error::internal("one pass is enough")),
+        }
     }
 }
 
@@ -297,6 +336,14 @@ impl GaussianNBModel {
         if fits { Ok(()) } else { Err(invalid("moments do not fit the classes and columns")) }
     }
 
+    /// The moments that the model was made from.
+    fn moments(&self) -> Moments {
+        let squares = Matrix::from_fn(self.var.nrows(), self.var.ncols(), |k, j| {
+            self.class_count[k] * (self.var[(k, j)] - self.epsilon).max(0.0)
+        });
+        Moments { weight: self.class_count.clone(), mean: self.theta.clone(), squares }
+    }
+
     /// Joint log-likelihoods ln π_k + ln p(x | k), one column a class.
     pub fn log_joint_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         self.by_rows(x, run, |_| {})
@@ -433,6 +480,23 @@ mod tests {
         assert_eq!(whole.weight, merged.weight);
         for (a, b) in whole.squares.as_slice().iter().zip(merged.squares.as_slice()) {
             assert!((a - b).abs() <= 1e-9 * a.abs());
+        }
+    }
+
+    #[test]
+    fn one_pass_of_updates_row_by_row_is_a_fit() {
+        let (data, learner) = (data(), GaussianNB::default());
+        let run = Context::default();
+        let mut model = None;
+        for i in 0..60 {
+            let row = data.view().rows(i, i + 1);
+            model = Some(learner.update_in(model.as_ref(), &row, &run).unwrap());
+        }
+        let (model, fitted) = (model.unwrap(), learner.fit(&data.view()).unwrap());
+        assert_eq!(model.class_count, fitted.class_count);
+        let pairs = [(&model.theta, &fitted.theta), (&model.var, &fitted.var)];
+        for (a, b) in pairs.iter().flat_map(|(a, b)| a.as_slice().iter().zip(b.as_slice())) {
+            assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");
         }
     }
 

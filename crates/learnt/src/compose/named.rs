@@ -184,5 +184,4 @@ pub(super) fn offered<'a>(data: &Dataset<'a>, x: Frame<'a>, accepts: Accepts) ->
 }
 
 /// Roles of nothing.
-pub(super) const NO_ROLES: Roles =
-    Roles { regressor: false, classifier: false, transformer: false, clusterer: false };
+pub(super) const NO_ROLES: Roles = Roles::NONE;

@@ -1,7 +1,9 @@
 //! Linear models: least squares with inference, subset selection, penalties, generalised linear
-//! models, linear classifiers.
+//! models, logistic regression, stochastic descent, perceptrons and the classical procedures for
+//! separating two classes.
 
 mod coefficient_table;
+mod descent;
 pub mod diagnostics;
 mod evidence;
 mod generalized;
@@ -23,9 +25,15 @@ mod predict;
 mod questions;
 mod region;
 mod ridge;
+mod separation;
 mod simple_regression;
 mod subset;
 
+pub use descent::{
+    Average, ClassLoss, DescentPenalty, LearningRate, Perceptron, PerceptronMode, PerceptronModel,
+    PerceptronRate, RealLoss, SGDClassifier, SGDClassifierModel, SGDRegressor, SGDRegressorModel,
+    ZeroIs,
+};
 pub use generalized::{
     FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel,
     GeneralizedSolver, LinkName, PoissonRegressor, TweedieLink, TweedieRegressor,
@@ -46,6 +54,11 @@ pub use penalized::{ElasticNet, ElasticNetModel, Lasso};
 pub use predict::linear_predict;
 pub use region::ConfidenceRegion;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
+pub use separation::{
+    HoKashyapClassifier, HoKashyapClassifierModel, MinimumSquaredErrorClassifier,
+    MinimumSquaredErrorClassifierModel, Reflected, Separability, SeparationSolver, WidrowHoffRate,
+    WidrowHoffUpdates, linear_separability, rectified_margin_step, reflect_rows,
+};
 pub use simple_regression::{SimpleRegression, simple_regression};
 pub use subset::{
     BestSubsetCriterion, BestSubsetRegression, Direction, StepwiseCriterion, StepwiseRegression,
@@ -68,4 +81,9 @@ pub const ENTRIES: &[Entry] = &[
     entry::<PoissonRegressor>(),
     entry::<GammaRegressor>(),
     entry::<TweedieRegressor>(),
+    entry::<SGDClassifier>(),
+    entry::<SGDRegressor>(),
+    entry::<Perceptron>(),
+    entry::<MinimumSquaredErrorClassifier>(),
+    entry::<HoKashyapClassifier>(),
 ];

@@ -65,7 +65,9 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let all = [
         (about.accepts.weights, "Weighted"),
         (is_composite(entry), "Composite"),
+        (about.uses.online, "Online"),
         (roles.classifier && offers.probabilities, "Probabilities"),
+        (roles.classifier && offers.some_probabilities, "SomeProbabilities"),
         (roles.classifier && offers.margins, "Margins"),
         (roles.transformer && offers.inverse, "Invertible"),
         (roles.clusterer && offers.assign, "Assigning"),
@@ -101,12 +103,13 @@ fn class(entry: &Entry) -> String {
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
          def fit(self, X{target}{weight}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
-         return self._fit(X{passed}{weights})\n",
+         return self._fit(X{passed}{weights})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
         head(&arguments),
         if target == ", y" { " and the target `y`" } else { "" },
+        online_method(entry),
     ) + &questions(entry, false)
 }
 
@@ -143,6 +146,31 @@ fn questions(entry: &Entry, stub: bool) -> String {
         )
     };
     (entry.questions)().iter().map(one).collect()
+}
+
+/// `partial_fit` of a learner that goes on training.
+fn online_method(entry: &Entry) -> String {
+    let about = entry.about;
+    if !about.uses.online {
+        return String::new();
+    }
+    let (weight, weights) = match about.accepts.weights {
+        true => (", sample_weight=None", ", sample_weight=sample_weight"),
+        false => ("", ""),
+    };
+    let (target, passed, text) = match (about.roles.classifier, about.roles.regressor) {
+        (true, _) => (
+            ", y, classes=None",
+            ", y, classes",
+            "Goes on training with the rows of `X`; the first call names all `classes`.",
+        ),
+        (_, true) => (", y", ", y", "Goes on training with the rows of `X` and the target `y`."),
+        _ => (", y=None", "", "Goes on training with the rows of `X`."),
+    };
+    format!(
+        "\n    def partial_fit(self, X{target}{weight}):\n        \"\"\"{text}\"\"\"\n        \
+         return self._partial_fit(X{passed}{weights})\n"
+    )
 }
 
 /// How `fit` names its target, and what it passes on.
@@ -367,6 +395,14 @@ fn stub_class(entry: &Entry) -> String {
     };
     let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
     let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}) -> {}: ...", about.name());
+    if about.uses.online {
+        let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };
+        let _ = writeln!(
+            out,
+            "    def partial_fit(self, X: Any{target}{classes}{weight}) -> {}: ...",
+            about.name()
+        );
+    }
     out + &questions(entry, true)
 }
 

@@ -51,6 +51,7 @@ fn section(entry: &Entry) -> String {
         (about.accepts.weights, "row weights"),
         (about.accepts.many_outputs, "several outputs"),
         (about.uses.streaming, "files larger than memory"),
+        (about.uses.online, "more rows later"),
     ];
     let facts: Vec<&str> = facts.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
     if !facts.is_empty() {

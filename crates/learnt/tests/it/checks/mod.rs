@@ -4,6 +4,7 @@
 mod behaviour;
 mod declarations;
 mod files;
+mod online;
 mod robustness;
 
 use learnt::compose::{Groups, Steps};
@@ -75,8 +76,8 @@ pub(crate) fn noise(i: usize, j: usize) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-/// Three well separated groups in four columns; a positive numeric target that is
-/// nearly linear.
+/// Three well separated groups in four columns, of two classes where more are refused; a positive
+/// numeric target that is nearly linear.
 pub(crate) fn easy(rows: usize, roles: Roles) -> OwnedDataset {
     let x = Matrix::from_fn(rows, 4, |i, j| {
         ((i % 3) as f64 - 1.0) * (j as f64 + 1.0) + 0.4 * noise(i, j)
@@ -85,7 +86,8 @@ pub(crate) fn easy(rows: usize, roles: Roles) -> OwnedDataset {
         let y = (0..rows).map(|i| 2.0 * x[(i, 0)] - x[(i, 2)] + 4.5 + 0.01 * noise(i, 9)).collect();
         return OwnedDataset::regression(x, y);
     }
-    let labels: Vec<Label> = (0..rows).map(|i| ["red", "green", "blue"][i % 3].into()).collect();
+    let names = if roles.two_classes { ["red", "red", "blue"] } else { ["red", "green", "blue"] };
+    let labels: Vec<Label> = (0..rows).map(|i| names[i % 3].into()).collect();
     if roles.classifier {
         return OwnedDataset::classification(x, &labels);
     }

@@ -1,0 +1,404 @@
+//! The perceptron, its batch form and the pocket.
+//!
+//! Decreases the criterion Σ -y_i f(x_i) over mistakes by  w ← w + η y_i x_i, b ← b + η y_i  at each
+//! mistake (`sample`), or by the sum over all mistakes of a pass (`batch`). A mistake is
+//! y_i f(x_i) <= 0, so that zero weights move; `zero_is` has the other rules. On targets ±1 this is
+//! w + ½ η (y - sign f) x. If a line separates the classes, mistakes end, and a pass without one is
+//! the last. If not, `pocket` keeps the weights with the fewest mistakes on all rows.
+//! More than two classes are one line a class against the others. Score 0 is the second class.
+//!
+//! Rosenblatt (1958), Psychological Review 65, 386–408; Gallant (1990), IEEE Transactions on Neural
+//! Networks 1, 179–191, for the pocket.
+
+use super::classes::{self, ClassRows};
+use super::effort::{self, Effort};
+use super::line::{Line, Plan};
+use super::loss::Loss;
+use super::options::{DescentPenalty, LearningRate};
+use super::pocket;
+use crate::linear::ClassWeight;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Lines that move at each mistake until there are none.
+///
+/// The rule of the textbooks takes rows as listed and goes on until a pass has no mistake:
+/// [`Perceptron::textbook`], or `shuffle=False, tol=None` in Python. `mode`, `zero_is`,
+/// `learning_rate` and `power_t` are additions to scikit-learn's parameters; `warm_start` is not
+/// needed, because training goes on with updates. A clean pass without a penalty ends the fit at
+/// once, where scikit-learn makes `n_iter_no_change` more that change nothing.
+///
+/// ```
+/// use learnt::{linear::Perceptron, prelude::*};
+/// let x = Matrix::from_rows(&[[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])?;
+/// let and = OwnedDataset::classification(x, &[0, 0, 0, 1].map(Label::Int));
+/// let model = Perceptron::textbook().fit(&and.view())?;
+/// assert_eq!((model.coef.as_slice(), model.intercept[0]), (&[3.0, 2.0][..], -4.0));
+/// assert_eq!((model.n_iter, model.updates), (9, 18));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct Perceptron {
+    /// Which penalty the weights have.
+    #[param(default = DescentPenalty::Nothing)]
+    pub penalty: DescentPenalty,
+    /// Strength of the penalty.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub alpha: f64,
+    /// Share of the absolute values in the penalty `elasticnet`.
+    #[param(default = 0.15, range = 0.0..=1.0)]
+    pub l1_ratio: f64,
+    /// Whether there are intercepts.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Most passes over the rows.
+    #[param(default = 1000, range = 1..)]
+    pub max_iter: usize,
+    /// Stop when passes lower the mean criterion by less than this; none goes on to a clean pass.
+    #[param(default = Some(1e-3), range = 0.0..)]
+    pub tol: Option<f64>,
+    /// Whether each pass has a new random order; else rows are taken as listed.
+    #[param(default = true)]
+    pub shuffle: bool,
+    /// Length of steps.
+    #[param(default = 1.0, above = 0.0)]
+    pub eta0: f64,
+    /// Whether the score of held-out rows decides when to stop.
+    #[param(default = false)]
+    pub early_stopping: bool,
+    /// The share of rows that are held out.
+    #[param(default = 0.1, above = 0.0, below = 1.0)]
+    pub validation_fraction: f64,
+    /// Passes without a gain before stopping.
+    #[param(default = 5, range = 1..)]
+    pub n_iter_no_change: usize,
+    /// Factors of the row weights.
+    #[param(default = ClassWeight::Equal)]
+    pub class_weight: ClassWeight,
+    /// What a step is made of.
+    #[param(default = PerceptronMode::Sample)]
+    pub mode: PerceptronMode,
+    /// What score zero counts as while training.
+    #[param(default = ZeroIs::Mistake)]
+    pub zero_is: ZeroIs,
+    /// Whether steps get shorter.
+    #[param(default = PerceptronRate::Constant)]
+    pub learning_rate: PerceptronRate,
+    /// Exponent of the rate `invscaling`.
+    #[param(default = 0.5, range = 0.0..)]
+    pub power_t: f64,
+}
+
+/// What a step is made of.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerceptronMode {
+    /// Each mistake.
+    Sample,
+    /// The sum of all mistakes of a pass.
+    Batch,
+    /// Each mistake; the weights with the fewest mistakes on all rows are kept.
+    Pocket,
+}
+
+/// What score zero counts as while training.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroIs {
+    /// A mistake, whatever the class.
+    Mistake,
+    /// The second class.
+    Positive,
+    /// The first class.
+    Negative,
+}
+
+impl ZeroIs {
+    /// Whether a score is on the wrong side of a target of ±1.
+    #[inline(always)]
+    pub(super) fn is_mistake(self, score: f64, y: f64) -> bool {
+        let z = score * y;
+        z < 0.0
+            || (z == 0.0
+                && match self {
+                    ZeroIs::Mistake => true,
+                    ZeroIs::Positive => y < 0.0,
+                    ZeroIs::Negative => y > 0.0,
+                })
+    }
+}
+
+/// How long steps are.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerceptronRate {
+    /// `eta0`.
+    Constant,
+    /// `eta0` / t^`power_t` after t - 1 rows, or passes of the mode `batch`.
+    Invscaling,
+}
+
+/// A fitted [`Perceptron`].
+#[derive(Model, Clone, Debug)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+pub struct PerceptronModel {
+    /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    pub coef: Matrix,
+    /// Intercepts, one for each row of the weights; 0 without intercept.
+    pub intercept: Vec<f64>,
+    /// Passes made, the clean one included; the most of any class.
+    pub n_iter: usize,
+    /// Rows (or batches) looked at, plus one.
+    pub t: u64,
+    /// Steps that changed weights, over all classes.
+    pub updates: u64,
+    /// Whether the last pass of every class had no mistake.
+    pub separated: bool,
+    names: Vec<String>,
+    classes: Vec<String>,
+    zero_is: ZeroIs,
+    converged: bool,
+    lines: Vec<Line>,
+}
+
+impl Estimator for Perceptron {
+    type Model = PerceptronModel;
+    const ABOUT: &'static About = &About::classifier("linear_model.Perceptron")
+        .weights()
+        .margins()
+        .without_probabilities()
+        .randomness()
+        .threads()
+        .iterations()
+        .online()
+        .scaling()
+        .complexity(20)
+        .cost("n p K time a pass, p K memory")
+        .reference("Rosenblatt (1958), The perceptron, Psychological Review 65, 386–408")
+        .exempt(&[
+            (
+                "weights_repeat",
+                "a weight multiplies one step, and a repeated row makes two steps from two places",
+            ),
+            (
+                "beats_the_dummy",
+                "the middle one of three groups on a line has no line of its own against the others",
+            ),
+        ]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<PerceptronModel> {
+        self.descend(None, data, run)
+    }
+
+    fn update(
+        &self,
+        model: Option<&PerceptronModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<PerceptronModel> {
+        classes::check_online(self.class_weight)?;
+        if self.mode == PerceptronMode::Pocket {
+            let expected = "'sample' or 'batch' where training goes on with more rows";
+            return Err(Error::parameter("mode", expected, self.mode));
+        }
+        self.descend(Some(model), data, run)
+    }
+}
+
+impl Perceptron {
+    /// Rows as listed, until a pass has no mistake or 1000 passes are made.
+    pub fn textbook() -> Self {
+        Perceptron { shuffle: false, tol: None, ..Self::default() }
+    }
+
+    fn rules(&self) -> Result<()> {
+        if self.mode != PerceptronMode::Sample && self.penalty != DescentPenalty::Nothing {
+            return Err(Error::parameter(
+                "penalty",
+                "none unless the mode is 'sample'",
+                self.penalty,
+            ));
+        }
+        if self.mode == PerceptronMode::Pocket && self.early_stopping {
+            return Err(Error::parameter("early_stopping", "false in the mode 'pocket'", true));
+        }
+        Ok(())
+    }
+
+    fn plan(&self) -> Plan {
+        let batch = self.mode == PerceptronMode::Batch;
+        Plan {
+            loss: Loss::Perceptron(self.zero_is),
+            alpha: self.alpha,
+            strengths: self.penalty.strengths(self.alpha, self.l1_ratio),
+            learning_rate: match self.learning_rate {
+                PerceptronRate::Constant => LearningRate::Constant,
+                PerceptronRate::Invscaling => LearningRate::Invscaling,
+            },
+            eta0: self.eta0,
+            power_t: self.power_t,
+            fit_intercept: self.fit_intercept,
+            batch_size: if batch { usize::MAX } else { 1 },
+            sums: batch,
+            momentum: 0.0,
+            average: None,
+        }
+    }
+
+    fn effort(&self) -> Effort {
+        Effort {
+            max_iter: self.max_iter,
+            tol: self.tol,
+            shuffle: self.shuffle && self.mode != PerceptronMode::Batch,
+            n_iter_no_change: self.n_iter_no_change,
+            held_out: self.early_stopping.then_some(self.validation_fraction),
+            classes: true,
+            clean_pass_ends: self.penalty == DescentPenalty::Nothing,
+        }
+    }
+
+    /// All passes without `online`; with it one, from the lines of a model if there is one.
+    fn descend(
+        &self,
+        online: Option<Option<&PerceptronModel>>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<PerceptronModel> {
+        let (plan, effort) = (self.plan(), self.effort());
+        let copy = classes::row_copy(data.x.values(), run)?;
+        let x = copy.as_ref().map_or(data.x.values(), Matrix::view);
+        let rows = ClassRows::new(x, data, self.class_weight)?;
+        let before = online.flatten();
+        if let Some(model) = before {
+            classes::check_lines(&model.lines, rows.lines(), x.ncols())?;
+        }
+        let ended = rows.each_line(run, |k, task, run| match (online, self.mode) {
+            (Some(_), _) => {
+                let fresh = || Line::new(x.ncols(), &plan);
+                let line = before.map_or_else(fresh, |model| model.lines[k].clone());
+                effort::go_on(&plan, &effort, line, task, run)
+            }
+            (None, PerceptronMode::Pocket) => pocket::descend(&plan, &effort, task, run),
+            (None, _) => effort::descend(&plan, &effort, task, run),
+        })?;
+        let converged = ended.iter().all(|end| end.converged);
+        let n_iter = ended.iter().map(|end| end.n_iter).max().unwrap_or(0);
+        if !converged {
+            let message = format!(
+                "the perceptron still made mistakes after {n_iter} passes: the classes are not separable by a line, or it was not found yet"
+            );
+            run.warn(Code::NotConverged, message);
+        }
+        let separated = ended.iter().all(|end| end.clean);
+        let lines: Vec<Line> = ended.into_iter().map(|end| end.line).collect();
+        let (coef, intercept) = classes::gathered(&lines, &plan, x.ncols());
+        let (names, classes) = classes::names_of(data, rows.classes);
+        Ok(PerceptronModel {
+            coef,
+            intercept,
+            n_iter,
+            t: 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0),
+            updates: lines.iter().map(|line| line.updates).sum(),
+            separated,
+            names,
+            classes,
+            zero_is: self.zero_is,
+            converged,
+            lines,
+        })
+    }
+}
+
+impl Classifier for PerceptronModel {
+    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        classes::margins(x, &self.coef, &self.intercept, run)
+    }
+
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        let margins = self.margins_in(x, run)?;
+        Ok(match (margins.ncols(), self.zero_is) {
+            (1, ZeroIs::Negative) => {
+                margins.as_slice().iter().map(|&score| u32::from(score > 0.0)).collect()
+            }
+            _ => classes::classify(&margins),
+        })
+    }
+}
+
+impl PerceptronModel {
+    fn validate(&self) -> Result<()> {
+        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
+            && self.lines.len() == self.coef.nrows()
+            && self.lines.iter().all(|line| line.fits(self.names.len()));
+        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+    }
+
+    fn table(&self) -> Report {
+        let title = format!("Perceptron, {} passes, {} updates", self.n_iter, self.updates);
+        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn xor() -> OwnedDataset {
+        let x =
+            Matrix::from_fn(4, 2, |i, j| [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]][i][j]);
+        OwnedDataset::classification(x, &[0, 1, 1, 0].map(Label::Int))
+    }
+
+    fn mistakes(model: &PerceptronModel, data: &OwnedDataset) -> usize {
+        let predicted = model.classify(&data.x.frame()).unwrap();
+        let codes = data.view().class_target().unwrap().0;
+        predicted.iter().zip(codes).filter(|(a, b)| a != b).count()
+    }
+
+    #[test]
+    fn one_pass_of_updates_row_by_row_is_one_epoch() {
+        let learner = Perceptron { max_iter: 1, ..Perceptron::textbook() };
+        let data = xor();
+        let mut model = None;
+        for i in 0..4 {
+            let row = data.view().rows(i, i + 1);
+            model = Some(learner.update_in(model.as_ref(), &row, &Context::default()).unwrap());
+        }
+        let (model, epoch) = (model.unwrap(), learner.fit(&data.view()).unwrap());
+        assert_eq!((model.coef, model.intercept), (epoch.coef, epoch.intercept));
+        assert_eq!((model.updates, model.t), (epoch.updates, epoch.t));
+    }
+
+    #[test]
+    fn the_mistakes_of_the_pocket_never_rise_over_passes() {
+        let x = Matrix::from_fn(60, 2, |i, j| ((i * [7, 13][j]) % 17) as f64 - 8.0);
+        let labels: Vec<Label> = (0..60)
+            .map(|i| {
+                let noisy = i % 9 == 0;
+                Label::Int(i64::from((x[(i, 0)] + x[(i, 1)] > 0.0) != noisy))
+            })
+            .collect();
+        let data = OwnedDataset::classification(x, &labels);
+        let mut last = usize::MAX;
+        for passes in 1..25 {
+            let pocket = Perceptron {
+                mode: PerceptronMode::Pocket,
+                max_iter: passes,
+                ..Perceptron::textbook()
+            };
+            let now = mistakes(&pocket.fit(&data.view()).unwrap(), &data);
+            assert!(now <= last, "{now} mistakes after {passes} passes, {last} before");
+            last = now;
+        }
+        assert!(last <= 12, "{last} mistakes");
+        let pocket = Perceptron { mode: PerceptronMode::Pocket, ..Perceptron::textbook() };
+        assert!(mistakes(&pocket.fit(&xor().view()).unwrap(), &xor()) <= 2);
+    }
+
+    #[test]
+    fn steps_may_get_shorter() {
+        let learner =
+            Perceptron { learning_rate: PerceptronRate::Invscaling, ..Perceptron::textbook() };
+        let x = Matrix::column_vector(vec![-2.0, -1.0, 1.0, 2.0]);
+        let data = OwnedDataset::classification(x, &[0, 0, 1, 1].map(Label::Int));
+        assert!(learner.fit(&data.view()).unwrap().separated);
+    }
+}

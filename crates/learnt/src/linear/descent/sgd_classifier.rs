@@ -1,0 +1,342 @@
+//! Linear classification by stochastic gradient descent.
+//!
+//! Minimises  (1/n) Σ w_i L(y_i, w·x_i + b) + α R(w)  with y = ±1, R half the squares, the absolute
+//! values, or a mixture; b is free. Steps from one row (or `batch_size` rows) at a time, in a new
+//! random order each pass. More than two classes are one line a class against the others; the loss
+//! `multinomial` trains them together. Stops after `n_iter_no_change` passes whose mean loss is not
+//! below the best by `tol`. Score 0 is the second class; equal scores go to the first.
+//! A row's weight multiplies its step.
+//!
+//! Bottou (2012), Stochastic Gradient Descent Tricks; Shalev-Shwartz et al. (2011), Mathematical
+//! Programming 127, 3–30; Crammer et al. (2006), JMLR 7, 551–585, for `pa1` and `pa2`.
+
+use super::classes::{self, ClassRows};
+use super::effort::{self, Effort};
+use super::line::{Line, Plan, Task};
+use super::loss::{ClassLoss, Loss};
+use super::options::{Average, DescentPenalty, LearningRate};
+use super::softmax;
+use crate::linear::ClassWeight;
+use learnt_core::estimator::Offers;
+use learnt_core::linalg::vector_math;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Linear classes by steps along single rows; goes on training with more rows.
+///
+/// Scale the columns first. `batch_size`, `momentum` and the loss `multinomial` are additions to
+/// scikit-learn's parameters; `warm_start` is not needed, because training goes on with updates.
+///
+/// ```
+/// use learnt::{linear::SGDClassifier, prelude::*};
+/// let x = Matrix::from_rows(&[[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])?;
+/// let data = OwnedDataset::classification(x, &[1, 1, 2, 2].map(Label::Int));
+/// let model = SGDClassifier::default().fit(&data.view())?;
+/// assert_eq!(model.classify(&data.x.frame())?, [0, 0, 1, 1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct SGDClassifier {
+    /// What is minimised.
+    #[param(positional, default = ClassLoss::Hinge)]
+    pub loss: ClassLoss,
+    /// Which penalty the weights have.
+    #[param(default = DescentPenalty::L2)]
+    pub penalty: DescentPenalty,
+    /// Strength of the penalty; the rate `optimal` divides by it.
+    #[param(default = 1e-4, range = 0.0.., search = log(1e-6, 1e-1))]
+    pub alpha: f64,
+    /// Share of the absolute values in the penalty `elasticnet`.
+    #[param(default = 0.15, range = 0.0..=1.0)]
+    pub l1_ratio: f64,
+    /// Whether there are intercepts; they are not penalised.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Most passes over the rows.
+    #[param(default = 1000, range = 1..)]
+    pub max_iter: usize,
+    /// Stop when passes lower the mean loss by less than this; none makes all passes.
+    #[param(default = Some(1e-3), range = 0.0..)]
+    pub tol: Option<f64>,
+    /// Whether each pass has a new random order; else rows are taken as listed.
+    #[param(default = true)]
+    pub shuffle: bool,
+    /// Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
+    #[param(default = 0.1, range = 0.0..)]
+    pub epsilon: f64,
+    /// How long steps are.
+    #[param(default = LearningRate::Optimal)]
+    pub learning_rate: LearningRate,
+    /// Length of the first step, for all rates but `optimal`.
+    #[param(default = 0.01, range = 0.0..)]
+    pub eta0: f64,
+    /// Exponent of the rate `invscaling`.
+    #[param(default = 0.5, range = 0.0..)]
+    pub power_t: f64,
+    /// Whether the score of held-out rows decides when to stop.
+    #[param(default = false)]
+    pub early_stopping: bool,
+    /// The share of rows that are held out.
+    #[param(default = 0.1, above = 0.0, below = 1.0)]
+    pub validation_fraction: f64,
+    /// Passes without a gain before stopping.
+    #[param(default = 5, range = 1..)]
+    pub n_iter_no_change: usize,
+    /// Factors of the row weights.
+    #[param(default = ClassWeight::Equal)]
+    pub class_weight: ClassWeight,
+    /// Whether the weights are averaged over steps, or the step from which they are.
+    #[param(default = Average::Always(false))]
+    pub average: Average,
+    /// Rows of a step; their slopes are averaged.
+    #[param(default = 1, range = 1..)]
+    pub batch_size: usize,
+    /// The share of the last step that is repeated.
+    #[param(default = 0.0, range = 0.0.., below = 1.0)]
+    pub momentum: f64,
+}
+
+/// A fitted [`SGDClassifier`].
+#[derive(Model, Clone, Debug)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+pub struct SGDClassifierModel {
+    /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    pub coef: Matrix,
+    /// Intercepts, one for each row of the weights; 0 without intercept.
+    pub intercept: Vec<f64>,
+    /// Passes made, the most of any class.
+    pub n_iter: usize,
+    /// Steps made plus one.
+    pub t: u64,
+    loss: ClassLoss,
+    names: Vec<String>,
+    classes: Vec<String>,
+    converged: bool,
+    lines: Vec<Line>,
+}
+
+impl Estimator for SGDClassifier {
+    type Model = SGDClassifierModel;
+    const ABOUT: &'static About = &About::classifier("linear_model.SGDClassifier")
+        .alias(&["sgd"])
+        .weights()
+        .margins()
+        .without_probabilities()
+        .some_probabilities()
+        .randomness()
+        .threads()
+        .iterations()
+        .online()
+        .scaling()
+        .complexity(20)
+        .cost("n p K time a pass, p K memory")
+        .reference("Bottou (2012), Stochastic Gradient Descent Tricks, LNCS 7700, 421–436")
+        .exempt(&[(
+            "weights_repeat",
+            "a weight multiplies one step, and a repeated row makes two steps from two places",
+        )]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<SGDClassifierModel> {
+        self.descend(None, data, run)
+    }
+
+    fn update(
+        &self,
+        model: Option<&SGDClassifierModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<SGDClassifierModel> {
+        classes::check_online(self.class_weight)?;
+        self.descend(Some(model), data, run)
+    }
+
+    fn offers(&self) -> Offers {
+        Offers { probabilities: has_probabilities(self.loss), ..Self::ABOUT.offers }
+    }
+}
+
+fn has_probabilities(loss: ClassLoss) -> bool {
+    matches!(loss, ClassLoss::LogLoss | ClassLoss::ModifiedHuber | ClassLoss::Multinomial)
+}
+
+impl SGDClassifier {
+    fn rules(&self) -> Result<()> {
+        self.learning_rate.check(self.alpha, self.eta0)?;
+        if self.learning_rate.is_passive_aggressive() && self.loss != ClassLoss::Hinge {
+            return Err(Error::parameter("loss", "'hinge' with pa1 and pa2", self.loss));
+        }
+        if self.early_stopping && self.loss == ClassLoss::Multinomial {
+            return Err(Error::parameter("early_stopping", "false with multinomial", "true"));
+        }
+        Ok(())
+    }
+
+    fn plan(&self) -> Plan {
+        Plan {
+            loss: Loss::of_classes(self.loss, self.epsilon),
+            alpha: self.alpha,
+            strengths: self.penalty.strengths(self.alpha, self.l1_ratio),
+            learning_rate: self.learning_rate,
+            eta0: self.eta0,
+            power_t: self.power_t,
+            fit_intercept: self.fit_intercept,
+            batch_size: self.batch_size,
+            sums: false,
+            momentum: self.momentum,
+            average: self.average.first_step(),
+        }
+    }
+
+    fn effort(&self) -> Effort {
+        Effort {
+            max_iter: self.max_iter,
+            tol: self.tol,
+            shuffle: self.shuffle,
+            n_iter_no_change: self.n_iter_no_change,
+            held_out: self.early_stopping.then_some(self.validation_fraction),
+            classes: true,
+            clean_pass_ends: false,
+        }
+    }
+
+    /// All passes without `online`; with it one, from the lines of a model if there is one.
+    fn descend(
+        &self,
+        online: Option<Option<&SGDClassifierModel>>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<SGDClassifierModel> {
+        let (plan, effort) = (self.plan(), self.effort());
+        let copy = classes::row_copy(data.x.values(), run)?;
+        let x = copy.as_ref().map_or(data.x.values(), Matrix::view);
+        let rows = ClassRows::new(x, data, self.class_weight)?;
+        let together = self.loss == ClassLoss::Multinomial;
+        let wanted = if together { rows.classes.len() } else { rows.lines() };
+        let before = match online.flatten() {
+            Some(model) => {
+                classes::check_lines(&model.lines, wanted, x.ncols())?;
+                Some(&model.lines)
+            }
+            None => None,
+        };
+        let fresh = || Line::new(x.ncols(), &plan);
+        let ended = if together {
+            let codes: Vec<f64> = rows.codes.iter().map(|&code| f64::from(code)).collect();
+            let weights = rows.row_weights();
+            let task = Task { x, targets: &codes, weights: weights.as_deref() };
+            let blank = online.map(|_| vec![fresh(); wanted]);
+            let before = before.or(blank.as_ref()).map(Vec::as_slice);
+            softmax::descend_all(&plan, &effort, &task, wanted, before, run)?.into()
+        } else {
+            rows.each_line(run, |k, task, run| match online {
+                None => effort::descend(&plan, &effort, task, run),
+                Some(_) => {
+                    let line = before.map_or_else(fresh, |lines| lines[k].clone());
+                    effort::go_on(&plan, &effort, line, task, run)
+                }
+            })?
+        };
+        let converged = ended.iter().all(|end| end.converged);
+        let n_iter = ended.iter().map(|end| end.n_iter).max().unwrap_or(0);
+        if !converged {
+            let message = format!(
+                "stochastic descent did not converge in {n_iter} passes; raise max_iter or scale the columns"
+            );
+            run.warn(Code::NotConverged, message);
+        }
+        let lines: Vec<Line> = ended.into_iter().map(|end| end.line).collect();
+        let (mut coef, mut intercept) = classes::gathered(&lines, &plan, x.ncols());
+        if together {
+            (coef, intercept) = softmax::difference(&coef, &intercept);
+        }
+        let (names, classes) = classes::names_of(data, rows.classes);
+        let t = 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0);
+        let loss = self.loss;
+        Ok(SGDClassifierModel {
+            coef,
+            intercept,
+            n_iter,
+            t,
+            loss,
+            names,
+            classes,
+            converged,
+            lines,
+        })
+    }
+}
+
+impl Classifier for SGDClassifierModel {
+    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        classes::margins(x, &self.coef, &self.intercept, run)
+    }
+
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        if !has_probabilities(self.loss) {
+            let message = format!("the loss '{}' gives no probabilities", self.loss);
+            return Err(Error::unsupported(message)
+                .hint("choose loss='log_loss', 'modified_huber' or 'multinomial'"));
+        }
+        let margins = self.margins_in(x, run)?;
+        let mut out = Matrix::zeros(x.nrows(), self.classes.len());
+        for (i, scores) in margins.rows().enumerate() {
+            fill_probabilities(self.loss, scores, out.row_mut(i));
+        }
+        Ok(out)
+    }
+
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        Ok(classes::classify(&self.margins_in(x, run)?))
+    }
+}
+
+/// Shares of the classes from their scores.
+fn fill_probabilities(loss: ClassLoss, scores: &[f64], out: &mut [f64]) {
+    let single = |score: f64| match loss {
+        ClassLoss::ModifiedHuber => 0.5 * (score.clamp(-1.0, 1.0) + 1.0),
+        _ => (1.0 + vector_math::exp(-score)).recip(),
+    };
+    if let ([score], [first, second]) = (scores, &mut *out) {
+        // The smaller one is computed, so that the two sum to one.
+        let smaller = single(-score.abs());
+        (*first, *second) =
+            if *score >= 0.0 { (smaller, 1.0 - smaller) } else { (1.0 - smaller, smaller) };
+        return;
+    }
+    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    for (out, &score) in out.iter_mut().zip(scores) {
+        *out = match loss {
+            ClassLoss::Multinomial => vector_math::exp(score - largest),
+            _ => single(score),
+        };
+    }
+    let total: f64 = out.iter().sum();
+    match total > 0.0 && total.is_finite() {
+        true => out.iter_mut().for_each(|share| *share /= total),
+        false => {
+            let best = learnt_core::estimator::first_maximum(scores) as usize;
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(k, share)| *share = f64::from(u8::from(k == best)));
+        }
+    }
+}
+
+impl SGDClassifierModel {
+    fn validate(&self) -> Result<()> {
+        let wanted = match self.loss {
+            ClassLoss::Multinomial => self.classes.len(),
+            _ => self.coef.nrows(),
+        };
+        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
+            && self.lines.len() == wanted
+            && self.lines.iter().all(|line| line.fits(self.names.len()));
+        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+    }
+
+    fn table(&self) -> Report {
+        let title = format!("SGD classifier, loss {}, {} passes", self.loss, self.n_iter);
+        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+    }
+}
