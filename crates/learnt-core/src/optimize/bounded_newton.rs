@@ -3,13 +3,13 @@
 //! Coordinates at a bound that the gradient pushes against are held; the others take the Newton
 //! step of their own block of the Hessian, made positive definite where it is not, and the path is
 //! bent along the box. A step that does not lower the value by 1e-4 of what the bent step promises
-//! is halved. Stops when the largest free component of the gradient is at most `stop.gradient`, or
+//! is halved; the gradient it reports is zero in held coordinates. Stops when the largest free component of the gradient is at most `stop.gradient`, or
 //! after the step that promises at most `stop.decrease`.
 //!
 //! Bertsekas (1982), SIAM Journal on Control and Optimization 20, 221–246.
 
 use super::derivative::Bounds;
-use super::{Evaluation, Minimizer, Stop, Verdict, check, newton_direction};
+use super::{Evaluation, Minimizer, Stop, Verdict, check, largest_component, newton_direction};
 use crate::data::Matrix;
 use crate::error::{Error, Result};
 use crate::linalg::dot;
@@ -26,6 +26,8 @@ pub struct BoundedNewton {
     base: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
+    /// The gradient, zero in coordinates that a bound holds.
+    free_gradient: Vec<f64>,
     hessian: Matrix,
     direction: Vec<f64>,
     step: f64,
@@ -47,6 +49,7 @@ impl BoundedNewton {
             point: start,
             value: f64::INFINITY,
             gradient: Vec::new(),
+            free_gradient: Vec::new(),
             hessian: Matrix::default(),
             direction: Vec::new(),
             step: 1.0,
@@ -74,12 +77,10 @@ impl BoundedNewton {
         self.started = true;
         self.base.clone_from(&self.point);
         (self.value, self.gradient, self.hessian) = (at.value, at.gradient, hessian);
-        if self.last {
-            return Ok(Verdict::Converged);
-        }
         let free = self.free();
-        let steepest = free.iter().fold(0.0_f64, |most, &j| most.max(self.gradient[j].abs()));
-        if steepest <= self.stop.gradient {
+        self.free_gradient = vec![0.0; self.base.len()];
+        free.iter().for_each(|&j| self.free_gradient[j] = self.gradient[j]);
+        if self.last || largest_component(&self.free_gradient) <= self.stop.gradient {
             return Ok(Verdict::Converged);
         }
         self.aim(&free)?;
@@ -172,7 +173,7 @@ impl Minimizer for BoundedNewton {
     }
 
     fn gradient(&self) -> &[f64] {
-        &self.gradient
+        &self.free_gradient
     }
 
     fn needs_hessian(&self) -> bool {
