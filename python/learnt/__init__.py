@@ -1,6 +1,7 @@
 """Machine learning as one library: scikit-learn's names and contract, and the learners it lacks.
 
-Learners are in modules named as scikit-learn's: `learnt.linear_model.Ridge`.
+Learners are in modules named as scikit-learn's: `learnt.linear_model.Ridge`. `learnt.optimize` works
+on functions of your own.
 """
 
 import importlib
@@ -10,11 +11,12 @@ from ._base import from_bytes, load, registry, threads
 from ._modules import MODULES
 from ._native import __version__
 
-__all__ = ["__version__", "errors", "from_bytes", "load", "registry", "threads", *MODULES]
+_LAZY = (*MODULES, "optimize")
+__all__ = ["__version__", "errors", "from_bytes", "load", "registry", "threads", *_LAZY]
 
 
 def __getattr__(name):
-    if name in MODULES:
+    if name in _LAZY:
         return importlib.import_module(f"learnt.{name}")
     raise AttributeError(f"module 'learnt' has no attribute {name!r}")
 

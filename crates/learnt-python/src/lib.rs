@@ -1,13 +1,17 @@
 //! The native half of the Python package: one function that fits any learner of the registry, one
-//! class that is any trained model, and one file that converts arrays.
+//! class that is any trained model, one file that converts arrays, and optimisation of functions of
+//! the user.
 //!
 //! Everything that scikit-learn's conventions ask for is Python code beside it.
 
+mod callback;
+mod constrained;
 mod convert;
 mod failure;
 mod interrupt;
 mod linear;
 mod model;
+mod optimize;
 
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
@@ -34,7 +38,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linear::regularization_path, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
-    module.add_function(wrap_pyfunction!(threads_available, module)?)
+    module.add_function(wrap_pyfunction!(threads_available, module)?)?;
+    optimize::register(module)?;
+    constrained::register(module)
 }
 
 /// Trains a learner. `y` holds numbers, or codes of `classes` where those are given.

@@ -58,11 +58,6 @@ impl Lbfgs {
         Lbfgs { first_step: Some(step), ..self }
     }
 
-    /// The gradient at the best point so far.
-    pub fn gradient(&self) -> &[f64] {
-        &self.gradient
-    }
-
     fn accept(&mut self, at: Evaluation) {
         if self.search.is_some() {
             let moved: Vec<f64> = self.point.iter().zip(&self.base).map(|(a, b)| a - b).collect();
@@ -170,5 +165,55 @@ impl Minimizer for Lbfgs {
 
     fn value(&self) -> f64 {
         self.value
+    }
+
+    fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Σ i x_i² in twenty dimensions, with a term of fourth order.
+    fn bowl(x: &[f64]) -> Evaluation {
+        let mut gradient = vec![0.0; x.len()];
+        let mut value = 0.0;
+        for (i, &x) in x.iter().enumerate() {
+            let scale = i as f64 + 1.0;
+            value += scale * x * x + 0.1 * x.powi(4);
+            gradient[i] = 2.0 * scale * x + 0.4 * x.powi(3);
+        }
+        Evaluation { value, gradient, hessian: None }
+    }
+
+    #[test]
+    fn ten_pairs_are_remembered_and_every_step_satisfies_strong_wolfe() {
+        let never = Stop { gradient: 1e-9, decrease: 0.0 };
+        let mut method = Lbfgs::new((0..20).map(|i| 1.0 + (i % 3) as f64).collect(), never);
+        let mut before: Option<(Vec<f64>, Evaluation)> = None;
+        loop {
+            let steps = method.iterations();
+            let verdict = method.tell(bowl(method.point())).unwrap();
+            if method.iterations() > steps || before.is_none() {
+                let at = bowl(method.best());
+                if let Some((from, start)) = before {
+                    let moved: Vec<f64> =
+                        method.best().iter().zip(&from).map(|(a, b)| a - b).collect();
+                    let (slope, end) = (dot(&start.gradient, &moved), dot(&at.gradient, &moved));
+                    assert!(at.value <= start.value + 1e-4 * slope + 1e-12);
+                    assert!(end.abs() <= 0.9 * slope.abs() + 1e-12);
+                }
+                before = Some((method.best().to_vec(), at));
+            }
+            assert!(method.moves.len() <= MEMORY && method.moves.len() == method.changes.len());
+            if verdict != Verdict::Again {
+                assert_eq!(verdict, Verdict::Converged);
+                break;
+            }
+        }
+        assert_eq!(method.moves.len(), MEMORY);
+        assert!(method.best().iter().all(|x| x.abs() < 1e-8));
     }
 }

@@ -4,17 +4,53 @@
 //! function, [`Minimizer::tell`] takes the answer and decides. So the same method serves a closure
 //! ([`minimize`]) and a fit whose every evaluation is a pass over a stream of blocks.
 //!
-//! Methods stop when the largest component of the gradient is at most `Stop::gradient`, or when a
-//! full step promises to lower the value by at most `Stop::decrease`; a step that cannot be made
-//! shorter is [`Verdict::Stalled`].
+//! [`Lbfgs`] and [`Newton`] stop when the largest component of the gradient is at most
+//! `Stop::gradient`, or when a full step promises to lower the value by at most `Stop::decrease`; a
+//! step that cannot be made shorter is [`Verdict::Stalled`]. [`minimize_until`] adds the [`Rules`]
+//! that all methods share, and says which one fired.
 
+mod bounded_newton;
+mod coordinate;
+mod derivative;
+mod dual_active_set;
+mod em;
+mod gradient_descent;
+mod lagrangian;
 mod lbfgs;
+mod likelihood;
 mod line_search;
+mod motion;
 mod newton;
+mod quadratic;
+mod rate_study;
+mod rules;
+mod schedule;
+mod stochastic;
+mod univariate;
 
+pub use bounded_newton::BoundedNewton;
+pub use coordinate::CoordinateDescent;
+pub use derivative::{
+    Bounds, numeric_gradient, numeric_hessian, numeric_hessian_of_gradient, numeric_jacobian,
+};
+pub use em::{EmFit, ExpectationMaximization};
+pub use gradient_descent::{GradientDescent, normal_start};
+pub use lagrangian::{
+    Constrained, Dual, KktResiduals, Multipliers, dual_function, duality_gap, equality_quadratic,
+};
 pub use lbfgs::Lbfgs;
+pub use likelihood::{
+    Information, Likelihood, LikelihoodFit, LogDensity, MatrixOf, MaximumLikelihood,
+};
 pub use line_search::LineSearch;
+pub use motion::Motion;
 pub use newton::{Newton, newton_direction};
+pub use quadratic::{Programme, QuadraticProgram, QuadraticSolution};
+pub use rate_study::{RateCurve, learning_rate_study, mean_squares_hessian, stability_limit};
+pub use rules::{Minimum, Rules, Stopped, minimize_until};
+pub use schedule::Schedule;
+pub use stochastic::{RowOrder, StochasticDescent, StochasticFit, StochasticState};
+pub use univariate::{Lowest, bracket, brent, golden_section};
 
 use crate::context::{Context, Ended};
 use crate::data::Matrix;
@@ -50,6 +86,8 @@ pub enum Verdict {
     Converged,
     /// Rounding allows no further decrease.
     Stalled,
+    /// The function is not finite where the steps have led.
+    Diverged,
 }
 
 /// A method of minimisation as a resumable state.
@@ -68,6 +106,9 @@ pub trait Minimizer {
 
     /// The value at the best point so far.
     fn value(&self) -> f64;
+
+    /// The gradient where it was last taken.
+    fn gradient(&self) -> &[f64];
 
     /// Whether [`Evaluation::hessian`] must be given.
     fn needs_hessian(&self) -> bool {
@@ -110,12 +151,18 @@ pub fn minimize(
                     monitor.converge();
                     break;
                 }
+                Verdict::Diverged => return Err(diverged(method)),
             }
         }
         monitor.record(method.value());
     }
     let ended = monitor.finish();
     Ok(Ended { n_iter: method.iterations(), ..ended })
+}
+
+fn diverged(method: &impl Minimizer) -> Error {
+    Error::numeric(format!("diverged after {} iterations", method.iterations()))
+        .hint("use a smaller rate or scale the columns")
 }
 
 /// Refuses an answer of the wrong shape or a start where the function is not a number.

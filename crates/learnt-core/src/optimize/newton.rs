@@ -142,6 +142,10 @@ impl Minimizer for Newton {
         self.value
     }
 
+    fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
     fn needs_hessian(&self) -> bool {
         true
     }
@@ -174,5 +178,65 @@ pub fn newton_direction(hessian: &Matrix, gradient: &[f64]) -> Result<(Vec<f64>,
         if ridge > 1e12 {
             return Err(Error::numeric("the second derivatives are not finite"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+    use crate::optimize::{Rules, Stopped, minimize_until};
+
+    const NEVER: Stop = Stop { gradient: 0.0, decrease: 0.0 };
+
+    fn evaluation(value: f64, slope: f64, bend: f64) -> Evaluation {
+        let hessian = Some(Matrix::from_fn(1, 1, |_, _| bend));
+        Evaluation { value, gradient: vec![slope], hessian }
+    }
+
+    #[test]
+    fn full_steps_that_overshoot_are_shortened() {
+        // √(1 + x²): from 2 the full step goes to -8, and plain Newton diverges.
+        let function = |x: &[f64]| {
+            let root = (1.0 + x[0] * x[0]).sqrt();
+            evaluation(root, x[0] / root, root.powi(-3))
+        };
+        let mut method = Newton::new(vec![2.0], NEVER);
+        let rules = Rules { gradient: Some(1e-10), ..Rules::steps(50) };
+        let run = Context::default();
+        let found = minimize_until(&mut method, |x| Ok(function(x)), &rules, false, &run).unwrap();
+        assert!(found.stopped == Stopped::Gradient && found.x[0].abs() < 1e-10);
+        assert!(found.values.windows(2).all(|pair| pair[1] <= pair[0]));
+        assert!(found.evaluations > found.iterations + 1);
+    }
+
+    #[test]
+    fn an_indefinite_hessian_is_made_definite_and_the_step_goes_down() {
+        // x⁴ - x²: at 0.1 the curvature is negative; the minimum is at √½.
+        let function = |x: &[f64]| {
+            let square = x[0] * x[0];
+            evaluation(
+                square * square - square,
+                4.0 * square * x[0] - 2.0 * x[0],
+                12.0 * square - 2.0,
+            )
+        };
+        let mut method = Newton::new(vec![0.1], NEVER);
+        method.tell(function(&[0.1])).unwrap();
+        assert!(method.damped() && method.direction()[0] > 0.0);
+        let rules = Rules { gradient: Some(1e-10), ..Rules::steps(100) };
+        let run = Context::default();
+        let mut method = Newton::new(vec![0.1], NEVER);
+        let found = minimize_until(&mut method, |x| Ok(function(x)), &rules, false, &run).unwrap();
+        assert!((found.x[0] - 0.5_f64.sqrt()).abs() < 1e-9, "{:?}", found.x);
+    }
+
+    #[test]
+    fn a_singular_hessian_gives_a_finite_direction() {
+        let hessian = Matrix::from_fn(2, 2, |_, _| 1.0);
+        let (direction, damped) = newton_direction(&hessian, &[1.0, 1.0]).unwrap();
+        assert!(damped && direction.iter().all(|d| d.is_finite()) && direction[0] < 0.0);
+        let nothing = Matrix::from_fn(2, 2, |_, _| f64::NAN);
+        assert!(newton_direction(&nothing, &[1.0, 1.0]).is_err());
     }
 }

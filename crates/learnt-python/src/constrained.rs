@@ -1,0 +1,259 @@
+//! Likelihoods, quadratic programmes and Lagrangians of the user's functions.
+
+use crate::callback::{Caller, matrix, number, parts, vector};
+use crate::convert::array;
+use crate::failure::raise;
+use crate::optimize::outcome;
+use learnt_core::context::Context;
+use learnt_core::data::Matrix;
+use learnt_core::error::{Error, Result};
+use learnt_core::optimize::{
+    Bounds, Constrained, Evaluation, Information, Likelihood, LikelihoodFit, MaximumLikelihood,
+    Multipliers, Programme, QuadraticProgram, dual_function, duality_gap, equality_quadratic,
+};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Adds the functions to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(optimize_likelihood, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize_quadratic, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize_equality_quadratic, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize_lagrangian, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize_dual, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize_gap, module)?)?;
+    module.add_function(wrap_pyfunction!(optimize_kkt, module)?)
+}
+
+type Function<'py> = Bound<'py, PyAny>;
+
+/// Maximises a likelihood; all functions take θ.
+#[pyfunction]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one crossing of the boundary, called by one function"
+)]
+fn optimize_likelihood<'py>(
+    py: Python<'py>,
+    log_density: Function<'py>,
+    theta0: Vec<f64>,
+    score: Option<Function<'py>>,
+    hessian: Option<Function<'py>>,
+    expected: Option<Function<'py>>,
+    bounds: Option<(Vec<f64>, Vec<f64>)>,
+    level: f64,
+    information: &str,
+    max_iter: usize,
+    tol: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let fit = Caller::run(py, 0, |caller, run| {
+        let information = match information {
+            "observed" => Information::Observed,
+            "outer-product" => Information::OuterProduct,
+            "expected" => Information::Expected,
+            other => {
+                let known = ["observed", "outer-product", "expected"];
+                return Err(Error::unknown("information", other, known));
+            }
+        };
+        let bounds = bounds.map(|(lower, upper)| Bounds { lower, upper });
+        let method = MaximumLikelihood { bounds, level, information, max_iter, tol };
+        let mut model = Likelihood::new(|theta| caller.vector(&log_density, theta));
+        let given = |function: Option<Function<'py>>| {
+            function.map(|function| -> learnt_core::optimize::MatrixOf<'_> {
+                Box::new(move |theta| caller.matrix(&function, theta))
+            })
+        };
+        model.score = given(score);
+        model.hessian = given(hessian);
+        model.expected = given(expected);
+        method.fit(theta0, model, run)
+    })?;
+    describe(py, fit)
+}
+
+fn describe(py: Python<'_>, fit: LikelihoodFit) -> PyResult<Bound<'_, PyDict>> {
+    let out = PyDict::new(py);
+    let or_nan = |values: Vec<Option<f64>>| -> Vec<f64> {
+        values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect()
+    };
+    let intervals = Matrix::from_fn(fit.intervals.len(), 2, |i, j| {
+        fit.intervals[i].map_or(f64::NAN, |(low, high)| if j == 0 { low } else { high })
+    });
+    out.set_item("x", PyArray1::from_vec(py, fit.theta))?;
+    out.set_item("log_likelihood", fit.log_likelihood)?;
+    out.set_item("score", PyArray1::from_vec(py, fit.score))?;
+    out.set_item("observed_information", array(py, fit.observed)?)?;
+    out.set_item("outer_product", array(py, fit.outer_product)?)?;
+    out.set_item("expected_information", fit.expected.map(|m| array(py, m)).transpose()?)?;
+    out.set_item("covariance", fit.covariance.map(|m| array(py, m)).transpose()?)?;
+    out.set_item("standard_errors", PyArray1::from_vec(py, or_nan(fit.standard_errors)))?;
+    out.set_item("intervals", array(py, intervals)?)?;
+    out.set_item("at_bound", PyArray1::from_vec(py, fit.at_bound))?;
+    out.set_item("nit", fit.iterations)?;
+    outcome(&out, fit.stopped)?;
+    Ok(out)
+}
+
+/// Solves a quadratic programme.
+#[pyfunction]
+fn optimize_quadratic<'py>(
+    py: Python<'py>,
+    quadratic: &Bound<'py, PyAny>,
+    linear: Vec<f64>,
+    equalities: Option<(Bound<'py, PyAny>, Vec<f64>)>,
+    inequalities: Option<(Bound<'py, PyAny>, Vec<f64>)>,
+    bounds: Option<(Vec<f64>, Vec<f64>)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let part = |part: Option<(Bound<'py, PyAny>, Vec<f64>)>| -> PyResult<_> {
+        part.map(|(rows, values)| Ok((matrix(&rows)?, values))).transpose()
+    };
+    let problem = QuadraticProgram {
+        quadratic: matrix(quadratic)?,
+        linear,
+        equalities: part(equalities)?,
+        inequalities: part(inequalities)?,
+        bounds: bounds.map(|(lower, upper)| Bounds { lower, upper }),
+    };
+    let solved = Caller::run(py, 0, |_, run| problem.solve(run))?;
+    let out = PyDict::new(py);
+    let (status, message) = match &solved {
+        Programme::Solved(_) => ("solved", "the minimum was found"),
+        Programme::Infeasible => ("infeasible", "no point meets all constraints"),
+        Programme::Unbounded(_) => ("unbounded", "the objective falls for ever along `direction`"),
+    };
+    out.set_item("success", status == "solved")?;
+    out.set_item("status", status)?;
+    out.set_item("message", message)?;
+    match solved {
+        Programme::Infeasible => {}
+        Programme::Unbounded(direction) => {
+            out.set_item("direction", PyArray1::from_vec(py, direction))?;
+        }
+        Programme::Solved(solution) => {
+            out.set_item("x", PyArray1::from_vec(py, solution.x))?;
+            out.set_item("fun", solution.value)?;
+            out.set_item("equalities", PyArray1::from_vec(py, solution.equalities))?;
+            out.set_item("inequalities", PyArray1::from_vec(py, solution.inequalities))?;
+            out.set_item("lower", PyArray1::from_vec(py, solution.lower))?;
+            out.set_item("upper", PyArray1::from_vec(py, solution.upper))?;
+        }
+    }
+    Ok(out)
+}
+
+/// Point and multipliers of a quadratic with equalities alone.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "a pair of arrays")]
+fn optimize_equality_quadratic<'py>(
+    py: Python<'py>,
+    quadratic: &Bound<'py, PyAny>,
+    linear: Vec<f64>,
+    constraints: &Bound<'py, PyAny>,
+    values: Vec<f64>,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    let (quadratic, constraints) = (matrix(quadratic)?, matrix(constraints)?);
+    let (x, multipliers) = equality_quadratic(&quadratic, &linear, &constraints, &values)
+        .map_err(|error| raise(py, error))?;
+    Ok((PyArray1::from_vec(py, x), PyArray1::from_vec(py, multipliers)))
+}
+
+/// Objective and constraints where `problem` says (f, ∇f, g, ∇g, h, ∇h).
+fn constrained(caller: &Caller, problem: &Function, x: &[f64]) -> Result<Constrained> {
+    let answer = caller.keep(problem.call1((caller.array(x),)))?;
+    let read = || -> PyResult<Constrained> {
+        let [f, f_gradient, g, g_gradients, h, h_gradients] = parts(&answer, "the problem")?;
+        let gradient = vector(&f_gradient)?;
+        let rows = |object: &Function| -> PyResult<Matrix> {
+            let rows = matrix(object)?;
+            Ok(if rows.nrows() == 0 { Matrix::zeros(0, gradient.len()) } else { rows })
+        };
+        Ok(Constrained {
+            inequalities: vector(&g)?,
+            inequality_gradients: rows(&g_gradients)?,
+            equalities: vector(&h)?,
+            equality_gradients: rows(&h_gradients)?,
+            objective: Evaluation { value: number(&f)?, gradient: gradient.clone(), hessian: None },
+        })
+    };
+    caller.keep(read())
+}
+
+fn at<'py, T>(
+    py: Python<'py>,
+    multipliers: (Vec<f64>, Vec<f64>),
+    work: impl FnOnce(&Caller<'py>, &Multipliers, &Context) -> Result<T>,
+) -> PyResult<T> {
+    let (inequalities, equalities) = multipliers;
+    let multipliers = Multipliers { inequalities, equalities };
+    Caller::run(py, 0, |caller, run| work(caller, &multipliers, run))
+}
+
+/// L and its gradient.
+#[pyfunction]
+fn optimize_lagrangian<'py>(
+    py: Python<'py>,
+    problem: Function<'py>,
+    x: Vec<f64>,
+    multipliers: (Vec<f64>, Vec<f64>),
+) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+    let found = at(py, multipliers, |caller, multipliers, _| {
+        constrained(caller, &problem, &x)?.lagrangian(multipliers)
+    })?;
+    Ok((found.value, PyArray1::from_vec(py, found.gradient)))
+}
+
+/// The dual function.
+#[pyfunction]
+fn optimize_dual<'py>(
+    py: Python<'py>,
+    problem: Function<'py>,
+    start: Vec<f64>,
+    multipliers: (Vec<f64>, Vec<f64>),
+) -> PyResult<Bound<'py, PyDict>> {
+    let dual = at(py, multipliers, |caller, multipliers, run| {
+        dual_function(|x| constrained(caller, &problem, x), multipliers, &start, run)
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("fun", dual.value)?;
+    out.set_item("x", PyArray1::from_vec(py, dual.x))?;
+    outcome(&out, dual.stopped)?;
+    Ok(out)
+}
+
+/// f(x) less the dual function.
+#[pyfunction]
+fn optimize_gap<'py>(
+    py: Python<'py>,
+    problem: Function<'py>,
+    x: Vec<f64>,
+    multipliers: (Vec<f64>, Vec<f64>),
+    tol: f64,
+) -> PyResult<f64> {
+    at(py, multipliers, |caller, multipliers, run| {
+        duality_gap(|x| constrained(caller, &problem, x), &x, multipliers, tol, run)
+    })
+}
+
+/// The residuals of the conditions, and their description.
+#[pyfunction]
+fn optimize_kkt<'py>(
+    py: Python<'py>,
+    problem: Function<'py>,
+    x: Vec<f64>,
+    multipliers: (Vec<f64>, Vec<f64>),
+    tol: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let residuals = at(py, multipliers, |caller, multipliers, _| {
+        constrained(caller, &problem, &x)?.kkt(multipliers)
+    })?;
+    let out = PyDict::new(py);
+    out.set_item("stationarity", residuals.stationarity)?;
+    out.set_item("primal_feasibility", residuals.primal_feasibility)?;
+    out.set_item("dual_feasibility", residuals.dual_feasibility)?;
+    out.set_item("complementary_slackness", residuals.complementary_slackness)?;
+    out.set_item("success", residuals.hold(tol))?;
+    out.set_item("message", residuals.to_string())?;
+    Ok(out)
+}
