@@ -73,7 +73,7 @@ pub struct ElasticNetModel {
     pub dual_gap: Vec<f64>,
     /// Passes over the coefficients for each output.
     pub n_iter: Vec<usize>,
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     alpha: f64,
     l1_ratio: f64,
     converged: bool,
