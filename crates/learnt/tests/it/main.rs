@@ -11,4 +11,5 @@ mod golden_least_squares;
 mod golden_logistic;
 mod golden_metrics;
 mod golden_naive_bayes;
+mod golden_penalized;
 mod kept_models;
