@@ -141,7 +141,9 @@ impl Rounds for LinearDiscriminantAnalysis {
         let (classes, columns) = (outline.classes.len(), outline.schema.len());
         let most = classes.saturating_sub(1).min(columns);
         if let Some(count) = self.n_components.filter(|&count| count > most && classes > 1) {
-            let expected = format!("at most {most}, the lesser of {columns} columns and {classes} classes less 1");
+            let expected = format!(
+                "at most {most}, the lesser of {columns} columns and {classes} classes less 1"
+            );
             return Err(Error::parameter("n_components", expected, count));
         }
         let estimated = self.shrinkage == Shrinkage::Auto;
@@ -215,11 +217,7 @@ impl LinearDiscriminantAnalysis {
     }
 
     /// W with WᵀW = S⁻¹, and a note if some directions are left out.
-    fn sphering(
-        &self,
-        covariance: &Matrix,
-        names: &[String],
-    ) -> Result<(Matrix, Option<String>)> {
+    fn sphering(&self, covariance: &Matrix, names: &[String]) -> Result<(Matrix, Option<String>)> {
         let lenient = self.solver == LinearDiscriminantSolver::Svd;
         let tol = if lenient { self.tol } else { 0.0 };
         let correlation = Correlation::new(covariance);
@@ -301,14 +299,8 @@ fn make_largest_positive(row: &mut [f64]) {
 }
 
 /// Weights and intercepts of the scores about an origin; their difference for two classes.
-fn scores(
-    sphering: &Matrix,
-    means: &Matrix,
-    origin: &[f64],
-    priors: &[f64],
-) -> (Matrix, Vec<f64>) {
-    let centred =
-        Matrix::from_fn(means.nrows(), means.ncols(), |k, j| means[(k, j)] - origin[j]);
+fn scores(sphering: &Matrix, means: &Matrix, origin: &[f64], priors: &[f64]) -> (Matrix, Vec<f64>) {
+    let centred = Matrix::from_fn(means.nrows(), means.ncols(), |k, j| means[(k, j)] - origin[j]);
     let sphered = matmul(centred.view(), sphering.view().transposed());
     let coef = matmul(sphered.view(), sphering.view());
     let intercept: Vec<f64> = (0..means.nrows())
@@ -407,7 +399,10 @@ impl LinearDiscriminantAnalysisModel {
                 (s.nrows(), s.ncols()) == (columns, coordinates) && finite(s.as_slice())
             })
             && self.xbar.as_ref().is_none_or(|x| x.len() == columns && finite(x))
-            && self.covariance.as_ref().is_none_or(|c| (c.nrows(), c.ncols()) == (columns, columns));
+            && self
+                .covariance
+                .as_ref()
+                .is_none_or(|c| (c.nrows(), c.ncols()) == (columns, columns));
         if fits { Ok(()) } else { Err(invalid("scores do not fit the classes and columns")) }
     }
 
@@ -447,8 +442,7 @@ pub(super) fn class_means(
     means: &Matrix,
 ) -> ReportTable {
     let shown: Vec<String> = classes.iter().take(8).map(|class| plain(class)).collect();
-    let head: Vec<&str> =
-        ["column"].into_iter().chain(shown.iter().map(String::as_str)).collect();
+    let head: Vec<&str> = ["column"].into_iter().chain(shown.iter().map(String::as_str)).collect();
     let mut table = ReportTable::new("Means of the classes", &head);
     let line = |name: &str, value: &dyn Fn(usize) -> Cell| -> Vec<Cell> {
         [Cell::Text(name.to_string())].into_iter().chain((0..shown.len()).map(value)).collect()

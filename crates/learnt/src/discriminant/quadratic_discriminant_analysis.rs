@@ -104,7 +104,9 @@ impl Estimator for QuadraticDiscriminantAnalysis {
             .streaming()
             .complexity(25)
             .cost("n p² + K p³ time, K p² memory")
-            .reference("Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning");
+            .reference(
+                "Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning",
+            );
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {
         rounds::train(self, data, run)
@@ -142,11 +144,7 @@ impl Rounds for QuadraticDiscriminantAnalysis {
 }
 
 impl QuadraticDiscriminantAnalysis {
-    fn model(
-        &self,
-        known: Known,
-        run: &Context,
-    ) -> Result<QuadraticDiscriminantAnalysisModel> {
+    fn model(&self, known: Known, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {
         let covariances = self.covariances(&known)?;
         let Known { names, classes, all, .. } = known;
         let hint = "set reg_param above 0, such as 0.01, or use RegularizedDiscriminantAnalysis";

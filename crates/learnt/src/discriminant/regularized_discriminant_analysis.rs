@@ -113,11 +113,7 @@ impl Rounds for RegularizedDiscriminantAnalysis {
 }
 
 impl RegularizedDiscriminantAnalysis {
-    fn model(
-        &self,
-        known: Known,
-        run: &Context,
-    ) -> Result<RegularizedDiscriminantAnalysisModel> {
+    fn model(&self, known: Known, run: &Context) -> Result<RegularizedDiscriminantAnalysisModel> {
         let Known { names, classes, all, .. } = known;
         let pooled = all.pooled();
         let mut blends = match self.alpha < 1.0 {
@@ -212,7 +208,10 @@ mod tests {
         let with = |alpha| RegularizedDiscriminantAnalysis { alpha, ..Default::default() };
         let linear = LinearDiscriminantAnalysis::default().fit(&data.view()).unwrap();
         let at_one = with(1.0).fit(&data.view()).unwrap();
-        assert_close(&at_one.probabilities(&frame).unwrap(), &linear.probabilities(&frame).unwrap());
+        assert_close(
+            &at_one.probabilities(&frame).unwrap(),
+            &linear.probabilities(&frame).unwrap(),
+        );
         let quadratic = QuadraticDiscriminantAnalysis::default().fit(&data.view()).unwrap();
         let at_zero = with(0.0).fit(&data.view()).unwrap();
         let expected = quadratic.probabilities(&frame).unwrap();
@@ -231,7 +230,10 @@ mod tests {
         let quadratic = QuadraticDiscriminantAnalysis::default().fit(&data.view()).unwrap();
         let frame = data.x.frame();
         assert_eq!(linear.classify(&frame).unwrap(), quadratic.classify(&frame).unwrap());
-        assert_close(&linear.probabilities(&frame).unwrap(), &quadratic.probabilities(&frame).unwrap());
+        assert_close(
+            &linear.probabilities(&frame).unwrap(),
+            &quadratic.probabilities(&frame).unwrap(),
+        );
     }
 
     #[test]

@@ -63,9 +63,8 @@ impl ClassScatter {
                 distance[(place, j)] += weight * gap * gap;
             }
         }
-        let is_far = |place: usize, j: usize| {
-            distance[(place, j)] > FAR * self.scatter[place][(j, j)]
-        };
+        let is_far =
+            |place: usize, j: usize| distance[(place, j)] > FAR * self.scatter[place][(j, j)];
         (0..self.scatter.len()).any(|place| (0..columns).any(|j| is_far(place, j)))
     }
 
@@ -99,7 +98,8 @@ impl ClassScatter {
     pub(super) fn check(&self, names: &[String], classes: &[String]) -> Result<()> {
         if self.present() < 2 {
             let only = (0..classes.len()).find(|&k| self.rows[k] > 0).map_or("", |k| &classes[k]);
-            let message = format!("only class '{}' has rows, and two classes are needed", plain(only));
+            let message =
+                format!("only class '{}' has rows, and two classes are needed", plain(only));
             return Err(Error::new(Code::OneClass, message));
         }
         let overflows = |&j: &usize| {
@@ -108,7 +108,8 @@ impl ClassScatter {
         };
         if let Some(j) = (0..names.len()).find(overflows) {
             let name = plain(&names[j]);
-            let message = format!("the squares of column '{name}' are too large for double precision");
+            let message =
+                format!("the squares of column '{name}' are too large for double precision");
             return Err(Error::new(Code::NotFinite, message)
                 .column(name)
                 .hint("divide it by its largest value"));
@@ -226,7 +227,8 @@ impl Merge for ClassScatter {
                 self.mean.row_mut(k).copy_from_slice(later.mean.row(k));
             } else if other > 0.0 {
                 let (mean, other_mean) = (self.mean.row_mut(k), later.mean.row(k));
-                let delta: Vec<f64> = other_mean.iter().zip(mean.iter()).map(|(b, a)| b - a).collect();
+                let delta: Vec<f64> =
+                    other_mean.iter().zip(mean.iter()).map(|(b, a)| b - a).collect();
                 let share = other / (own + other);
                 add_scaled(mean, share, &delta);
                 let place = self.place(k);
@@ -245,7 +247,8 @@ mod tests {
     fn sample(n: usize) -> OwnedDataset {
         let mut rng = Context::default().rng(3);
         let normal = learnt_core::stats::sample::standard_normal;
-        let x = Matrix::from_fn(n, 3, |i, j| 1e4 * (i % 3) as f64 + (j + 1) as f64 * normal(&mut rng));
+        let x =
+            Matrix::from_fn(n, 3, |i, j| 1e4 * (i % 3) as f64 + (j + 1) as f64 * normal(&mut rng));
         let labels: Vec<Label> = (0..n).map(|i| Label::Int((i % 3) as i64)).collect();
         OwnedDataset::classification(x, &labels)
     }

@@ -254,7 +254,8 @@ mod tests {
 
     #[test]
     fn equal_fits_of_three_classes_go_to_the_first() {
-        let mut model = IndicatorRegression::default().fit(&line(&[0, 1, 2, 0, 1, 2]).view()).unwrap();
+        let mut model =
+            IndicatorRegression::default().fit(&line(&[0, 1, 2, 0, 1, 2]).view()).unwrap();
         (model.coef, model.intercept) = (Matrix::zeros(3, 1), vec![0.2, 0.4, 0.4]);
         let row = Table::unnamed(Matrix::column_vector(vec![1.0]));
         assert_eq!(model.classify(&row.frame()).unwrap(), [1]);
