@@ -1,17 +1,28 @@
-//! Learners made of learners: pipelines and column transformers. They see learners only through
-//! [`AnyEstimator`](learnt_core::estimator::AnyEstimator).
+//! Learners made of learners: pipelines, column transformers, multiclass wrappers. They see learners
+//! only through [`AnyEstimator`](learnt_core::estimator::AnyEstimator).
 
 mod column_transformer;
 mod named;
+mod one_vs_one_classifier;
+mod one_vs_rest_classifier;
 mod pipeline;
+mod wrapped;
 
 pub use column_transformer::{
     Action, ColumnTransformer, ColumnTransformerModel, Group, Groups, Remainder,
 };
 pub use named::{Part, Steps};
+pub use one_vs_one_classifier::{OneVsOneClassifier, OneVsOneClassifierModel};
+pub use one_vs_rest_classifier::{OneVsRestClassifier, OneVsRestClassifierModel};
 pub use pipeline::{Pipeline, PipelineModel};
+pub use wrapped::Wrapped;
 
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] = &[entry::<Pipeline>(), entry::<ColumnTransformer>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<Pipeline>(),
+    entry::<ColumnTransformer>(),
+    entry::<OneVsOneClassifier>(),
+    entry::<OneVsRestClassifier>(),
+];

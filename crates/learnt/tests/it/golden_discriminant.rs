@@ -8,7 +8,7 @@ use learnt::discriminant::{
 };
 use learnt::linear::{IndicatorRegression, LinearMachine, OnBoundary, masking};
 use learnt::prelude::*;
-use learnt::stats::distributions::Normal;
+use learnt::stats::distribution::{Continuous, Normal};
 
 fn rows(case: &Case) -> Vec<usize> {
     numbers(case.input("posterior_rows")).iter().map(|&i| i as usize).collect()
@@ -173,7 +173,7 @@ fn indicator_regression_on_iris() {
 #[test]
 fn the_middle_class_is_masked_and_cured() {
     let case = Case::new("linear.json", "indicator-masking");
-    let normal = Normal::new(0.0, 1.0).unwrap();
+    let normal = Normal::standard();
     let x: Vec<f64> = (0..300)
         .map(|i| {
             let quantile = normal.quantile(((i % 100) as f64 + 0.5) / 100.0);
