@@ -5,7 +5,7 @@ use super::fit::duration;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{print, print_json};
-use learnt::data::Dataset;
+use learnt::data::{Dataset, Target};
 use learnt::error::{Code, Error, Result, plain};
 use learnt::estimator::Entry;
 use learnt::metrics::{self, Metric, Task};

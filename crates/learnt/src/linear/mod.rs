@@ -11,6 +11,7 @@ mod likelihood;
 mod linear_regression;
 mod logistic_fit;
 mod logistic_regression;
+pub mod penalized;
 mod predict;
 mod ridge;
 
@@ -24,6 +25,7 @@ pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
+pub use penalized::{ElasticNet, ElasticNetModel, Lasso};
 pub use predict::linear_predict;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 
@@ -33,6 +35,8 @@ use learnt_core::estimator::{Entry, entry};
 pub const ENTRIES: &[Entry] = &[
     entry::<LinearRegression>(),
     entry::<Ridge>(),
+    entry::<Lasso>(),
+    entry::<ElasticNet>(),
     entry::<LogisticRegression>(),
     entry::<GeneralizedLinearModel>(),
     entry::<PoissonRegressor>(),

@@ -23,9 +23,9 @@ mod refine;
 use gradient::{Anchor, Gradient};
 use learnt_core::linalg::{dot, singular_values};
 use learnt_core::prelude::*;
-use moments::Moments;
+pub(super) use moments::Moments;
 use normal::{Factor, System};
-use orthogonal::Rows;
+pub(super) use orthogonal::Rows;
 
 /// What is to be minimised, and how.
 #[derive(Clone, Copy, Debug)]

@@ -12,19 +12,19 @@ use learnt_core::prelude::*;
 
 /// Count, means and scatter Σ w (z - mean)(z - mean)ᵀ of z = (inputs, outputs).
 #[derive(Stored, Clone, Debug)]
-pub(super) struct Moments {
+pub(in crate::linear) struct Moments {
     /// Rows with a weight above zero.
-    pub(super) rows: u64,
+    pub(in crate::linear) rows: u64,
     /// Sum of the weights.
-    pub(super) weight: f64,
+    pub(in crate::linear) weight: f64,
     /// Sum of their logarithms.
-    pub(super) ln_weight: f64,
+    pub(in crate::linear) ln_weight: f64,
     /// Means, or zeros where the scatter is about the origin.
-    pub(super) mean: Vec<f64>,
+    pub(in crate::linear) mean: Vec<f64>,
     /// What rounding took from the means: without it, merging columns far from zero loses digits.
-    pub(super) rest: Vec<f64>,
+    pub(in crate::linear) rest: Vec<f64>,
     /// The scatter about the mean; of the outputs alone where the rows are kept.
-    pub(super) scatter: Matrix,
+    pub(in crate::linear) scatter: Matrix,
 }
 
 /// Squared distance from the first row to the mean, in variances, from which a block is summed
@@ -33,7 +33,7 @@ const FAR: f64 = 256.0;
 
 impl Moments {
     /// The moments of one block, about the mean if `centred`, else about the origin.
-    pub(super) fn of(data: &Dataset, centred: bool) -> Result<Moments> {
+    pub(in crate::linear) fn of(data: &Dataset, centred: bool) -> Result<Moments> {
         let y = data.real_target()?;
         let width = data.x.ncols() + y.ncols();
         let mut origin = vec![0.0; width];

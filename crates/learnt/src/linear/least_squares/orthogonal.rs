@@ -9,14 +9,16 @@ use learnt_core::prelude::*;
 
 /// All rows, for tables with no more rows than columns.
 #[derive(Stored, Clone, Debug)]
-pub(super) struct Rows {
-    weights: Vec<f64>,
-    values: Matrix,
+pub(in crate::linear) struct Rows {
+    /// The weight of each row.
+    pub(in crate::linear) weights: Vec<f64>,
+    /// Inputs, then outputs.
+    pub(in crate::linear) values: Matrix,
 }
 
 impl Rows {
     /// The rows of one block, inputs and outputs side by side.
-    pub(super) fn of(data: &Dataset) -> Result<Rows> {
+    pub(in crate::linear) fn of(data: &Dataset) -> Result<Rows> {
         let y = data.real_target()?;
         let (mut weights, mut values) = (Vec::new(), Vec::new());
         for_each_row(data, y, |i, inputs, outputs| {

@@ -1,0 +1,386 @@
+//! Elastic net: least squares with an L1 and an L2 penalty.
+//!
+//! Minimises (1/2n) Σ w (y - a - xb)² + alpha l1_ratio ‖b‖₁ + ½ alpha (1 - l1_ratio) ‖b‖², with n the
+//! sum of the weights and a free. ‖y - Xb‖² + λ (r ‖b‖₁ + (1 - r) ‖b‖²) is the same with
+//! λ r = 2 n alpha l1_ratio and λ (1 - r) = n alpha (1 - l1_ratio).
+//! Cyclic coordinate descent on the products of columns (see `quadratic`), which one pass over the
+//! data sums up; with fewer rows than columns, or very many columns, on the columns themselves.
+//! Stops when the duality gap is at most tol mean (y - ȳ)².
+//!
+//! Zou and Hastie (2005), Journal of the Royal Statistical Society B 67(2), 301-320.
+
+use super::problem::{Problem, Settings, Solved, Stage, Summary};
+use crate::linear::predict::linear_predict;
+use learnt_core::prelude::*;
+
+/// Least squares with an L1 and an L2 penalty on the coefficients.
+///
+/// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
+/// faster.
+///
+/// ```
+/// use learnt::{linear::penalized::ElasticNet, prelude::*};
+/// let x = Matrix::column_vector(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+/// let data = OwnedDataset::regression(x, vec![2.0, 4.0, 5.0, 4.0, 5.0]);
+/// let model = ElasticNet { alpha: 0.8, ..ElasticNet::default() }.fit(&data.view())?;
+/// assert!((model.coef[(0, 0)] - 0.8 / 2.4).abs() < 1e-12);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct ElasticNet {
+    /// Strength of the penalty; 0 is plain least squares.
+    #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
+    pub alpha: f64,
+    /// Share of the L1 penalty: 1 is the lasso, 0 is ridge regression.
+    #[param(default = 0.5, range = 0.0..=1.0, search = linear(0.0, 1.0))]
+    pub l1_ratio: f64,
+    /// Fit an intercept.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Most passes over the coefficients.
+    #[param(default = 1000, range = 1..)]
+    pub max_iter: usize,
+    /// Largest duality gap, as a share of the variance of the target.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+    /// Keep all coefficients at or above zero.
+    #[param(default = false)]
+    pub positive: bool,
+    /// The order of the coefficients in a pass.
+    #[param(default = Selection::Cyclic)]
+    pub selection: Selection,
+}
+
+/// Orders of coefficients in a pass of coordinate descent.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Selection {
+    /// In the order of the columns.
+    Cyclic,
+    /// In a random order, another one in each pass.
+    Random,
+}
+
+/// A fitted [`ElasticNet`] or [`Lasso`](super::Lasso).
+#[derive(Model, Clone, Debug)]
+#[model(regressor, validate = validate, report = report, converged = converged)]
+pub struct ElasticNetModel {
+    /// Coefficients, (n_outputs × n_features).
+    pub coef: Matrix,
+    /// One intercept for each output; zero without `fit_intercept`.
+    pub intercept: Vec<f64>,
+    /// Duality gap of each output: the objective is at most this far above its minimum. With
+    /// `alpha` 0, what each coefficient alone could still gain, added up.
+    pub dual_gap: Vec<f64>,
+    /// Passes over the coefficients for each output.
+    pub n_iter: Vec<usize>,
+    names: Vec<String>,
+    alpha: f64,
+    l1_ratio: f64,
+    converged: bool,
+}
+
+/// What [`ElasticNet`] and the lasso share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Net {
+    pub(super) alpha: f64,
+    pub(super) l1_ratio: f64,
+    pub(super) fit_intercept: bool,
+    pub(super) settings: Settings,
+}
+
+impl ElasticNet {
+    fn net(&self) -> Net {
+        Net {
+            alpha: self.alpha,
+            l1_ratio: self.l1_ratio,
+            fit_intercept: self.fit_intercept,
+            settings: Settings {
+                positive: self.positive,
+                max_iter: self.max_iter,
+                tol: self.tol,
+                random: self.selection == Selection::Random,
+            },
+        }
+    }
+}
+
+impl Estimator for ElasticNet {
+    type Model = ElasticNetModel;
+    const ABOUT: &'static About = &About::regressor("linear_model.ElasticNet")
+        .weights()
+        .many_outputs()
+        .threads()
+        .iterations()
+        .randomness()
+        .streaming()
+        .scaling()
+        .complexity(21)
+        .cost("n p² time, p² memory; n p time a pass with more columns than rows")
+        .reference("Zou and Hastie (2005), JRSS B 67(2), 301-320")
+        .exempt(&[("seeds_differ", "only `selection` random draws; the default does not")]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for ElasticNet {
+    type State = Stage;
+    type Summary = Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        Stage::begin(outline, run)
+    }
+
+    fn summarize(
+        &self,
+        state: &Stage,
+        block: &Block,
+        _memo: &mut (),
+        _run: &Context,
+    ) -> Result<Summary> {
+        state.summarize(&block.data, self.fit_intercept)
+    }
+
+    fn advance(
+        &self,
+        state: Stage,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Stage, ElasticNetModel>> {
+        let problem = state.problem(all, self.fit_intercept, run)?;
+        self.net().fit(&problem, state.names, run).map(Step::Done)
+    }
+}
+
+impl Net {
+    /// The penalties (l1, l2) of the mean of squares.
+    pub(super) fn penalties(&self) -> (f64, f64) {
+        (self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio))
+    }
+
+    /// Every output by itself.
+    pub(super) fn fit(
+        &self,
+        problem: &Problem,
+        names: Vec<String>,
+        run: &Context,
+    ) -> Result<ElasticNetModel> {
+        let outputs = problem.right.len();
+        let each = run.try_par_map(outputs, |t| {
+            let run = if outputs == 1 { *run } else { run.child(t as u64) };
+            problem.solve(t, &mut problem.start(t), self.penalties(), 1.0, &self.settings, &run)
+        })?;
+        for (t, solved) in each.iter().enumerate() {
+            warn_unconverged(problem, t, solved, self.settings.tol, run);
+        }
+        let coef: Vec<&[f64]> = each.iter().map(|solved| &solved.coef[..]).collect();
+        let intercept = |(t, solved): (usize, &Solved)| match self.fit_intercept {
+            true => problem.intercept(t, &solved.coef),
+            false => 0.0,
+        };
+        Ok(ElasticNetModel {
+            intercept: each.iter().enumerate().map(intercept).collect(),
+            coef: Matrix::from_rows(&coef)?,
+            dual_gap: each.iter().map(|solved| solved.gap).collect(),
+            n_iter: each.iter().map(|solved| solved.n_iter).collect(),
+            names,
+            alpha: self.alpha,
+            l1_ratio: self.l1_ratio,
+            converged: each.iter().all(|solved| solved.converged),
+        })
+    }
+}
+
+/// Running out of passes is a warning with the numbers in it.
+pub(super) fn warn_unconverged(
+    problem: &Problem,
+    t: usize,
+    solved: &Solved,
+    tol: f64,
+    run: &Context,
+) {
+    if !solved.converged {
+        let message = format!(
+            "coordinate descent did not converge in {} passes: the duality gap is {:.3e}, and {:.3e} is accepted; raise max_iter, scale the columns or raise alpha",
+            solved.n_iter,
+            solved.gap,
+            tol * problem.total[t]
+        );
+        run.warn(Code::NotConverged, message);
+    }
+}
+
+impl ElasticNetModel {
+    fn validate(&self) -> Result<()> {
+        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
+        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
+        let lengths = [self.intercept.len(), self.dual_gap.len(), self.n_iter.len()];
+        let agree = lengths.iter().all(|&length| length == outputs) && self.names.len() == d;
+        match finite && agree && outputs > 0 {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
+        }
+    }
+
+    fn report(&self) -> Report {
+        let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
+        let mut report = Report::new(title);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.figures.push(("alpha".into(), self.alpha));
+        if self.l1_ratio != 1.0 {
+            report.figures.push(("l1_ratio".into(), self.l1_ratio));
+        }
+        let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
+        report.figures.push(("coefficients other than zero".into(), kept as f64));
+        report.notes.push("Coefficients of exactly zero are left out.".into());
+        report
+    }
+}
+
+/// A table for each output, without coefficients of zero.
+pub(super) fn coefficient_tables(
+    coef: &Matrix,
+    intercept: &[f64],
+    names: &[String],
+) -> Vec<ReportTable> {
+    let of = |t: usize| {
+        let title = if coef.nrows() == 1 { String::new() } else { format!("Output {}", t + 1) };
+        let mut table = ReportTable::new(&title, &["term", "coefficient"]);
+        table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept[t])]);
+        for (name, &b) in names.iter().zip(coef.row(t)).filter(|(_, b)| **b != 0.0) {
+            table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
+        }
+        table
+    };
+    (0..coef.nrows()).map(of).collect()
+}
+
+impl Regressor for ElasticNetModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        linear_predict(x, &self.coef, &self.intercept, run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::Ridge;
+    use crate::linear::penalized::Lasso;
+    use learnt_core::stats::sample::standard_normal;
+
+    fn random(n: usize, d: usize) -> OwnedDataset {
+        let mut rng = Context::default().rng(3);
+        let x = Matrix::from_fn(n, d, |_, j| standard_normal(&mut rng) + j as f64);
+        let y =
+            (0..n).map(|i| x[(i, 0)] - 2.0 * x[(i, d - 1)] + standard_normal(&mut rng)).collect();
+        OwnedDataset::regression(x, y)
+    }
+
+    fn exact(alpha: f64, l1_ratio: f64) -> ElasticNet {
+        ElasticNet { alpha, l1_ratio, tol: 1e-14, max_iter: 100_000, ..ElasticNet::default() }
+    }
+
+    fn close(a: &ElasticNetModel, b: &ElasticNetModel, bound: f64) {
+        for (x, y) in a.coef.as_slice().iter().zip(b.coef.as_slice()) {
+            assert!((x - y).abs() < bound, "{x} {y}");
+        }
+        assert!((a.intercept[0] - b.intercept[0]).abs() < 10.0 * bound);
+    }
+
+    #[test]
+    fn the_ratio_one_is_the_lasso() {
+        let data = random(80, 6);
+        let net = exact(0.3, 1.0).fit(&data.view()).unwrap();
+        let lasso = Lasso { alpha: 0.3, tol: 1e-14, ..Lasso::default() };
+        assert_eq!(net.coef, lasso.fit(&data.view()).unwrap().coef);
+        assert!(net.coef.as_slice().contains(&0.0));
+    }
+
+    #[test]
+    fn the_ratio_zero_is_ridge() {
+        for (n, d) in [(80, 6), (10, 30)] {
+            let data = random(n, d);
+            let net = exact(0.3, 0.0).fit(&data.view()).unwrap();
+            let ridge = Ridge { alpha: 0.3 * n as f64, ..Ridge::default() };
+            let ridge = ridge.fit(&data.view()).unwrap();
+            for (a, b) in net.coef.as_slice().iter().zip(ridge.coef.as_slice()) {
+                assert!((a - b).abs() < 1e-6, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_penalty_is_least_squares() {
+        let data = random(80, 6);
+        let net = exact(0.0, 0.5).fit(&data.view()).unwrap();
+        let plain = Ridge { alpha: 0.0, ..Ridge::default() }.fit(&data.view()).unwrap();
+        for (a, b) in net.coef.as_slice().iter().zip(plain.coef.as_slice()) {
+            assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn columns_and_their_products_give_one_answer() {
+        for (n, d) in [(30, 29), (30, 31), (20, 200)] {
+            let data = random(n, d);
+            let run = Context::default();
+            let rows = crate::linear::least_squares::Rows::of(&data.view()).unwrap();
+            let moments = crate::linear::least_squares::Moments::of(&data.view(), true).unwrap();
+            let wide = Problem::from_rows(&rows, 1, true, &run).unwrap();
+            let tall = Problem::from_moments(moments, 1);
+            let names = vec![String::new(); d];
+            for (alpha, ratio, positive) in [(0.1, 1.0, false), (0.2, 0.5, false), (0.1, 0.9, true)]
+            {
+                let net = ElasticNet { positive, ..exact(alpha, ratio) }.net();
+                let a = net.fit(&wide, names.clone(), &run).unwrap();
+                close(&a, &net.fit(&tall, names.clone(), &run).unwrap(), 1e-6);
+                assert!(a.converged && a.dual_gap[0] < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn random_order_ends_at_the_same_minimum_and_outputs_are_independent() {
+        let data = random(60, 8);
+        let cyclic = exact(0.1, 0.7).fit(&data.view()).unwrap();
+        let random = ElasticNet { selection: Selection::Random, ..exact(0.1, 0.7) };
+        close(&cyclic, &random.fit(&data.view()).unwrap(), 1e-6);
+        let y = data.view().real_target().unwrap().column(0);
+        let two = Matrix::from_fn(60, 2, |i, t| if t == 0 { -y[i] } else { y[i] });
+        let both = OwnedDataset { y: Some(OwnedTarget::Real(two)), ..data };
+        let both = exact(0.1, 0.7).fit(&both.view()).unwrap();
+        for j in 0..8 {
+            assert!((both.coef[(1, j)] - cyclic.coef[(0, j)]).abs() < 1e-9);
+            assert!((both.coef[(0, j)] + cyclic.coef[(0, j)]).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_constant_target_or_column_gets_zeros() {
+        let data = OwnedDataset::regression(Matrix::from_fn(9, 2, |i, _| i as f64), vec![0.1; 9]);
+        let model = ElasticNet::default().fit(&data.view()).unwrap();
+        assert_eq!((model.coef.as_slice(), &model.intercept[..]), (&[0.0, 0.0][..], &[0.1][..]));
+        let mut data = random(20, 3);
+        (0..20).for_each(|i| data.x.values_mut()[(i, 1)] = 0.1);
+        for alpha in [0.0, 0.1] {
+            assert_eq!(exact(alpha, 0.5).fit(&data.view()).unwrap().coef[(0, 1)], 0.0);
+        }
+    }
+
+    #[test]
+    fn too_few_passes_are_a_warning_with_the_gap() {
+        let data = random(50, 10);
+        let run = Context::default();
+        let recorder = learnt_core::context::Recorder::new(run.observer());
+        let learner = ElasticNet { max_iter: 1, ..exact(1e-4, 1.0) };
+        let model = learner.fit_in(&data.view(), &run.observed_by(&recorder)).unwrap();
+        assert!(!model.converged && model.n_iter == [1]);
+        assert!(recorder.warnings()[0].message.contains("duality gap"));
+    }
+}

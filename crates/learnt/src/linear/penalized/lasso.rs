@@ -1,0 +1,158 @@
+//! Lasso: least squares with an L1 penalty, which makes coefficients exactly zero.
+//!
+//! Minimises (1/2n) Σ w (y - a - xb)² + alpha ‖b‖₁, with n the sum of the weights and a free.
+//! ‖y - Xb‖² + λ ‖b‖₁ is the same with λ = 2 n alpha.
+//! Coordinate descent by soft thresholds (see `elastic_net`, whose `l1_ratio` is 1 here).
+//!
+//! Tibshirani (1996), Journal of the Royal Statistical Society B 58(1), 267-288.
+
+use super::elastic_net::{ElasticNetModel, Net, Selection};
+use super::problem::{Settings, Stage, Summary};
+use learnt_core::prelude::*;
+
+/// Least squares with an L1 penalty on the coefficients.
+///
+/// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
+/// faster.
+///
+/// ```
+/// use learnt::{linear::penalized::Lasso, prelude::*};
+/// let x = Matrix::column_vector(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+/// let data = OwnedDataset::regression(x, vec![2.0, 4.0, 5.0, 4.0, 5.0]);
+/// let model = Lasso { alpha: 0.4, ..Lasso::default() }.fit(&data.view())?;
+/// assert!((model.coef[(0, 0)] - 0.4).abs() < 1e-12);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct Lasso {
+    /// Strength of the penalty; 0 is plain least squares.
+    #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
+    pub alpha: f64,
+    /// Fit an intercept.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Most passes over the coefficients.
+    #[param(default = 1000, range = 1..)]
+    pub max_iter: usize,
+    /// Largest duality gap, as a share of the variance of the target.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+    /// Keep all coefficients at or above zero.
+    #[param(default = false)]
+    pub positive: bool,
+    /// The order of the coefficients in a pass.
+    #[param(default = Selection::Cyclic)]
+    pub selection: Selection,
+}
+
+impl Lasso {
+    fn net(&self) -> Net {
+        Net {
+            alpha: self.alpha,
+            l1_ratio: 1.0,
+            fit_intercept: self.fit_intercept,
+            settings: Settings {
+                positive: self.positive,
+                max_iter: self.max_iter,
+                tol: self.tol,
+                random: self.selection == Selection::Random,
+            },
+        }
+    }
+}
+
+impl Estimator for Lasso {
+    type Model = ElasticNetModel;
+    const ABOUT: &'static About = &About::regressor("linear_model.Lasso")
+        .weights()
+        .many_outputs()
+        .threads()
+        .iterations()
+        .randomness()
+        .streaming()
+        .scaling()
+        .complexity(20)
+        .cost("n p² time, p² memory; n p time a pass with more columns than rows")
+        .reference("Tibshirani (1996), JRSS B 58(1), 267-288")
+        .exempt(&[("seeds_differ", "only `selection` random draws; the default does not")]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetModel> {
+        rounds::train(self, data, run)
+    }
+
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        rounds::job(self)
+    }
+}
+
+impl Rounds for Lasso {
+    type State = Stage;
+    type Summary = Summary;
+    type Memo = ();
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        Stage::begin(outline, run)
+    }
+
+    fn summarize(
+        &self,
+        state: &Stage,
+        block: &Block,
+        _memo: &mut (),
+        _run: &Context,
+    ) -> Result<Summary> {
+        state.summarize(&block.data, self.fit_intercept)
+    }
+
+    fn advance(
+        &self,
+        state: Stage,
+        all: Summary,
+        run: &Context,
+    ) -> Result<Step<Stage, ElasticNetModel>> {
+        let problem = state.problem(all, self.fit_intercept, run)?;
+        self.net().fit(&problem, state.names, run).map(Step::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn simple() -> OwnedDataset {
+        let x = Matrix::column_vector(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+        OwnedDataset::regression(x, vec![2.0, 4.0, 5.0, 4.0, 5.0])
+    }
+
+    #[test]
+    fn the_slope_is_soft_thresholded_and_zero_from_a_penalty_of_twelve() {
+        for (lambda, slope) in [(4.0, 0.4), (11.9, 0.005), (12.0, 0.0), (20.0, 0.0)] {
+            let lasso = Lasso { alpha: lambda / 10.0, ..Lasso::default() };
+            let model = lasso.fit(&simple().view()).unwrap();
+            assert!((model.coef[(0, 0)] - slope).abs() < 1e-12, "{lambda}");
+            assert!((model.intercept[0] - (4.0 - 3.0 * slope)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn weight_two_is_the_row_twice() {
+        let data = simple();
+        let weights = vec![1.0, 2.0, 1.0, 3.0, 1.0];
+        let rows: Vec<usize> = vec![0, 1, 1, 2, 3, 3, 3, 4];
+        let twice = data.view().gather(&rows);
+        let weighted = OwnedDataset { weights: Some(weights), ..data };
+        let lasso = Lasso { alpha: 0.3, ..Lasso::default() };
+        let a = lasso.fit(&weighted.view()).unwrap();
+        let b = lasso.fit(&twice.view()).unwrap();
+        assert!((a.coef[(0, 0)] - b.coef[(0, 0)]).abs() < 1e-12);
+        assert!((a.intercept[0] - b.intercept[0]).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_an_intercept_the_line_goes_through_the_origin() {
+        let lasso = Lasso { alpha: 1.0, fit_intercept: false, ..Lasso::default() };
+        let model = lasso.fit(&simple().view()).unwrap();
+        assert!((model.coef[(0, 0)] - (66.0 - 5.0) / 55.0).abs() < 1e-12);
+        assert_eq!(model.intercept, [0.0]);
+    }
+}
