@@ -29,25 +29,44 @@ mod separation;
 mod simple_regression;
 mod subset;
 
-pub use descent::{Average, ClassLoss, DescentPenalty, LearningRate, Perceptron, PerceptronMode, PerceptronModel, PerceptronRate, RealLoss, SGDClassifier, SGDClassifierModel, SGDRegressor, SGDRegressorModel, ZeroIs};
-pub use generalized::{FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel, GeneralizedSolver, LinkName, PoissonRegressor, TweedieLink, TweedieRegressor};
+pub use descent::{
+    Average, ClassLoss, DescentPenalty, LearningRate, Perceptron, PerceptronMode, PerceptronModel,
+    PerceptronRate, RealLoss, SGDClassifier, SGDClassifierModel, SGDRegressor, SGDRegressorModel,
+    ZeroIs,
+};
+pub use generalized::{
+    FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel,
+    GeneralizedSolver, LinkName, PoissonRegressor, TweedieLink, TweedieRegressor,
+};
 pub use geometry::{Hyperplane, LinearMachine, OnBoundary};
 pub use indicator_regression::{IndicatorRegression, IndicatorRegressionModel};
 pub use inference::{CoefficientTest, Inference, IntervalKind, Sampling, Test};
-pub use joint_moments::{JointMoments};
-pub use likelihood::inference::{LogisticInference};
+pub use joint_moments::JointMoments;
+pub use likelihood::inference::LogisticInference;
 pub use linear_regression::{LinearRegression, LinearRegressionModel};
-pub use logistic_regression::{ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty};
+pub use logistic_regression::{
+    ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
+};
 pub use masking::{Masking, Predicted, masking};
-pub use nested::{nested_test};
+pub use nested::nested_test;
 pub use orthogonalize::{Orthogonalization, successive_orthogonalization};
-pub use penalized::{ElasticNet, ElasticNetCV, ElasticNetCVModel, ElasticNetModel, Lasso, LassoCV, LassoCVModel, RidgeCV, RidgeCVModel};
-pub use predict::{linear_predict};
-pub use region::{ConfidenceRegion};
+pub use penalized::{
+    ElasticNet, ElasticNetCV, ElasticNetCVModel, ElasticNetModel, Lasso, LassoCV, LassoCVModel,
+    RidgeCV, RidgeCVModel,
+};
+pub use predict::linear_predict;
+pub use region::ConfidenceRegion;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
-pub use separation::{HoKashyapClassifier, HoKashyapClassifierModel, MinimumSquaredErrorClassifier, MinimumSquaredErrorClassifierModel, Reflected, Separability, SeparationSolver, WidrowHoffRate, WidrowHoffUpdates, linear_separability, rectified_margin_step, reflect_rows};
+pub use separation::{
+    HoKashyapClassifier, HoKashyapClassifierModel, MinimumSquaredErrorClassifier,
+    MinimumSquaredErrorClassifierModel, Reflected, Separability, SeparationSolver, WidrowHoffRate,
+    WidrowHoffUpdates, linear_separability, rectified_margin_step, reflect_rows,
+};
 pub use simple_regression::{SimpleRegression, simple_regression};
-pub use subset::{BestSubsetCriterion, BestSubsetRegression, Direction, StepwiseCriterion, StepwiseRegression, SubsetRegressionModel};
+pub use subset::{
+    BestSubsetCriterion, BestSubsetRegression, Direction, StepwiseCriterion, StepwiseRegression,
+    SubsetRegressionModel,
+};
 
 use learnt_core::estimator::{Entry, entry};
 
