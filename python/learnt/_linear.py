@@ -58,11 +58,8 @@ def regularization_path(
     of the sizes of the coefficients as a share of that of least squares. In a notebook the result
     shows its figure.
     """
-    table = _validation.read_table(X, estimator="regularization_path")
-    target = _validation.read_target(y, len(table.values), many=True)
-    single = target.ndim == 1
-    target = _validation.read_numbers(target, "y")
-    weights = _validation.read_weights(sample_weight, len(table.values))
+    table, target, weights = _regression(X, y, sample_weight, "regularization_path")
+    single = np.ndim(y) == 1
     count, given = (alphas, None) if np.ndim(alphas) == 0 else (len(alphas), list(map(float, alphas)))
     found = _native.regularization_path(
         table.values, table.columns, target, weights, float(l1_ratio), int(count), float(eps),
@@ -97,3 +94,95 @@ def lasso_path(X, y, *, eps=1e-3, alphas=100, positive=False, return_n_iter=Fals
         X, y, l1_ratio=1.0, eps=eps, alphas=alphas, positive=positive,
         return_n_iter=return_n_iter, **params,
     )  # fmt: skip
+
+
+@dataclass
+class ConstrainedFit:
+    """Least squares whose coefficients are bounded."""
+
+    coef: np.ndarray
+    intercept: float
+    lambda_: float
+
+
+def constrained_least_squares(X, y, bound, *, norm="l2", intercept="free", sample_weight=None):
+    """Least squares with the sum of squares ("l2") or of sizes ("l1") of the coefficients bounded.
+
+    `lambda_` is the penalty that gives the same fit, 0 where the bound is not reached. The intercept
+    is "free", "bounded" like a coefficient (norm "l2"), or "absent".
+    """
+    table, target, weights = _regression(X, y, sample_weight, "constrained_least_squares")
+    coef, level, penalty = _native.constrained_least_squares(
+        table.values, table.columns, target, weights, norm, float(bound), intercept,
+        default_threads(),
+    )  # fmt: skip
+    if np.ndim(y) == 1:
+        return ConstrainedFit(coef[0], level[0], penalty[0])
+    return ConstrainedFit(coef, np.array(level), np.array(penalty))
+
+
+@dataclass
+class Separability:
+    """Whether a line separates two classes, with the proof.
+
+    A separating line has `intercept` and `coef`, positive on the side of the second class. Without
+    one, the reflected `rows` (1, x), times -1 in the first class, have `multipliers` that are
+    positive, sum to one and make their sum zero.
+    """
+
+    separable: bool
+    intercept: float = None
+    coef: np.ndarray = None
+    rows: np.ndarray = None
+    multipliers: np.ndarray = None
+
+    def __bool__(self):
+        return self.separable
+
+
+def linear_separability(X, y):
+    """Decides whether a line separates two classes."""
+    vector, certificate = _native.linear_separability(*_classification(X, y, "linear_separability"))
+    if vector is not None:
+        return Separability(True, intercept=vector[0], coef=np.array(vector[1:]))
+    rows, multipliers = zip(*certificate)
+    return Separability(False, rows=np.array(rows), multipliers=np.array(multipliers))
+
+
+def masking_report(X, y):
+    """How often each class is predicted by indicator regression, with products of columns, and by
+    discriminant analysis: classes that are never predicted are masked by the others."""
+    return Summary(*_native.masking_report(*_classification(X, y, "masking_report")))
+
+
+@dataclass
+class SimpleRegression:
+    """A line y = intercept + slope x, with standard errors; None where there is nothing to tell."""
+
+    slope: float
+    intercept: float
+    slope_standard_error: float
+    intercept_standard_error: float
+    r: float
+    rss: float
+    df: int
+
+
+def simple_regression(x, y, *, sample_weight=None, through_origin=False):
+    """Fits a line through points of the plane; a constant `x` is an error."""
+    columns = [np.asarray(values, dtype=float).ravel().tolist() for values in (x, y)]
+    weights = None if sample_weight is None else np.asarray(sample_weight, float).ravel().tolist()
+    return SimpleRegression(**_native.simple_regression(*columns, weights, bool(through_origin)))
+
+
+def _regression(X, y, sample_weight, name):
+    table = _validation.read_table(X, estimator=name)
+    target = _validation.read_numbers(_validation.read_target(y, len(table.values), many=True), "y")
+    return table, target, _validation.read_weights(sample_weight, len(table.values))
+
+
+def _classification(X, y, name):
+    table = _validation.read_table(X, estimator=name)
+    target = _validation.read_target(y, len(table.values), many=False)
+    codes, classes = _validation.encode_classes(target)
+    return table.values, table.columns, codes, classes.tolist(), default_threads()

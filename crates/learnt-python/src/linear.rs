@@ -1,18 +1,75 @@
 //! Functions of linear models that are no learners.
 
-use crate::convert::{Columns, Numbers, array};
+use crate::convert::{self, Columns, Numbers, array};
 use crate::failure::{raise, warn};
 use crate::interrupt;
-use learnt::linear::penalized::{self, PathKind, PathOptions};
+use learnt::linear::penalized::{self, Constrained, Intercept, PathKind, PathOptions};
+use learnt::linear::{self, Separability};
 use learnt_core::context::Context;
-use learnt_core::data::{Dataset, Frame, Target};
+use learnt_core::data::{Dataset, Frame, Label, Target};
+use learnt_core::error::{Error, Result};
 use learnt_core::estimator::Accepts;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The path of a penalty: alphas, coefs (one array an output), intercepts and figures.
-/// `options` has the fields of `PathOptions`; `l1_ratio` 0 means ridge.
+/// Calls `work` with a checked table and numeric targets, without the interpreter's lock.
+fn on_numbers<'py, T: Send>(
+    x: &Bound<'py, PyAny>,
+    columns: Columns,
+    y: &Bound<'py, PyAny>,
+    weights: Option<&Bound<'py, PyAny>>,
+    threads: usize,
+    work: impl FnOnce(&Dataset, &Context) -> Result<T> + Send,
+) -> PyResult<T> {
+    let py = x.py();
+    let (inputs, outputs) = (Numbers::read(x)?, Numbers::read(y)?);
+    let schema = columns.schema(inputs.ncols()).map_err(|error| raise(py, error))?;
+    let weights = weights.map(Numbers::read).transpose()?;
+    let weights = weights.as_ref().map(Numbers::to_contiguous);
+    let (x, y) = (inputs.view(), outputs.view());
+    let outcome = interrupt::run(py, |observer| {
+        let run = Context::default().with_threads(threads).observed_by(observer);
+        let x = Frame::new(x, &schema)?;
+        let y = Some(Target::Real(y));
+        let data = Dataset { x, y, weights: weights.as_deref(), groups: None };
+        let accepts = Accepts { weights: true, many_outputs: true, ..Accepts::default() };
+        data.check(accepts, true, &run)?;
+        work(&data, &run)
+    })?;
+    warn(py, &outcome.warnings)?;
+    Ok(outcome.value)
+}
+
+/// The same with codes of classes.
+fn on_classes<'py, T: Send>(
+    x: &Bound<'py, PyAny>,
+    columns: Columns,
+    y: &Bound<'py, PyAny>,
+    classes: &Bound<'py, PyList>,
+    threads: usize,
+    work: impl FnOnce(&Dataset, &Context) -> Result<T> + Send,
+) -> PyResult<T> {
+    let py = x.py();
+    let inputs = Numbers::read(x)?;
+    let schema = columns.schema(inputs.ncols()).map_err(|error| raise(py, error))?;
+    let classes: Vec<Label> =
+        classes.iter().map(|class| convert::label(&class)).collect::<PyResult<_>>()?;
+    let codes: PyReadonlyArray1<'py, u32> = y.extract()?;
+    let (x, codes) = (inputs.view(), codes.as_slice()?);
+    let outcome = interrupt::run(py, |observer| {
+        let run = Context::default().with_threads(threads).observed_by(observer);
+        let y = Some(Target::Class { codes, classes: &classes });
+        let data = Dataset { x: Frame::new(x, &schema)?, y, weights: None, groups: None };
+        data.check(Accepts::default(), true, &run)?;
+        work(&data, &run)
+    })?;
+    warn(py, &outcome.warnings)?;
+    Ok(outcome.value)
+}
+
+/// The path of a penalty: alphas, coefs (one array an output), intercepts and figures. `l1_ratio` 0
+/// means ridge.
 #[pyfunction]
 #[pyo3(signature = (x, columns, y, weights, l1_ratio, n_alphas, eps, alphas, fit_intercept, max_iter, tol, positive, threads))]
 #[expect(
@@ -41,25 +98,9 @@ pub(crate) fn regularization_path<'py>(
         l1_ratio => PathKind::ElasticNet { l1_ratio },
     };
     let options = PathOptions { n_alphas, eps, alphas, fit_intercept, max_iter, tol, positive };
-    let (inputs, outputs) = (Numbers::read(x)?, Numbers::read(y)?);
-    let schema = columns.schema(inputs.ncols()).map_err(|error| raise(py, error))?;
-    let weights = weights.map(Numbers::read).transpose()?;
-    let weights = weights.as_ref().map(Numbers::to_contiguous);
-    let (x, y) = (inputs.view(), outputs.view());
-    let outcome = interrupt::run(py, |observer| {
-        let run = Context::default().with_threads(threads).observed_by(observer);
-        let data = Dataset {
-            x: Frame::new(x, &schema)?,
-            y: Some(Target::Real(y)),
-            weights: weights.as_deref(),
-            groups: None,
-        };
-        let accepts = Accepts { weights: true, many_outputs: true, ..Accepts::default() };
-        data.check(accepts, true, &run)?;
-        penalized::path(kind, &data, &options, &run)
+    let path = on_numbers(x, columns, y, weights, threads, |data, run| {
+        penalized::path(kind, data, &options, run)
     })?;
-    warn(py, &outcome.warnings)?;
-    let path = outcome.value;
     let out = PyDict::new(py);
     out.set_item("names", &path.names)?;
     out.set_item("report", (path.report().to_text(), path.report().to_json().to_string()))?;
@@ -78,5 +119,101 @@ pub(crate) fn regularization_path<'py>(
         out.set_item(name, array(py, matrix)?)?;
     }
     out.set_item("n_iters", path.n_iters)?;
+    Ok(out)
+}
+
+/// Least squares with Σ|b| or Σb² bounded: coef, intercept and the penalty of each output.
+#[pyfunction]
+#[pyo3(signature = (x, columns, y, weights, norm, bound, intercept, threads))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one crossing of the boundary, called by one function"
+)]
+pub(crate) fn constrained_least_squares<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    columns: Columns,
+    y: &Bound<'py, PyAny>,
+    weights: Option<&Bound<'py, PyAny>>,
+    norm: &str,
+    bound: f64,
+    intercept: &str,
+    threads: usize,
+) -> PyResult<(Bound<'py, PyAny>, Vec<f64>, Vec<f64>)> {
+    let found = on_numbers(x, columns, y, weights, threads, |data, run| {
+        let intercept = match intercept {
+            "free" => Intercept::Free,
+            "bounded" => Intercept::Penalized,
+            "absent" => Intercept::Absent,
+            other => {
+                return Err(Error::parameter("intercept", "'free', 'bounded' or 'absent'", other));
+            }
+        };
+        match norm {
+            "l2" => penalized::norm_constrained(data, bound, intercept, run),
+            "l1" if intercept != Intercept::Penalized => {
+                penalized::constrained_lasso(data, bound, intercept == Intercept::Free, run)
+            }
+            "l1" => {
+                Err(Error::parameter("intercept", "'free' or 'absent' with norm 'l1'", "bounded"))
+            }
+            other => Err(Error::parameter("norm", "'l1' or 'l2'", other)),
+        }
+    })?;
+    let Constrained { coef, intercept, lambda } = found;
+    Ok((array(py, coef)?, intercept, lambda))
+}
+
+/// Whether a line separates two classes: intercept and weights of one, or rows and multipliers that
+/// prove that there is none.
+#[pyfunction]
+pub(crate) fn linear_separability(
+    x: &Bound<'_, PyAny>,
+    columns: Columns,
+    y: &Bound<'_, PyAny>,
+    classes: &Bound<'_, PyList>,
+    threads: usize,
+) -> PyResult<(Option<Vec<f64>>, Vec<(usize, f64)>)> {
+    let found = on_classes(x, columns, y, classes, threads, linear::linear_separability)?;
+    Ok(match found {
+        Separability::Yes { vector } => (Some(vector), Vec::new()),
+        Separability::No { certificate } => (None, certificate),
+    })
+}
+
+/// Predictions of each class by indicator regression, with second-degree terms and by
+/// discriminant analysis, as text and as JSON text.
+#[pyfunction]
+pub(crate) fn masking_report(
+    x: &Bound<'_, PyAny>,
+    columns: Columns,
+    y: &Bound<'_, PyAny>,
+    classes: &Bound<'_, PyList>,
+    threads: usize,
+) -> PyResult<(String, String)> {
+    let report = on_classes(x, columns, y, classes, threads, linear::masking)?.report();
+    Ok((report.to_text(), report.to_json().to_string()))
+}
+
+/// A line through points, by name.
+#[pyfunction]
+#[pyo3(signature = (x, y, weights, through_origin))]
+pub(crate) fn simple_regression<'py>(
+    py: Python<'py>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    weights: Option<Vec<f64>>,
+    through_origin: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let line = linear::simple_regression(&x, &y, weights.as_deref(), through_origin)
+        .map_err(|error| raise(py, error))?;
+    let out = PyDict::new(py);
+    out.set_item("slope", line.slope)?;
+    out.set_item("intercept", line.intercept)?;
+    out.set_item("slope_standard_error", line.slope_standard_error)?;
+    out.set_item("intercept_standard_error", line.intercept_standard_error)?;
+    out.set_item("r", line.r)?;
+    out.set_item("rss", line.rss)?;
+    out.set_item("df", line.df)?;
     Ok(out)
 }

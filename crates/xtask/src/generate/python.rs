@@ -12,14 +12,28 @@ use super::text::{first_sentence, plain, wrap};
 const WIDTH: usize = 99;
 
 /// Functions that are written by hand, by module: the file they stand in, and their names.
-const FUNCTIONS: [(&str, &str, &[&str]); 1] =
-    [("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"])];
+const FUNCTIONS: [(&str, &str, &[&str]); 1] = [(
+    "linear_model",
+    "_linear",
+    &[
+        "constrained_least_squares",
+        "enet_path",
+        "lasso_path",
+        "linear_separability",
+        "masking_report",
+        "regularization_path",
+        "simple_regression",
+    ],
+)];
 
 /// The lines that bring a module's functions in, and their names.
 fn functions(module: &str) -> (String, &'static [&'static str]) {
     match FUNCTIONS.iter().find(|(name, ..)| *name == module) {
         None => (String::new(), &[]),
-        Some((_, file, names)) => (format!("from .{file} import {}\n", names.join(", ")), names),
+        Some((_, file, names)) => {
+            let lines: String = names.iter().map(|name| format!("    {name},\n")).collect();
+            (format!("from .{file} import (\n{lines})\n"), names)
+        }
     }
 }
 
