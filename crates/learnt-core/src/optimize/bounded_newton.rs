@@ -3,8 +3,8 @@
 //! Coordinates at a bound that the gradient pushes against are held; the others take the Newton
 //! step of their own block of the Hessian, made positive definite where it is not, and the path is
 //! bent along the box. A step that does not lower the value by 1e-4 of what the bent step promises
-//! is halved; the gradient it reports is zero in held coordinates. Stops when the largest free component of the gradient is at most `stop.gradient`, or
-//! after the step that promises at most `stop.decrease`.
+//! is halved; the gradient it reports is zero in held coordinates. Stops when its largest component
+//! is at most `stop.gradient`, or after the step that promises at most `stop.decrease`.
 //!
 //! Bertsekas (1982), SIAM Journal on Control and Optimization 20, 221–246.
 
