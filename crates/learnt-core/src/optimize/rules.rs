@@ -45,7 +45,7 @@ impl Rules {
         let named =
             [("gradient", self.gradient), ("decrease", self.decrease), ("change", self.change)];
         for (name, value) in named {
-            if let Some(value) = value.filter(|value| !(*value >= 0.0)) {
+            if let Some(value) = value.filter(|value| value.is_nan() || *value < 0.0) {
                 return Err(Error::parameter(name, "zero or more", value));
             }
         }
