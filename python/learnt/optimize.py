@@ -10,6 +10,8 @@ search.
 (3.0, 1.0, 'gradient')
 """
 
+import operator
+
 import numpy as np
 
 from . import _native
@@ -275,9 +277,9 @@ def minimize_stochastic(
     found = _native.optimize_stochastic(
         grad,
         _vector("x0", x0),
-        int(n),
+        _count("n", n),
         fun,
-        int(batch_size),
+        _count("batch_size", batch_size),
         order,
         _motion(method, given),
         _pace(method, given),
@@ -285,7 +287,7 @@ def minimize_stochastic(
         bool(mean),
         _rules(given),
         bool(trace),
-        int(random_state),
+        _count("random_state", random_state),
     )
     return Result(found)
 
@@ -307,7 +309,7 @@ def learning_rate_study(fun, x0, rates, *, args=(), jac=None, steps=100):
         _with_arguments(jac, args) if callable(jac) else None,
         jac is True,
         rates,
-        int(steps),
+        _count("steps", steps),
     )
     history = np.full((len(rates), int(steps) + 1), np.inf)
     for row, curve in zip(history, curves):
@@ -359,7 +361,13 @@ def em(e_step, m_step, start, *, n_init=1, max_iter=200, tol=1e-8, strict=True):
     """
     begin = start if callable(start) else lambda _: start
     found = _native.optimize_em(
-        e_step, m_step, begin, int(max_iter), float(tol), int(n_init), bool(strict)
+        e_step,
+        m_step,
+        begin,
+        _count("max_iter", max_iter),
+        float(tol),
+        _count("n_init", n_init),
+        bool(strict),
     )
     return Result(found)
 
@@ -434,7 +442,7 @@ def maximum_likelihood(
         _bounds(bounds, len(theta0)),
         float(level),
         information,
-        int(max_iter),
+        _count("max_iter", max_iter),
         float(tol),
     )
     return Result(found)
@@ -595,6 +603,13 @@ def _with_arguments(function, args):
     return lambda x: function(x, *args)
 
 
+def _count(name, value):
+    value = operator.index(value)
+    if value < 0:
+        raise ParameterError(f"`{name}` must be zero or more, got {value}")
+    return value
+
+
 def _vector(name, values):
     values = np.asarray(values, dtype=float)
     if values.ndim > 1:
@@ -619,12 +634,12 @@ def _pace(method, given):
     if rate is None:
         rate = 0.001 if method == "adam" else 0.1
     shape = given["power"] if given["schedule"] == "inverse" else given["factor"]
-    return given["schedule"], float(rate), float(shape), int(given["every"])
+    return given["schedule"], float(rate), float(shape), _count("every", given["every"])
 
 
 def _rules(given):
     stops = (given[name] for name in ("target", "gtol", "ftol", "xtol"))
-    return int(given["max_iter"]), *(None if stop is None else float(stop) for stop in stops)
+    return _count("max_iter", given["max_iter"]), *(None if stop is None else float(stop) for stop in stops)
 
 
 def _bounds(bounds, n):

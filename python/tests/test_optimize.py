@@ -101,8 +101,9 @@ def test_golden_descents():
     assert study.history.shape == (4, 21)
     golden = case("momentum-quadratic")
     found = optimize.minimize(
-        lambda w: (w[0] ** 2, 2 * w), [2.0], jac=True, method="momentum", max_iter=6, trace=True
-    )
+        lambda w: (w[0] ** 2, 2 * w), [2.0], jac=True, method="momentum", max_iter=6, gtol=None,
+        trace=True,
+    )  # fmt: skip
     np.testing.assert_allclose(found.path[1:, 0], golden["expect"]["path"], rtol=1e-9)
     golden = case("rosenbrock-momentum-nesterov")
     for method in ("momentum", "nesterov"):
@@ -277,6 +278,8 @@ def test_answers_of_the_wrong_kind_are_refused():
         optimize.minimize(lambda x: 0.0, [0.0], jac=lambda x: [1.0, 2.0])
     with pytest.raises(errors.NumericError, match="not finite at the start"):
         optimize.minimize(lambda x: np.nan, [0.0])
+    with pytest.raises(errors.ParameterError, match="max_iter"):
+        optimize.minimize(bowl, [0.0, 1.0], max_iter=-1)
     with pytest.raises(errors.ParameterError, match="one dimension"):
         optimize.minimize(bowl, [[0.0, 1.0]])
 

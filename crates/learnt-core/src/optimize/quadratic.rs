@@ -133,14 +133,14 @@ impl QuadraticProgram {
             )));
         }
         let definite = least * CONDITION > largest;
-        match Cholesky::new(&self.quadratic).filter(|_| definite) {
-            Some(factor) => match solve(&self.quadratic, &factor, &self.linear, &constraints, run)?
-            {
-                Outcome::Infeasible => Ok(Programme::Infeasible),
-                Outcome::Solved(active) => self.finish(&active),
-            },
-            None => self.proximal(&constraints, run),
+        if let Some(factor) = Cholesky::new(&self.quadratic).filter(|_| definite) {
+            match solve(&self.quadratic, &factor, &self.linear, &constraints, run)? {
+                Outcome::Infeasible => return Ok(Programme::Infeasible),
+                Outcome::Solved(active) if active.is_optimal() => return self.finish(&active),
+                Outcome::Solved(_) => {}
+            }
         }
+        self.proximal(&constraints, run)
     }
 
     /// Repeats the programme with a little more curvature around the last point.
@@ -263,7 +263,9 @@ impl QuadraticProgram {
         }
         add_scaled(&mut sum, -1.0, &solution.lower);
         add_scaled(&mut sum, 1.0, &solution.upper);
-        match norm(&sum) <= 1e-8 * size {
+        let terms = |row: &[f64]| row.iter().zip(&solution.x).map(|(q, x)| (q * x).abs()).sum();
+        let rounding: Vec<f64> = self.quadratic.rows().map(terms).collect();
+        match norm(&sum) <= 1e-8 * size + 1e-12 * norm(&rounding) {
             true => Ok(()),
             false => Err(Error::numeric(format!(
                 "the quadratic programme could not be solved: stationarity is off by {:.3e}",
@@ -309,7 +311,10 @@ impl QuadraticProgram {
     fn check(&self) -> Result<()> {
         let n = self.linear.len();
         let q = &self.quadratic;
-        if n == 0 || (q.nrows(), q.ncols()) != (n, n) {
+        if n == 0 {
+            return Err(Error::new(Code::Empty, "a quadratic programme without variables"));
+        }
+        if (q.nrows(), q.ncols()) != (n, n) {
             let got = format!("{} x {}", q.nrows(), q.ncols());
             return Err(Error::shape("Q", format!("{n} x {n}, as c has {n} values"), got));
         }

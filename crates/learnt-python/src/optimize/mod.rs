@@ -42,7 +42,7 @@ impl PaceGiven {
             "exponential" => Schedule::Exponential { rate, factor: shape },
             "stairs" => Schedule::Stairs { rate, factor: shape, every },
             other => {
-                let known = ["constant", "inverse", "exponential", "stairs", "backtracking"];
+                let known = ["constant", "inverse", "exponential", "stairs"];
                 return Err(Error::unknown("schedule", other, known));
             }
         })
@@ -61,14 +61,13 @@ impl MotionGiven {
             "momentum" => Motion::Momentum { momentum: *first },
             "nesterov" => Motion::Nesterov { momentum: *first },
             "adam" => Motion::Adam { beta1: *first, beta2: *beta2, epsilon: *epsilon },
-            other => return Err(Error::unknown("method", other, METHODS)),
+            other => return Err(Error::unknown("method of descent", other, METHODS)),
         })
     }
 }
 
-/// The methods that have a name.
-const METHODS: [&str; 7] =
-    ["lbfgs", "newton", "gradient-descent", "momentum", "nesterov", "adam", "coordinate"];
+/// The methods that turn gradients into steps.
+const METHODS: [&str; 4] = ["gradient-descent", "momentum", "nesterov", "adam"];
 
 /// success, status and message of the rule that fired.
 pub(super) fn outcome(out: &Bound<'_, PyDict>, stopped: Stopped) -> PyResult<()> {
