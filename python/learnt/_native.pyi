@@ -58,6 +58,7 @@ def optimize_minimize(
     rules: tuple[int, float | None, float | None, float | None, float | None],
     bounds: tuple[list[float], list[float]] | None,
     equalities: Any,
+    step: Any,
     trace: bool,
 ) -> dict[str, Any]: ...
 def optimize_stochastic(

@@ -6,9 +6,11 @@ search.
 
 >>> from learnt import optimize
 >>> found = optimize.minimize(lambda x: (x[0] - 3) ** 2 + 1, [0.0])
->>> round(found.x[0], 4), round(found.fun, 4), found.status
+>>> round(float(found.x[0]), 4), round(found.fun, 4), found.status
 (3.0, 1.0, 'gradient')
 """
+
+import operator
 
 import numpy as np
 
@@ -86,6 +88,7 @@ def minimize(
     xtol=None,
     target=None,
     equalities=None,
+    step=None,
     trace=False,
 ):
     """Minimise a function of a vector.
@@ -136,15 +139,18 @@ def minimize(
     equalities : array of shape (m, n), default=None
         Coefficients of equality constraints. ``"coordinate"`` refuses constraints that tie
         coordinates, because none of them can move alone; other methods take none.
+    step : callable, default=None
+        For ``"coordinate"``, ``step(x, j)`` gives the best value of coordinate j with the others
+        fixed; found by bracketing and Brent's method if None.
     trace : bool, default=False
         Whether to keep `path`.
 
     Returns
     -------
     Result
-        `x`, `fun`, `jac` (None for ``"coordinate"``), `nit`, `nfev`, `njev`, `nhev`, `success`,
+        `x`, `fun`, `jac` (zero where a bound holds; None for ``"coordinate"``), `nit`, `nfev`, `njev`, `nhev`, `success`,
         `status` (the rule that fired: ``"gradient"``, ``"decrease"``, ``"change"``, ``"target"``,
-        ``"max_iter"``, ``"converged"``, ``"stalled"`` or ``"diverged"``), `message`, `values` (the
+        ``"max_iter"``, ``"converged"``, ``"stalled"`` or ``"diverged"``), `message`, `history` (the
         function at the start and after every step) and `path` (the points; every single
         coordinate's for ``"coordinate"``).
 
@@ -152,13 +158,13 @@ def minimize(
     --------
     >>> found = minimize(lambda x: x[0] ** 2, [1.0], method="gradient-descent", rate=0.1,
     ...                  max_iter=20, gtol=None)
-    >>> round(found.x[0], 7), found.status
+    >>> round(float(found.x[0]), 7), found.status
     (0.0115292, 'max_iter')
     """
     given = dict(
         rate=rate, schedule=schedule, power=power, factor=factor, every=every, momentum=momentum,
         beta1=beta1, beta2=beta2, epsilon=epsilon, max_iter=max_iter, gtol=gtol, ftol=ftol,
-        xtol=xtol, target=target, equalities=equalities, trace=trace,
+        xtol=xtol, target=target, equalities=equalities, step=step, trace=trace,
     )  # fmt: skip
     for name, value in (options or {}).items():
         name = "max_iter" if name == "maxiter" else name
@@ -189,6 +195,7 @@ def minimize(
         _rules(given),
         _bounds(bounds, len(x0)),
         given["equalities"],
+        given["step"],
         bool(given["trace"]),
     )
     return Result(found)
@@ -260,7 +267,7 @@ def minimize_stochastic(
     -------
     Result
         `x`, `last` (the last point, where `x` is an average), `fun`, `nit` (epochs), `steps`
-        (batches), `success`, `status`, `message`, `values` (one an epoch), `path`.
+        (batches), `success`, `status`, `message`, `history` (one an epoch), `path`.
     """
     given = dict(
         rate=rate, schedule=schedule, power=power, factor=factor, every=every, momentum=momentum,
@@ -270,9 +277,9 @@ def minimize_stochastic(
     found = _native.optimize_stochastic(
         grad,
         _vector("x0", x0),
-        int(n),
+        _count("n", n),
         fun,
-        int(batch_size),
+        _count("batch_size", batch_size),
         order,
         _motion(method, given),
         _pace(method, given),
@@ -280,7 +287,7 @@ def minimize_stochastic(
         bool(mean),
         _rules(given),
         bool(trace),
-        int(random_state),
+        _count("random_state", random_state),
     )
     return Result(found)
 
@@ -291,7 +298,7 @@ def learning_rate_study(fun, x0, rates, *, args=(), jac=None, steps=100):
     Returns
     -------
     Result
-        `rates`, `values` (n_rates x (steps + 1), the objective at the start and after every step,
+        `rates`, `history` (n_rates x (steps + 1), the objective at the start and after every step,
         infinite after divergence), `x` (n_rates x n) and `status` (a list).
     """
     rates = _vector("rates", rates)
@@ -302,14 +309,14 @@ def learning_rate_study(fun, x0, rates, *, args=(), jac=None, steps=100):
         _with_arguments(jac, args) if callable(jac) else None,
         jac is True,
         rates,
-        int(steps),
+        _count("steps", steps),
     )
-    values = np.full((len(rates), int(steps) + 1), np.inf)
-    for row, curve in zip(values, curves):
-        row[: len(curve["values"])] = curve["values"]
+    history = np.full((len(rates), int(steps) + 1), np.inf)
+    for row, curve in zip(history, curves):
+        row[: len(curve["history"])] = curve["history"]
     return Result(
         rates=np.asarray(rates),
-        values=values,
+        history=history,
         x=np.array([curve["x"] for curve in curves]).reshape(len(rates), len(x0)),
         status=[curve["status"] for curve in curves],
     )
@@ -348,13 +355,19 @@ def em(e_step, m_step, start, *, n_init=1, max_iter=200, tol=1e-8, strict=True):
     Returns
     -------
     Result
-        `parameters`, `log_likelihood`, `nit`, `success`, `status`, `message`, `values` (the
+        `parameters`, `log_likelihood`, `nit`, `success`, `status`, `message`, `history` (the
         log-likelihood at the start and after every step), `start` (which was best) and `starts`
         (the final log-likelihood of each).
     """
     begin = start if callable(start) else lambda _: start
     found = _native.optimize_em(
-        e_step, m_step, begin, int(max_iter), float(tol), int(n_init), bool(strict)
+        e_step,
+        m_step,
+        begin,
+        _count("max_iter", max_iter),
+        float(tol),
+        _count("n_init", n_init),
+        bool(strict),
     )
     return Result(found)
 
@@ -412,8 +425,8 @@ def maximum_likelihood(
     >>> import numpy as np
     >>> y = np.array([1.0, 2.0, 3.0, 6.0])
     >>> fit = maximum_likelihood(lambda y, t: -0.5 * (y - t[0]) ** 2, y, [0.0])
-    >>> round(fit.x[0], 6), round(fit.standard_errors[0], 6)
-    (3.0, 0.5)
+    >>> fit.x.round(6).tolist(), fit.standard_errors.round(6).tolist()
+    ([3.0], [0.5])
     """
     theta0 = _vector("theta0", theta0)
 
@@ -429,7 +442,7 @@ def maximum_likelihood(
         _bounds(bounds, len(theta0)),
         float(level),
         information,
-        int(max_iter),
+        _count("max_iter", max_iter),
         float(tol),
     )
     return Result(found)
@@ -590,6 +603,13 @@ def _with_arguments(function, args):
     return lambda x: function(x, *args)
 
 
+def _count(name, value):
+    value = operator.index(value)
+    if value < 0:
+        raise ParameterError(f"`{name}` must be zero or more, got {value}")
+    return value
+
+
 def _vector(name, values):
     values = np.asarray(values, dtype=float)
     if values.ndim > 1:
@@ -614,12 +634,12 @@ def _pace(method, given):
     if rate is None:
         rate = 0.001 if method == "adam" else 0.1
     shape = given["power"] if given["schedule"] == "inverse" else given["factor"]
-    return given["schedule"], float(rate), float(shape), int(given["every"])
+    return given["schedule"], float(rate), float(shape), _count("every", given["every"])
 
 
 def _rules(given):
     stops = (given[name] for name in ("target", "gtol", "ftol", "xtol"))
-    return int(given["max_iter"]), *(None if stop is None else float(stop) for stop in stops)
+    return _count("max_iter", given["max_iter"]), *(None if stop is None else float(stop) for stop in stops)
 
 
 def _bounds(bounds, n):

@@ -33,6 +33,7 @@ def minimize(
     xtol: float | None = ...,
     target: float | None = ...,
     equalities: ArrayLike | None = ...,
+    step: Callable[[NDArray[Any], int], float] | None = ...,
     trace: bool = ...,
 ) -> Result: ...
 def minimize_stochastic(

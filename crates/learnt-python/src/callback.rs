@@ -125,6 +125,9 @@ pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<f64> {
 /// Numbers in one dimension.
 pub(crate) fn vector(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let array = numpy(object)?.call_method1("ravel", ())?;
+    if is_empty(&array)? {
+        return Ok(Vec::new());
+    }
     let numbers = Numbers::read(&array)?;
     Ok(numbers.to_contiguous().into_owned())
 }
@@ -138,8 +141,17 @@ pub(crate) fn matrix(object: &Bound<'_, PyAny>) -> PyResult<Matrix> {
             "at most two dimensions are needed, got {dimensions}"
         )));
     }
+    if is_empty(&array)? {
+        let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+        return Ok(Matrix::zeros(shape[0], shape.get(1).copied().unwrap_or(1)));
+    }
     let array = if dimensions == 0 { array.call_method1("reshape", (1, 1))? } else { array };
     Ok(Numbers::read(&array)?.view().to_matrix())
+}
+
+/// An empty array has no memory to read in place.
+fn is_empty(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(array.getattr("size")?.extract::<usize>()? == 0)
 }
 
 fn numpy<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -5,7 +5,6 @@
 //! Everything that scikit-learn's conventions ask for is Python code beside it.
 
 mod callback;
-mod constrained;
 mod convert;
 mod failure;
 mod interrupt;
@@ -43,8 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
-    optimize::register(module)?;
-    constrained::register(module)
+    optimize::register(module)
 }
 
 /// Trains a learner. `y` holds numbers, or codes of `classes` where those are given.

@@ -3,8 +3,8 @@
 //! Coordinates at a bound that the gradient pushes against are held; the others take the Newton
 //! step of their own block of the Hessian, made positive definite where it is not, and the path is
 //! bent along the box. A step that does not lower the value by 1e-4 of what the bent step promises
-//! is halved; the gradient it reports is zero in held coordinates. Stops when the largest free component of the gradient is at most `stop.gradient`, or
-//! after the step that promises at most `stop.decrease`.
+//! is halved; the gradient it reports is zero in held coordinates. Stops when its largest component
+//! is at most `stop.gradient`, or after the step that promises at most `stop.decrease`.
 //!
 //! Bertsekas (1982), SIAM Journal on Control and Optimization 20, 221–246.
 
@@ -25,9 +25,9 @@ pub struct BoundedNewton {
     point: Vec<f64>,
     base: Vec<f64>,
     value: f64,
+    whole_gradient: Vec<f64>,
+    /// Zero in coordinates that a bound holds.
     gradient: Vec<f64>,
-    /// The gradient, zero in coordinates that a bound holds.
-    free_gradient: Vec<f64>,
     hessian: Matrix,
     direction: Vec<f64>,
     step: f64,
@@ -48,8 +48,8 @@ impl BoundedNewton {
             base: start.clone(),
             point: start,
             value: f64::INFINITY,
+            whole_gradient: Vec::new(),
             gradient: Vec::new(),
-            free_gradient: Vec::new(),
             hessian: Matrix::default(),
             direction: Vec::new(),
             step: 1.0,
@@ -76,15 +76,15 @@ impl BoundedNewton {
         self.iterations += usize::from(self.started);
         self.started = true;
         self.base.clone_from(&self.point);
-        (self.value, self.gradient, self.hessian) = (at.value, at.gradient, hessian);
+        (self.value, self.whole_gradient, self.hessian) = (at.value, at.gradient, hessian);
         let free = self.free();
-        self.free_gradient = vec![0.0; self.base.len()];
-        free.iter().for_each(|&j| self.free_gradient[j] = self.gradient[j]);
-        if self.last || largest_component(&self.free_gradient) <= self.stop.gradient {
+        self.gradient = vec![0.0; self.base.len()];
+        free.iter().for_each(|&j| self.gradient[j] = self.whole_gradient[j]);
+        if self.last || largest_component(&self.gradient) <= self.stop.gradient {
             return Ok(Verdict::Converged);
         }
         self.aim(&free)?;
-        let promised = -0.5 * dot(&self.gradient, &self.direction);
+        let promised = -0.5 * dot(&self.whole_gradient, &self.direction);
         self.last = promised <= self.stop.decrease;
         (self.step, self.halvings) = (1.0, 0);
         self.place();
@@ -95,7 +95,7 @@ impl BoundedNewton {
     fn free(&self) -> Vec<usize> {
         (0..self.base.len())
             .filter(|&j| {
-                let (x, g) = (self.base[j], self.gradient[j]);
+                let (x, g) = (self.base[j], self.whole_gradient[j]);
                 !(x <= self.bounds.lower[j] && g >= 0.0 || x >= self.bounds.upper[j] && g <= 0.0)
             })
             .collect()
@@ -107,7 +107,7 @@ impl BoundedNewton {
             let (a, b) = (free[i], free[j]);
             self.hessian[(a.max(b), a.min(b))]
         });
-        let slope: Vec<f64> = free.iter().map(|&j| self.gradient[j]).collect();
+        let slope: Vec<f64> = free.iter().map(|&j| self.whole_gradient[j]).collect();
         let (direction, _) = newton_direction(&block, &slope)?;
         self.direction = vec![0.0; self.base.len()];
         free.iter().zip(direction).for_each(|(&j, d)| self.direction[j] = d);
@@ -139,8 +139,9 @@ impl BoundedNewton {
         if !self.started {
             return true;
         }
-        let promised: f64 =
-            (0..self.base.len()).map(|j| self.gradient[j] * (self.point[j] - self.base[j])).sum();
+        let promised: f64 = (0..self.base.len())
+            .map(|j| self.whole_gradient[j] * (self.point[j] - self.base[j]))
+            .sum();
         let rounding = 8.0 * f64::EPSILON * self.value.abs();
         value <= self.value + DECREASE * promised.min(0.0) + rounding
     }
@@ -173,7 +174,7 @@ impl Minimizer for BoundedNewton {
     }
 
     fn gradient(&self) -> &[f64] {
-        &self.free_gradient
+        &self.gradient
     }
 
     fn needs_hessian(&self) -> bool {

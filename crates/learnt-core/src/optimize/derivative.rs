@@ -33,7 +33,8 @@ impl Bounds {
             return Err(Error::shape("bounds", format!("{dimension} values each"), got));
         }
         for (j, (low, high)) in self.lower.iter().zip(&self.upper).enumerate() {
-            if !(low <= high) || *low == f64::INFINITY || *high == f64::NEG_INFINITY {
+            let ordered = low <= high && *low < f64::INFINITY && *high > f64::NEG_INFINITY;
+            if !ordered {
                 let got = format!("({low}, {high}) for parameter {j}");
                 return Err(Error::parameter("bounds", "pairs with lower <= upper", got));
             }

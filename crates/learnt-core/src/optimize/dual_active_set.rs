@@ -64,7 +64,7 @@ impl Normal {
 /// The minimum, or that there is no feasible point.
 pub(super) enum Outcome<'a> {
     /// With its active set.
-    Solved(State<'a>),
+    Solved(Box<State<'a>>),
     /// A constraint cannot be met together with the others.
     Infeasible,
 }
@@ -86,7 +86,7 @@ pub(super) fn solve<'a>(
     for _ in 0..limit {
         run.checkpoint()?;
         match state.most_violated(1e-13) {
-            None if corrected => return Ok(Outcome::Solved(state)),
+            None if corrected => return Ok(Outcome::Solved(Box::new(state))),
             None => {
                 state.refine(g, linear);
                 state.farthest = state.extent();
@@ -312,7 +312,7 @@ impl<'a> State<'a> {
             if size < least {
                 best = (self.x.clone(), self.multipliers.clone());
             }
-            if size == 0.0 || !(size < 0.5 * least) {
+            if size == 0.0 || size.is_nan() || size >= 0.5 * least {
                 break;
             }
             least = size;

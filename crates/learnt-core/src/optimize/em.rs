@@ -84,13 +84,13 @@ impl ExpectationMaximization {
         mut maximize: impl FnMut(&S) -> Result<P>,
         run: &Context,
     ) -> Result<EmFit<P>> {
-        if !(self.tol >= 0.0) {
+        if self.tol.is_nan() || self.tol < 0.0 {
             return Err(Error::parameter("tol", "zero or more", self.tol));
         }
         let mut best: Option<EmFit<P>> = None;
         let mut starts = Vec::with_capacity(self.n_init);
         for index in 0..self.n_init {
-            let fit = self.from_one(start(index)?, index, &mut expect, &mut maximize, run)?;
+            let fit = self.climb(start(index)?, index, &mut expect, &mut maximize, run)?;
             starts.push(fit.log_likelihood);
             let better = |old: &EmFit<P>| fit.log_likelihood > old.log_likelihood;
             if best.as_ref().is_none_or(better) {
@@ -108,7 +108,7 @@ impl ExpectationMaximization {
         Ok(EmFit { starts, ..best })
     }
 
-    fn from_one<P, S>(
+    fn climb<P, S>(
         &self,
         start: P,
         index: usize,

@@ -167,7 +167,7 @@ pub fn dual_function(
     start: &[f64],
     run: &Context,
 ) -> Result<Dual> {
-    if multipliers.inequalities.iter().any(|a| !(*a >= 0.0)) {
+    if multipliers.inequalities.iter().any(|a| a.is_nan() || *a < 0.0) {
         return Err(Error::parameter("multipliers", "zero or more for inequalities", "less"));
     }
     let first = problem(start)?.lagrangian(multipliers)?;

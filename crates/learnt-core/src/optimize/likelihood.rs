@@ -234,31 +234,37 @@ struct Surface<'a> {
     scale: Vec<f64>,
     /// Size of ℓ, whose rounding the steps must exceed.
     size: f64,
+    /// The highest ℓ so far; points clearly below it are not worth derivatives.
+    highest: f64,
 }
 
 impl<'a> Surface<'a> {
     fn new(model: Likelihood<'a>, start: &[f64], bounds: &Bounds) -> Self {
         let scale = start.iter().map(|x| x.abs().max(1.0)).collect();
-        Surface { model, bounds: bounds.clone(), scale, size: 1.0 }
+        Surface { model, bounds: bounds.clone(), scale, size: 1.0, highest: f64::NEG_INFINITY }
     }
 
-    /// -ℓ with derivatives; infinite outside the support.
+    /// -ℓ with derivatives; without them outside the support and where ℓ has fallen.
     fn evaluate(&mut self, theta: &[f64]) -> Result<Evaluation> {
-        let nowhere = || Evaluation {
-            value: f64::INFINITY,
-            gradient: vec![f64::NAN; theta.len()],
-            hessian: None,
-        };
+        let refused =
+            |value: f64| Evaluation { value, gradient: vec![f64::NAN; theta.len()], hessian: None };
         let densities = (self.model.log_density)(theta)?;
         if densities.is_empty() {
             return Err(Error::new(Code::Empty, "the log-density gave no observations"));
         }
         let Some(likelihood) = sum(&densities).filter(|sum| sum.is_finite()) else {
-            return Ok(nowhere());
+            return Ok(refused(f64::INFINITY));
         };
+        if likelihood < self.highest - 1e-9 * self.size {
+            return Ok(refused(-likelihood));
+        }
         self.size = likelihood.abs().max(1.0);
         let score = column_sums(&self.scores(theta)?);
         let observed = self.observed(theta)?;
+        if observed.as_slice().iter().chain(&score).any(|value| !value.is_finite()) {
+            return Ok(refused(-likelihood));
+        }
+        self.highest = self.highest.max(likelihood);
         for j in 0..theta.len() {
             let error = observed[(j, j)].sqrt().recip();
             if error > 0.0 && error.is_finite() {
@@ -419,6 +425,24 @@ mod tests {
         assert!((fit.theta[0] / (1e-6 * spread().0) - 1.0).abs() < 1e-6, "{}", fit.theta[0]);
         let error = 2e-6 / 6.0_f64.sqrt();
         assert!((fit.standard_errors[0].unwrap() / error - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn full_steps_out_of_the_support_are_shortened() {
+        // A gamma density from far away: the first full step leaves the quadrant.
+        let density = |t: &[f64]| {
+            let (shape, rate) = (t[0], t[1]);
+            let constant = shape * rate.ln() - libm::lgamma(shape);
+            Ok(Y.iter().map(|y| constant + (shape - 1.0) * y.ln() - rate * y).collect())
+        };
+        let bounds = Bounds { lower: vec![1e-9; 2], upper: vec![f64::INFINITY; 2] };
+        let method = MaximumLikelihood { bounds: Some(bounds), ..Default::default() };
+        let fit =
+            method.fit(vec![1.0, 1.0], Likelihood::new(density), &Context::default()).unwrap();
+        let (mean, _) = spread();
+        assert!(fit.stopped.is_success());
+        assert!((fit.theta[0] / fit.theta[1] - mean).abs() < 1e-6, "{:?}", fit.theta);
+        assert!(fit.score.iter().all(|s| s.abs() < 1e-4));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use quadratic::{Programme, QuadraticProgram, QuadraticSolution};
 pub use rate_study::{RateCurve, learning_rate_study, mean_squares_hessian, stability_limit};
 pub use rules::{Minimum, Rules, Stopped, minimize_until};
 pub use schedule::Schedule;
-pub use stochastic::{RowOrder, StochasticDescent, StochasticFit, StochasticState};
+pub use stochastic::{Objective, RowOrder, StochasticDescent, StochasticFit, StochasticState};
 pub use univariate::{Lowest, bracket, brent, golden_section};
 
 use crate::context::{Context, Ended};

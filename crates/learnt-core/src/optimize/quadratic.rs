@@ -4,8 +4,9 @@
 //! hundred variables. A positive definite Q goes to the dual active-set method directly. A singular
 //! one takes proximal steps, x ← argmin ½ x'Qx + c'x + δ/2 |x - x'|² with δ = 1e-5 of its mean
 //! diagonal, until the active constraints are those of the minimum; a direction without curvature
-//! along which the objective falls and no constraint stops proves that there is none. No solution
-//! is returned whose stationarity is off by more than 1e-8 of its terms.
+//! along which the objective falls is followed up to the first constraint, and where none stops it
+//! there is no minimum. No solution is returned whose stationarity is off by more than 1e-8 of its
+//! terms.
 //!
 //! Multipliers belong to L = f + Σ a (A_ub x - b_ub) + Σ b (A_eq x - b_eq) + bounds alike.
 
@@ -132,14 +133,14 @@ impl QuadraticProgram {
             )));
         }
         let definite = least * CONDITION > largest;
-        match Cholesky::new(&self.quadratic).filter(|_| definite) {
-            Some(factor) => match solve(&self.quadratic, &factor, &self.linear, &constraints, run)?
-            {
-                Outcome::Infeasible => Ok(Programme::Infeasible),
-                Outcome::Solved(active) => self.finish(active),
-            },
-            None => self.proximal(&constraints, run),
+        if let Some(factor) = Cholesky::new(&self.quadratic).filter(|_| definite) {
+            match solve(&self.quadratic, &factor, &self.linear, &constraints, run)? {
+                Outcome::Infeasible => return Ok(Programme::Infeasible),
+                Outcome::Solved(active) if active.is_optimal() => return self.finish(&active),
+                Outcome::Solved(_) => {}
+            }
         }
+        self.proximal(&constraints, run)
     }
 
     /// Repeats the programme with a little more curvature around the last point.
@@ -163,30 +164,43 @@ impl QuadraticProgram {
             let next = active.x.clone();
             active.refine(&self.quadratic, &self.linear);
             if active.is_optimal() && self.is_stationary(&active) {
-                return self.finish(active);
+                return self.finish(&active);
             }
             let step: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
-            if self.falls_for_ever(&step, constraints) {
-                return Ok(Programme::Unbounded(step));
-            }
             x = next;
+            match self.reach(&x, &step, constraints) {
+                None => {}
+                Some(far) if far.is_finite() => add_scaled(&mut x, far, &step),
+                Some(_) => return Ok(Programme::Unbounded(step)),
+            }
         }
         Err(Error::numeric(format!("no minimum was found in {PROXIMAL_STEPS} proximal steps"))
             .hint("scale the variables and constraints to similar sizes"))
     }
 
-    /// Whether d has no curvature, a falling objective and no constraint in its way.
-    fn falls_for_ever(&self, direction: &[f64], constraints: &[Constraint]) -> bool {
+    /// How many times a step can be repeated before a constraint stops it, if it has no curvature
+    /// and the objective falls along it.
+    fn reach(&self, x: &[f64], direction: &[f64], constraints: &[Constraint]) -> Option<f64> {
         let length = norm(direction);
         let d: Vec<f64> = direction.iter().map(|v| v / length).collect();
         let largest = self.quadratic.as_slice().iter().fold(0.0_f64, |m, q| m.max(q.abs()));
         let curved = norm(&matvec(self.quadratic.view(), &d)) > 1e-9 * largest;
-        let falls = dot(&self.linear, &d) < -1e-9 * norm(&self.linear);
-        let blocked = |c: &Constraint| {
-            let rate = c.normal.dot(&d) / c.normal.length().max(f64::MIN_POSITIVE);
-            rate < -1e-9 || (c.equality && rate > 1e-9)
-        };
-        falls && !curved && !constraints.iter().any(blocked)
+        if curved || dot(&self.linear, &d) >= -1e-9 * norm(&self.linear) {
+            return None;
+        }
+        let mut farthest = f64::INFINITY;
+        for constraint in constraints.iter().filter(|c| c.normal.length() > 0.0) {
+            let size = constraint.normal.length();
+            let rate = constraint.normal.dot(&d) / size;
+            if constraint.equality && rate.abs() > 1e-9 {
+                return None;
+            }
+            if !constraint.equality && rate < -1e-9 {
+                let slack = (constraint.normal.dot(x) - constraint.bound).max(0.0) / size;
+                farthest = farthest.min(slack / (-rate * length));
+            }
+        }
+        Some(farthest)
     }
 
     fn is_stationary(&self, active: &State) -> bool {
@@ -194,8 +208,8 @@ impl QuadraticProgram {
         self.prove(&solution).is_ok()
     }
 
-    fn finish(&self, active: State) -> Result<Programme> {
-        let solution = self.describe(&active);
+    fn finish(&self, active: &State) -> Result<Programme> {
+        let solution = self.describe(active);
         self.prove(&solution)?;
         Ok(Programme::Solved(solution))
     }
@@ -249,7 +263,9 @@ impl QuadraticProgram {
         }
         add_scaled(&mut sum, -1.0, &solution.lower);
         add_scaled(&mut sum, 1.0, &solution.upper);
-        match norm(&sum) <= 1e-8 * size {
+        let terms = |row: &[f64]| row.iter().zip(&solution.x).map(|(q, x)| (q * x).abs()).sum();
+        let rounding: Vec<f64> = self.quadratic.rows().map(terms).collect();
+        match norm(&sum) <= 1e-8 * size + 1e-12 * norm(&rounding) {
             true => Ok(()),
             false => Err(Error::numeric(format!(
                 "the quadratic programme could not be solved: stationarity is off by {:.3e}",
@@ -295,7 +311,10 @@ impl QuadraticProgram {
     fn check(&self) -> Result<()> {
         let n = self.linear.len();
         let q = &self.quadratic;
-        if n == 0 || (q.nrows(), q.ncols()) != (n, n) {
+        if n == 0 {
+            return Err(Error::new(Code::Empty, "a quadratic programme without variables"));
+        }
+        if (q.nrows(), q.ncols()) != (n, n) {
             let got = format!("{} x {}", q.nrows(), q.ncols());
             return Err(Error::shape("Q", format!("{n} x {n}, as c has {n} values"), got));
         }

@@ -45,7 +45,7 @@ impl Rules {
         let named =
             [("gradient", self.gradient), ("decrease", self.decrease), ("change", self.change)];
         for (name, value) in named {
-            if let Some(value) = value.filter(|value| !(*value >= 0.0)) {
+            if let Some(value) = value.filter(|value| value.is_nan() || *value < 0.0) {
                 return Err(Error::parameter(name, "zero or more", value));
             }
         }
@@ -172,12 +172,15 @@ pub fn minimize_until(
         let at = function(method.point())?;
         evaluations += 1;
         let verdict = method.tell(at)?;
-        let fired = match before.1 || method.iterations() > before.0 {
+        let moved = method.iterations() > before.0;
+        let fixed = moved && watch.is_at(method.best());
+        let fired = match moved || before.1 {
             true => watch.see(method.best(), method.value(), Some(method.gradient()))?,
             false => run.checkpoint().map(|()| None)?,
         };
         match (fired, verdict) {
             (Some(stopped), _) => break stopped,
+            (None, Verdict::Again) if fixed => break Stopped::Stalled,
             (None, Verdict::Again) => {}
             (None, Verdict::Converged) => break Stopped::Converged,
             (None, Verdict::Stalled) => break Stopped::Stalled,
@@ -202,6 +205,11 @@ impl<'a> Watch<'a> {
         rules.check()?;
         let path = keep_path.then(Vec::new);
         Ok(Watch { rules: *rules, run: *run, previous: None, values: Vec::new(), path })
+    }
+
+    /// Whether this is the point seen last, so that a step was lost in rounding.
+    fn is_at(&self, x: &[f64]) -> bool {
+        self.previous.as_deref() == Some(x)
     }
 
     /// Adds a point to the path alone.
@@ -266,8 +274,11 @@ impl<'a> Watch<'a> {
             self.run.warn(Code::Numeric, format!("after {iterations} iterations {stopped}"));
         } else if value > first + 1e-9 * first.abs() {
             let message = format!(
-                "the objective rose from {first:.6e} to {value:.6e} in {iterations} iterations; use a smaller rate"
+                "the objective rose from {first:.6e} to {value:.6e} in {iterations} iterations; use a smaller rate, or check the gradient"
             );
+            self.run.warn(Code::NotConverged, message);
+        } else if stopped == Stopped::Stalled && self.rules.wants_more_than_steps() {
+            let message = format!("after {iterations} iterations {stopped}");
             self.run.warn(Code::NotConverged, message);
         } else if stopped == Stopped::MaxIterations && self.rules.wants_more_than_steps() {
             let message = format!(

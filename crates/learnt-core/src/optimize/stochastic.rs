@@ -19,6 +19,9 @@ use crate::linalg::add_scaled;
 use crate::stats::sample::{below, shuffle};
 use learnt_derive::Stored;
 
+/// The objective at a point.
+pub type Objective<'a> = &'a mut dyn FnMut(&[f64]) -> Result<f64>;
+
 /// The order in which rows are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Stored)]
 pub enum RowOrder {
@@ -197,7 +200,7 @@ impl StochasticDescent {
         start: Vec<f64>,
         n: usize,
         mut gradient: impl FnMut(&[f64], &[usize]) -> Result<Vec<f64>>,
-        mut objective: Option<&mut dyn FnMut(&[f64]) -> Result<f64>>,
+        mut objective: Option<Objective>,
         run: &Context,
     ) -> Result<StochasticFit> {
         if objective.is_none() && self.rules.target.or(self.rules.decrease).is_some() {
@@ -258,10 +261,7 @@ impl StochasticDescent {
 }
 
 /// The objective, if there is one; it must be a number.
-fn measure(
-    objective: &mut Option<&mut dyn FnMut(&[f64]) -> Result<f64>>,
-    x: &[f64],
-) -> Result<Option<f64>> {
+fn measure(objective: &mut Option<Objective>, x: &[f64]) -> Result<Option<f64>> {
     match objective {
         None => Ok(None),
         Some(objective) => match objective(x)? {

@@ -45,14 +45,14 @@ pub fn bracket(
     let (mut behind, mut here) = (start, start + step);
     let mut value = function(here)?;
     // A rise means the other side; NaN counts as a rise.
-    if !(value < at_start) {
+    if value.is_nan() || value >= at_start {
         (behind, here, step) = (here, start, -step);
         value = at_start;
     }
     while step.abs() < LONGEST {
         let ahead = here + step;
         let next = function(ahead)?;
-        if !(next < value) {
+        if next.is_nan() || next >= value {
             return Ok((behind.min(ahead), behind.max(ahead)));
         }
         (behind, here, value) = (here, ahead, next);
@@ -147,9 +147,9 @@ pub fn brent(
             } else {
                 high = x
             }
-            if !(trial.value > second.value) || second.x == best.x {
+            if trial.value <= second.value || second.x == best.x {
                 (third, second) = (second, trial);
-            } else if !(trial.value > third.value) || third.x == best.x || third.x == second.x {
+            } else if trial.value <= third.value || third.x == best.x || third.x == second.x {
                 third = trial;
             }
         }

@@ -147,6 +147,19 @@ fn a_programme_that_is_not_convex_is_refused() {
 }
 
 #[test]
+fn a_minimum_of_zero_is_found_where_only_rounding_is_left() {
+    let row = [[1e3, -2e3, 0.7e3]];
+    let quadratic = gram(Matrix::from_rows(&row).unwrap().view());
+    let ties = Matrix::from_rows(&[[0.3, 1.0, 0.2]]).unwrap();
+    let problem = QuadraticProgram {
+        equalities: Some((ties, vec![1.7])),
+        bounds: Some(Bounds { lower: vec![-1.0; 3], upper: vec![f64::INFINITY; 3] }),
+        ..QuadraticProgram::new(quadratic, vec![0.0; 3])
+    };
+    assert!(solved(&problem).value.abs() < 1e-8);
+}
+
+#[test]
 fn three_hundred_variables_on_the_simplex() {
     let mut rng = run().rng(7);
     let n = 300;

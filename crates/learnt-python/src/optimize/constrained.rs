@@ -1,23 +1,21 @@
-//! Likelihoods, quadratic programmes and Lagrangians of the user's functions.
+//! Quadratic programmes and Lagrangians of the user's functions.
 
+use super::outcome;
 use crate::callback::{Caller, matrix, number, parts, vector};
-use crate::convert::array;
 use crate::failure::raise;
-use crate::optimize::outcome;
 use learnt_core::context::Context;
 use learnt_core::data::Matrix;
-use learnt_core::error::{Error, Result};
+use learnt_core::error::Result;
 use learnt_core::optimize::{
-    Bounds, Constrained, Evaluation, Information, Likelihood, LikelihoodFit, MaximumLikelihood,
-    Multipliers, Programme, QuadraticProgram, dual_function, duality_gap, equality_quadratic,
+    Bounds, Constrained, Evaluation, Multipliers, Programme, QuadraticProgram, dual_function,
+    duality_gap, equality_quadratic,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(optimize_likelihood, module)?)?;
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(optimize_quadratic, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_equality_quadratic, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_lagrangian, module)?)?;
@@ -27,74 +25,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 type Function<'py> = Bound<'py, PyAny>;
-
-/// Maximises a likelihood; all functions take θ.
-#[pyfunction]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one crossing of the boundary, called by one function"
-)]
-fn optimize_likelihood<'py>(
-    py: Python<'py>,
-    log_density: Function<'py>,
-    theta0: Vec<f64>,
-    score: Option<Function<'py>>,
-    hessian: Option<Function<'py>>,
-    expected: Option<Function<'py>>,
-    bounds: Option<(Vec<f64>, Vec<f64>)>,
-    level: f64,
-    information: &str,
-    max_iter: usize,
-    tol: f64,
-) -> PyResult<Bound<'py, PyDict>> {
-    let fit = Caller::run(py, 0, |caller, run| {
-        let information = match information {
-            "observed" => Information::Observed,
-            "outer-product" => Information::OuterProduct,
-            "expected" => Information::Expected,
-            other => {
-                let known = ["observed", "outer-product", "expected"];
-                return Err(Error::unknown("information", other, known));
-            }
-        };
-        let bounds = bounds.map(|(lower, upper)| Bounds { lower, upper });
-        let method = MaximumLikelihood { bounds, level, information, max_iter, tol };
-        let mut model = Likelihood::new(|theta| caller.vector(&log_density, theta));
-        let given = |function: Option<Function<'py>>| {
-            function.map(|function| -> learnt_core::optimize::MatrixOf<'_> {
-                Box::new(move |theta| caller.matrix(&function, theta))
-            })
-        };
-        model.score = given(score);
-        model.hessian = given(hessian);
-        model.expected = given(expected);
-        method.fit(theta0, model, run)
-    })?;
-    describe(py, fit)
-}
-
-fn describe(py: Python<'_>, fit: LikelihoodFit) -> PyResult<Bound<'_, PyDict>> {
-    let out = PyDict::new(py);
-    let or_nan = |values: Vec<Option<f64>>| -> Vec<f64> {
-        values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect()
-    };
-    let intervals = Matrix::from_fn(fit.intervals.len(), 2, |i, j| {
-        fit.intervals[i].map_or(f64::NAN, |(low, high)| if j == 0 { low } else { high })
-    });
-    out.set_item("x", PyArray1::from_vec(py, fit.theta))?;
-    out.set_item("log_likelihood", fit.log_likelihood)?;
-    out.set_item("score", PyArray1::from_vec(py, fit.score))?;
-    out.set_item("observed_information", array(py, fit.observed)?)?;
-    out.set_item("outer_product", array(py, fit.outer_product)?)?;
-    out.set_item("expected_information", fit.expected.map(|m| array(py, m)).transpose()?)?;
-    out.set_item("covariance", fit.covariance.map(|m| array(py, m)).transpose()?)?;
-    out.set_item("standard_errors", PyArray1::from_vec(py, or_nan(fit.standard_errors)))?;
-    out.set_item("intervals", array(py, intervals)?)?;
-    out.set_item("at_bound", PyArray1::from_vec(py, fit.at_bound))?;
-    out.set_item("nit", fit.iterations)?;
-    outcome(&out, fit.stopped)?;
-    Ok(out)
-}
 
 /// Solves a quadratic programme.
 #[pyfunction]
