@@ -2,8 +2,18 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._base import Classifier, Margins, Probabilities, Regressor
+import numpy as np
+
+from ._base import Classifier, Margins, Online, Probabilities, Regressor, SomeProbabilities
 from ._sklearn import Weighted
+from ._linear import constrained_least_squares as constrained_least_squares
+from ._linear import enet_path as enet_path
+from ._linear import lasso_path as lasso_path
+from ._linear import linear_separability as linear_separability
+from ._linear import masking_report as masking_report
+from ._linear import regularization_path as regularization_path
+from ._linear import simple_regression as simple_regression
+from .summary import Summary
 
 class LinearRegression(Weighted, Regressor):
     coef_: Any
@@ -21,6 +31,14 @@ class LinearRegression(Weighted, Regressor):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression: ...
+    def coefficients(self, *, level=0.95, distribution="t", output=0) -> Summary: ...
+    def covariance(self, *, output=0) -> Summary: ...
+    def test_columns(self, *, columns=None, output=0) -> Summary: ...
+    def region(self, *, level=0.95, distribution="t", point=None, output=0) -> Summary: ...
+    def intervals(self, X, *, level=0.95, kind="mean", output=0) -> Summary: ...
+    def band(self, X, *, level=0.95, distribution="t", output=0) -> Summary: ...
+    def influence(self, X, y, sample_weight=None, *, output=0) -> Summary: ...
+    def diagnostics(self, X, y, sample_weight=None) -> Summary: ...
 
 class Ridge(Weighted, Regressor):
     coef_: Any
@@ -63,3 +81,425 @@ class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticRegression: ...
+
+class BestSubsetRegression(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    support_: Any
+    selected_: Any
+    subsets_: Any
+    path_: Any
+    chosen_: Any
+    rss_: Any
+    aic_: Any
+    bic_: Any
+    cp_: Any
+    adjusted_r2_: Any
+    cv_error_: Any
+    cv_standard_error_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        n_features: int | None = None,
+        criterion: Literal["aic", "bic", "cp", "adjusted-r2", "cv"] = "bic",
+        cv: int = 10,
+        one_standard_error: bool = False,
+        fit_intercept: bool = True,
+        force: bool = False,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BestSubsetRegression: ...
+
+class StepwiseRegression(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    support_: Any
+    selected_: Any
+    subsets_: Any
+    path_: Any
+    chosen_: Any
+    rss_: Any
+    aic_: Any
+    bic_: Any
+    cp_: Any
+    adjusted_r2_: Any
+    cv_error_: Any
+    cv_standard_error_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        direction: Literal["forward", "backward", "both"] = "forward",
+        criterion: Literal["aic", "bic", "cp", "f", "size", "cv"] = "aic",
+        n_features: int | None = None,
+        f_to_enter: float = 4.0,
+        f_to_remove: float = 3.9,
+        cv: int = 10,
+        one_standard_error: bool = False,
+        fit_intercept: bool = True,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StepwiseRegression: ...
+
+class IndicatorRegression(Weighted, Margins, Classifier):
+    coef_: Any
+    intercept_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        on_boundary: Literal["first", "second"] = "first",
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> IndicatorRegression: ...
+
+class Lasso(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    dual_gap_: Any
+    n_iter_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+        positive: bool = False,
+        selection: Literal["cyclic", "random"] = "cyclic",
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Lasso: ...
+
+class ElasticNet(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    dual_gap_: Any
+    n_iter_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+        positive: bool = False,
+        selection: Literal["cyclic", "random"] = "cyclic",
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNet: ...
+
+class GeneralizedLinearModel(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    deviance_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        family: Literal["gaussian", "binomial", "poisson", "gamma", "inverse-gaussian", "tweedie"] = "gaussian",
+        *,
+        link: Literal["auto", "identity", "log", "logit", "probit", "inverse", "inverse-squared"] = "auto",
+        power: float = 1.5,
+        alpha: float = 0.0,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        tol: float = 1e-8,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GeneralizedLinearModel: ...
+
+class PoissonRegressor(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    deviance_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: Literal["lbfgs", "newton-cholesky"] = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 0.0001,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PoissonRegressor: ...
+
+class GammaRegressor(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    deviance_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: Literal["lbfgs", "newton-cholesky"] = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 0.0001,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GammaRegressor: ...
+
+class TweedieRegressor(Weighted, Regressor):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    deviance_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        power: float = 0.0,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        link: Literal["auto", "identity", "log"] = "auto",
+        solver: Literal["lbfgs", "newton-cholesky"] = "lbfgs",
+        max_iter: int = 100,
+        tol: float = 0.0001,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TweedieRegressor: ...
+
+class SGDClassifier(Weighted, Online, SomeProbabilities, Margins, Classifier):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    t_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        loss: Literal["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive", "multinomial"] = "hinge",
+        *,
+        penalty: Literal["l2", "l1", "elasticnet"] | None = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        epsilon: float = 0.1,
+        learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"] = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Literal["balanced"] | None = None,
+        average: bool | int = False,
+        batch_size: int = 1,
+        momentum: float = 0.0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDClassifier: ...
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDClassifier: ...
+
+class SGDRegressor(Weighted, Online, Regressor):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    t_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        loss: Literal["squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"] = "squared_error",
+        *,
+        penalty: Literal["l2", "l1", "elasticnet"] | None = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        epsilon: float = 0.1,
+        learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"] = "invscaling",
+        eta0: float = 0.01,
+        power_t: float = 0.25,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        average: bool | int = False,
+        batch_size: int = 1,
+        momentum: float = 0.0,
+        factor2: bool = False,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
+
+class Perceptron(Weighted, Online, Margins, Classifier):
+    coef_: Any
+    intercept_: Any
+    n_iter_: Any
+    t_: Any
+    updates_: Any
+    separated_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        penalty: Literal["l2", "l1", "elasticnet"] | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Literal["balanced"] | None = None,
+        mode: Literal["sample", "batch", "pocket"] = "sample",
+        zero_is: Literal["mistake", "positive", "negative"] = "mistake",
+        learning_rate: Literal["constant", "invscaling"] = "constant",
+        power_t: float = 0.5,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron: ...
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron: ...
+
+class MinimumSquaredErrorClassifier(Weighted, Margins, Classifier):
+    coef_: Any
+    intercept_: Any
+    separates_: Any
+    squared_error_: Any
+    n_iter_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        margins: Sequence[float] | None = None,
+        solver: Literal["pinv", "widrow-hoff"] = "pinv",
+        updates: Literal["sample", "batch"] = "sample",
+        learning_rate: Literal["invscaling", "constant"] = "invscaling",
+        eta0: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MinimumSquaredErrorClassifier: ...
+
+class HoKashyapClassifier(Weighted, Margins, Classifier):
+    coef_: Any
+    intercept_: Any
+    a_: Any
+    b_: Any
+    e_: Any
+    n_iter_: Any
+    outcome_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        eta: float = 0.5,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        margins: Sequence[float] | None = None,
+        stop_when_separated: bool = True,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HoKashyapClassifier: ...
+
+class RidgeCV(Weighted, Regressor):
+    alpha_: Any
+    best_score_: Any
+    coef_: Any
+    intercept_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        alphas: Sequence[float] = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        cv: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RidgeCV: ...
+
+class LassoCV(Weighted, Regressor):
+    alpha_: Any
+    coef_: Any
+    intercept_: Any
+    alphas_: Any
+    mse_path_: Any
+    dual_gap_: Any
+    n_iter_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        eps: float = 0.001,
+        alphas: int | Sequence[float] = 100,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+        cv: int | None = None,
+        positive: bool = False,
+        selection: Literal["cyclic", "random"] = "cyclic",
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LassoCV: ...
+
+class ElasticNetCV(Weighted, Regressor):
+    alpha_: Any
+    l1_ratio_: Any
+    coef_: Any
+    intercept_: Any
+    alphas_: Any
+    mse_path_: Any
+    dual_gap_: Any
+    n_iter_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        l1_ratio: float | Sequence[float] = 0.5,
+        eps: float = 0.001,
+        alphas: int | Sequence[float] = 100,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 0.0001,
+        cv: int | None = None,
+        positive: bool = False,
+        selection: Literal["cyclic", "random"] = "cyclic",
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetCV: ...

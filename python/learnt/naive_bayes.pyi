@@ -2,10 +2,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ._base import Classifier, Probabilities
+from ._base import Classifier, Online, Probabilities
 from ._sklearn import Weighted
 
-class GaussianNB(Weighted, Probabilities, Classifier):
+class GaussianNB(Weighted, Online, Probabilities, Classifier):
     theta_: Any
     var_: Any
     class_prior_: Any
@@ -22,3 +22,4 @@ class GaussianNB(Weighted, Probabilities, Classifier):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GaussianNB: ...
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GaussianNB: ...

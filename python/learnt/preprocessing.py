@@ -13,6 +13,7 @@ __all__ = [
     "PolynomialFeatures",
     "RobustScaler",
     "KBinsDiscretizer",
+    "FormulaTransformer",
 ]
 
 
@@ -441,3 +442,48 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
         return self._fit(X, None, sample_weight)
+
+
+class FormulaTransformer(Transformer):
+    """Columns from a formula such as `wt * cyl + log(hp)`: interactions, powers, functions, and
+    categories coded by treatment.
+
+    Parameters
+    ----------
+    formula : text, default="."
+        The terms, such as `a + b:c + d^2`; `.` is all columns. What stands before a `~` is left
+        out.
+    include_intercept : True or False, default=False
+        Whether to add a column of ones where the formula has an intercept.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    intercept_
+        Whether the formula has an intercept.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n q time for q terms
+
+    Reference
+    ---------
+    Chambers and Hastie (1992), Statistical Models in S, chapter 2
+    """
+
+    _path = "preprocessing.FormulaTransformer"
+
+    def __init__(self, formula=".", *, include_intercept=False, n_jobs=None):
+        self.formula = formula
+        self.include_intercept = include_intercept
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None)

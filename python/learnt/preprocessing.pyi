@@ -125,3 +125,16 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KBinsDiscretizer: ...
+
+class FormulaTransformer(Transformer):
+    intercept_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        formula: str = ".",
+        *,
+        include_intercept: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> FormulaTransformer: ...
