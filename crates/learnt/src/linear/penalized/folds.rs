@@ -7,7 +7,7 @@ use super::path::{falling, grid, solutions};
 use super::problem::{Problem, Settings, Stage, Summary};
 use crate::select::Splitter;
 use learnt_core::prelude::*;
-use learnt_core::rounds::{InMemory, Source, block_rows};
+use learnt_core::rounds::{InMemory, Source};
 
 /// Summaries of consecutive folds.
 pub(super) struct Folds {
@@ -65,29 +65,11 @@ impl Folds {
         let outline = source.outline();
         let training = outline.rows - outline.rows.div_ceil(count as u64);
         let stage = Stage::for_rows(&outline, training, run)?;
-        let size = block_rows(data.x.ncols());
-        let mut pieces = Vec::new();
-        for (fold, split) in splits.enumerate() {
+        let mut parts = Vec::new();
+        for split in splits {
             // Folds in the order of the rows are consecutive.
-            let (Some(&first), Some(&last)) = (split.test.first(), split.test.last()) else {
-                continue;
-            };
-            let cuts = (first..=last).step_by(size);
-            pieces.extend(cuts.map(|start| (fold, start, (start + size).min(last + 1))));
-        }
-        let sums = run.try_par_map(pieces.len(), |k| {
-            let (_, start, end) = pieces[k];
-            stage.summarize(&data.rows(start, end), true)
-        })?;
-        let mut parts: Vec<Summary> = Vec::new();
-        for ((fold, ..), sum) in pieces.into_iter().zip(sums) {
-            match parts.len() > fold {
-                true => {
-                    if let Some(last) = parts.pop() {
-                        parts.push(last.merge(sum)?);
-                    }
-                }
-                false => parts.push(sum),
+            if let (Some(&first), Some(&last)) = (split.test.first(), split.test.last()) {
+                parts.push(stage.sum(&data.rows(first, last + 1), true, run)?);
             }
         }
         Ok(Folds { stage, parts, centred, weighted: data.weights.is_some() })

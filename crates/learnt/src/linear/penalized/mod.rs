@@ -6,6 +6,7 @@ mod constrained;
 mod elastic_net;
 mod elastic_net_cv;
 mod folds;
+mod in_memory;
 mod lasso;
 mod lasso_cv;
 mod path;

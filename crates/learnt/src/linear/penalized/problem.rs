@@ -7,6 +7,7 @@
 //! where l2 > 0, also Σ (l1 |b| + ½ l2 b² - b v + max(|v| - l1, 0)² / (2 l2)). The lesser counts.
 
 use super::columns::Columns;
+use super::in_memory;
 use super::lasso::Lasso;
 use super::quadratic::{Descent, Penalty, Products, Search};
 use crate::linear::least_squares::{Moments, Rows};
@@ -335,13 +336,23 @@ impl Stage {
         Ok(Stage { names, outputs: k, wide })
     }
 
-    /// The problem of a data set in memory, block by block as a fit by rounds does.
+    /// The problem of a data set in memory.
     pub(super) fn gather(
         &self,
         data: &Dataset,
         centred: bool,
         run: &Context,
     ) -> Result<(Problem, Vec<String>)> {
+        let all = self.sum(data, centred, run)?;
+        Ok((self.problem(all, centred, run)?, self.names.clone()))
+    }
+
+    /// The sums of rows in memory.
+    pub(super) fn sum(&self, data: &Dataset, centred: bool, run: &Context) -> Result<Summary> {
+        if !self.wide && data.x.ncols() >= in_memory::MANY {
+            let moments = in_memory::moments(data, centred, run)?;
+            return Ok(Summary { sums: Sums::Moments(moments) });
+        }
         let size = block_rows(data.x.ncols());
         let blocks = data.nrows().div_ceil(size);
         let parts = run.try_par_map(blocks, |k| {
@@ -352,7 +363,7 @@ impl Stage {
         for (k, part) in parts.into_iter().enumerate() {
             merger.add(k as u64, part, Merge::merge)?;
         }
-        Ok((self.problem(merger.total()?, centred, run)?, self.names.clone()))
+        merger.total()
     }
 
     /// What a block adds.
