@@ -43,6 +43,7 @@ pub struct OneVsOneClassifier {
 pub struct OneVsOneClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
+    classes: Vec<String>,
     pairs: Vec<Pair>,
     converged: bool,
 }
@@ -99,7 +100,8 @@ impl Estimator for OneVsOneClassifier {
             }
         };
         let converged = pairs.iter().all(|pair| pair.part.model.converged());
-        Ok(OneVsOneClassifierModel { n_classes: rows.len(), pairs, converged })
+        let classes = data.class_target()?.1.iter().map(ToString::to_string).collect();
+        Ok(OneVsOneClassifierModel { n_classes: rows.len(), classes, pairs, converged })
     }
 }
 
@@ -176,7 +178,10 @@ impl OneVsOneClassifierModel {
                 && pair.second < self.n_classes
                 && pair.part.model.as_classifier().is_some()
         };
-        let fits = self.n_classes > 1 && !self.pairs.is_empty() && self.pairs.iter().all(sane);
+        let fits = self.n_classes > 1
+            && self.n_classes == self.classes.len()
+            && !self.pairs.is_empty()
+            && self.pairs.iter().all(sane);
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 

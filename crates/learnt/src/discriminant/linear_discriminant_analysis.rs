@@ -22,10 +22,9 @@ use learnt_core::prelude::*;
 
 /// Normal classes that share one covariance: linear boundaries, and the directions that separate.
 ///
-/// The covariance has the divisor N - K with every solver; scikit-learn's `lsqr` and `eigen` divide
-/// by N, so that its posteriors there are a little more certain. With `svd`, directions that do not
-/// vary within classes are left out, and a warning names the columns; the other solvers refuse
-/// them. There is no `covariance_estimator`.
+/// The covariance has the divisor N - K; scikit-learn's has N, so that its posteriors are a little
+/// more certain. With `svd`, directions that do not vary within classes are left out, and a warning
+/// names the columns; the other solvers refuse them. There is no `covariance_estimator`.
 ///
 /// ```
 /// use learnt::{discriminant::LinearDiscriminantAnalysis, prelude::*};

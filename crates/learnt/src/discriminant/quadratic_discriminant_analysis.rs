@@ -18,9 +18,9 @@ use learnt_core::prelude::*;
 
 /// Normal classes with a covariance each: boundaries of second degree.
 ///
-/// A class whose covariance is singular, for example one with no more rows than columns, is an error
-/// that names its dependent columns. `tol` is a singular value of columns scaled to unit variance,
-/// so that units do not matter. There is no `covariance_estimator`.
+/// The covariances have the divisor N_k - 1; scikit-learn's have N_k. A class whose covariance is
+/// singular, for example one with no more rows than columns, is an error that names its dependent
+/// columns. `tol` is relative, so that units do not matter. There is no `covariance_estimator`.
 ///
 /// ```
 /// use learnt::{discriminant::QuadraticDiscriminantAnalysis, prelude::*};

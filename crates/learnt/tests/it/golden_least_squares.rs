@@ -514,46 +514,6 @@ fn nonnegative_least_squares_and_ridge() {
 }
 
 #[test]
-fn indicator_regression_separates_six_points() {
-    let case = Case::new("multiclass-mse");
-    let classes = numbers(&case.0["input"]["classes"]);
-    let x = rows(&case.0["input"]["X"]);
-    let y = Matrix::from_fn(6, 3, |i, k| f64::from(classes[i] == (k + 1) as f64));
-    let mut data = OwnedDataset::unsupervised(x);
-    data.y = Some(OwnedTarget::Real(y));
-    let model = fit(&data);
-    let a = Matrix::from_fn(
-        3,
-        3,
-        |k, j| if j == 0 { model.intercept[k] } else { model.coef[(k, j - 1)] },
-    );
-    case.matrix("A", &a);
-    for row in model.predict(&data.x.frame()).unwrap().rows() {
-        case.one("row_sum", row.iter().sum());
-    }
-}
-
-#[test]
-fn indicator_regression_on_iris() {
-    let case = Case::new("indicator-regression-iris");
-    let csv = Csv::new("iris");
-    let species = csv.text("species");
-    let features: Vec<String> = csv.head[..4].to_vec();
-    let mut data = csv.dataset(&features, vec![0.0; species.len()]);
-    let levels = ["setosa", "versicolor", "virginica"];
-    data.y = Some(OwnedTarget::Real(Matrix::from_fn(species.len(), 3, |i, k| {
-        f64::from(u8::from(species[i] == levels[k]))
-    })));
-    let model = fit(&data);
-    let b = Matrix::from_fn(
-        5,
-        3,
-        |i, k| if i == 0 { model.intercept[k] } else { model.coef[(k, i - 1)] },
-    );
-    case.matrix("B", &b);
-}
-
-#[test]
 fn longley_to_ten_digits() {
     let case = Case::new("longley-nist");
     let csv = Csv::new("longley");

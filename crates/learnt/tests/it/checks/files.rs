@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A small model of each learner, with the rows it was fitted on.
 fn models() -> Vec<(&'static str, OwnedDataset, Vec<u8>)> {
     let model = |(entry, learner): (&'static Entry, Box<dyn AnyEstimator>)| {
-        let data = easy(12, learner.any_roles());
+        let data = easy(15, learner.any_roles());
         let bytes = fit(learner.as_ref(), &data.view()).unwrap().to_bytes().unwrap();
         (entry.about.path, data, bytes)
     };
