@@ -12,4 +12,5 @@ mod golden_least_squares;
 mod golden_logistic;
 mod golden_metrics;
 mod golden_naive_bayes;
+mod golden_sparse_logistic;
 mod kept_models;
