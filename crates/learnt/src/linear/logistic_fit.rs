@@ -12,6 +12,7 @@ use super::likelihood::geometry::{
     assemble, from_metric, into_metric, mix_classes, quadratic_form, separating_column,
 };
 use super::likelihood::inference::LogisticInference;
+use super::likelihood::proximal::Proximal;
 use super::likelihood::{Second, Summary};
 use super::logistic_regression::{ClassWeight, LogisticRegression, LogisticRegressionModel};
 use learnt_core::error::plain;
@@ -53,6 +54,8 @@ pub(super) enum Stage {
     Newton(Newton),
     /// A quasi-Newton step.
     Lbfgs(Lbfgs),
+    /// A proximal Newton step, for an L1 penalty.
+    Proximal(Proximal),
 }
 
 /// What the sums at zero leave behind.
@@ -72,7 +75,8 @@ impl Fit {
             return Err(one_class(classes.first()));
         }
         let others = classes.len() - 1;
-        let columns = outline.schema.len() + usize::from(learner.fit_intercept);
+        let inputs = outline.schema.len();
+        let columns = inputs + usize::from(learner.fit_intercept);
         let balanced = learner.class_weight == ClassWeight::Balanced;
         Ok(Fit {
             names: outline.schema.names().map(str::to_string).collect(),
@@ -81,16 +85,21 @@ impl Fit {
             newton: learner.uses_newton(others, columns),
             factors: Vec::new(),
             weights: Matrix::zeros(others, columns),
-            stage: if balanced { Stage::Count } else { Stage::Start },
+            stage: if balanced {
+                Stage::Count
+            } else {
+                stage_after_counts(learner, others, inputs)
+            },
             start: None,
         })
     }
 
     /// The second derivatives that the next pass needs.
     pub(super) fn second(&self) -> Second {
-        match self.stage {
+        match &self.stage {
             Stage::Count | Stage::Lbfgs(_) => Second::Nothing,
             Stage::Newton(_) => Second::Hessian,
+            Stage::Proximal(proximal) => proximal.second(),
             Stage::Start if self.newton => Second::Hessian,
             Stage::Start if self.weights.ncols() <= WHOLE_METRIC => Second::Gram,
             Stage::Start => Second::Diagonal,
@@ -105,8 +114,12 @@ impl Fit {
     ) -> Result<Step<Fit, LogisticRegressionModel>> {
         if matches!(self.stage, Stage::Count) {
             self.factors = balance(&all.counts);
-            self.stage = Stage::Start;
+            let (rows, inputs) = (self.weights.nrows(), self.names.len());
+            self.stage = stage_after_counts(learner, rows, inputs);
             return Ok(Step::Again(self));
+        }
+        if matches!(self.stage, Stage::Proximal(_)) {
+            return self.advance_proximal(learner, &all, run);
         }
         if matches!(self.stage, Stage::Start) {
             self.set_up(learner, &all)?;
@@ -116,9 +129,11 @@ impl Fit {
         let (verdict, iterations) = match &mut self.stage {
             Stage::Newton(newton) => (newton.tell(at)?, newton.iterations()),
             Stage::Lbfgs(lbfgs) => (lbfgs.tell(at)?, lbfgs.iterations()),
-            Stage::Count | Stage::Start => return Err(Error::internal("a fit without a method")),
+            Stage::Count | Stage::Start | Stage::Proximal(_) => {
+                return Err(Error::internal("a fit without a method"));
+            }
         };
-        let diverges = learner.strength() == 0.0 && self.is_flat();
+        let diverges = learner.is_free() && self.is_flat();
         if verdict == Verdict::Again && iterations < learner.max_iter && !diverges {
             self.weights = self.weights_at(false);
             return Ok(Step::Again(self));
@@ -128,12 +143,37 @@ impl Fit {
         Ok(Step::Done(self.finish(learner, converged, margin, run)))
     }
 
+    fn advance_proximal(
+        mut self,
+        learner: &LogisticRegression,
+        all: &Summary,
+        run: &Context,
+    ) -> Result<Step<Fit, LogisticRegressionModel>> {
+        self.check_classes(all)?;
+        let Stage::Proximal(proximal) = &mut self.stage else {
+            return Err(Error::internal("a fit without a method"));
+        };
+        let verdict = proximal.tell(all, run)?;
+        if verdict == Verdict::Again && proximal.iterations() < learner.max_iter {
+            self.weights = proximal.point();
+            return Ok(Step::Again(self));
+        }
+        Ok(Step::Done(self.finish(learner, verdict != Verdict::Again, f64::NAN, run)))
+    }
+
+    fn check_classes(&self, all: &Summary) -> Result<()> {
+        match all.counts.iter().filter(|&&count| count > 0.0).count() {
+            0 | 1 => {
+                let only = all.counts.iter().position(|&count| count > 0.0);
+                Err(one_class(only.and_then(|k| self.classes.get(k))))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Chooses the method after the sums at zero.
     fn set_up(&mut self, learner: &LogisticRegression, all: &Summary) -> Result<()> {
-        if all.counts.iter().filter(|&&count| count > 0.0).count() < 2 {
-            let only = all.counts.iter().position(|&count| count > 0.0);
-            return Err(one_class(only.and_then(|k| self.classes.get(k))));
-        }
+        self.check_classes(all)?;
         let size = self.weights.as_slice().len();
         let total: f64 = all.counts.iter().sum();
         let decrease = learner.tol * learner.tol;
@@ -225,7 +265,7 @@ impl Fit {
         let (method, newton): (&dyn Minimizer, bool) = match &self.stage {
             Stage::Newton(newton) => (newton, true),
             Stage::Lbfgs(lbfgs) => (lbfgs, false),
-            Stage::Count | Stage::Start => return self.weights.clone(),
+            Stage::Count | Stage::Start | Stage::Proximal(_) => return self.weights.clone(),
         };
         let point = if best { method.best() } else { method.point() };
         let mut weights = self.weights.clone();
@@ -249,10 +289,11 @@ impl Fit {
         let (value, n_iter): (f64, usize) = match &self.stage {
             Stage::Newton(newton) => (newton.value(), newton.iterations()),
             Stage::Lbfgs(lbfgs) => (lbfgs.value(), lbfgs.iterations()),
+            Stage::Proximal(proximal) => (proximal.value(), proximal.iterations()),
             Stage::Count | Stage::Start => (f64::NAN, 0),
         };
         let mut notes = Vec::new();
-        let free = learner.strength() == 0.0;
+        let free = learner.is_free();
         let separation = if free { self.separation(margin) } else { None };
         if let Some(message) = &separation {
             run.warn(Code::Separation, message.clone());
@@ -332,8 +373,23 @@ impl Fit {
         LogisticInference::new(self.weights.clone(), &information, -value * total, null, total)
     }
 
+    /// Rows of weights as they are, and intercepts that sum to zero over more than two classes.
+    fn reported_rows(&self, weights: &Matrix) -> (Matrix, Vec<f64>) {
+        let (rows, inputs) = (weights.nrows(), self.names.len());
+        let coef = Matrix::from_fn(rows, inputs, |k, j| weights[(k, j)]);
+        if !self.intercept {
+            return (coef, vec![0.0; rows]);
+        }
+        let own = |k: usize| weights[(k, inputs)];
+        let mean = if rows == 1 { 0.0 } else { (0..rows).map(own).sum::<f64>() / rows as f64 };
+        (coef, (0..rows).map(|k| own(k) - mean).collect())
+    }
+
     /// Weights and intercepts as users see them: symmetric for more than two classes.
     fn reported(&self) -> (Matrix, Vec<f64>) {
+        if let Stage::Proximal(proximal) = &self.stage {
+            return self.reported_rows(proximal.best());
+        }
         let (others, inputs) = (self.weights.nrows(), self.names.len());
         let rows = if others == 1 { 1 } else { others + 1 };
         let value = |k: usize, j: usize| {
@@ -348,6 +404,17 @@ impl Fit {
             (0..rows).map(|k| if self.intercept { value(k, inputs) } else { 0.0 }).collect();
         (coef, intercept)
     }
+}
+
+/// What the first pass over weighted rows is for.
+fn stage_after_counts(learner: &LogisticRegression, others: usize, inputs: usize) -> Stage {
+    let (l1, l2) = learner.strengths();
+    if l1 == 0.0 {
+        return Stage::Start;
+    }
+    let rows = if others == 1 { 1 } else { others + 1 };
+    let stop = learner.tol * learner.tol;
+    Stage::Proximal(Proximal::new(rows, inputs, learner.fit_intercept, (l1, l2), stop))
 }
 
 fn one_class(class: Option<&String>) -> Error {

@@ -1,8 +1,8 @@
 //! Logistic regression for two or more classes.
 //!
-//! Minimises  Σ w_i (ln Σ_k exp(s_ik) - s_iy) + |W|² / (2C)  with s_k = W_k x + b_k; intercepts are
-//! free. Two classes have one row of weights, the score of the second class; more have one row a
-//! class, summing to zero over classes. Solved relative to the first class: its score is 0, and the
+//! Minimises  Σ w_i (ln Σ_k exp(s_ik) - s_iy) + ((1 - r) |W|² / 2 + r Σ |W_kj|) / C  with
+//! s_k = W_k x + b_k and r the `l1_ratio`; intercepts are free. Two classes have one row of weights, the score of the second class; more have one row a
+//! class, summing to zero over classes if r = 0. With r > 0 solved by proximal Newton; else relative to the first class: its score is 0, and the
 //! penalty of the others is that of the symmetric form.
 //! Newton by Cholesky up to 501 parameters of two classes or 100 of more, else L-BFGS in the
 //! coordinates where the Hessian at zero is the identity. Stops when a full step promises to lower
@@ -25,9 +25,14 @@ use learnt_core::prelude::*;
 
 /// Linear scores of classes, turned into probabilities.
 ///
-/// `penalty` may be `l2` or none, which is the same as an infinite `C`; the solvers `lbfgs` and
-/// `newton-cholesky` reach the same optimum. There are no `dual`, `intercept_scaling` and
-/// `l1_ratio`: they belong to solvers for the L1 penalty.
+/// `l1_ratio` and `C` say what the penalty is; `penalty` says the same in the older way, where none
+/// is an infinite `C`. All solvers reach the same optimum, so that their names are hints: with an L1
+/// part the method is always proximal Newton. There are no `dual` and `intercept_scaling`: they
+/// belong to a solver that is not here.
+///
+/// Penalised weights of more than two classes are symmetric, one row a class. Unpenalised ones are
+/// determined relative to the first class only, which is how the tables of tests show them; `coef`
+/// then has the symmetric form with the same predictions, whose rows sum to zero.
 ///
 /// ```
 /// use learnt::{linear::LogisticRegression, prelude::*};
@@ -39,13 +44,17 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
 pub struct LogisticRegression {
     /// Which penalty the weights have.
-    #[param(positional, default = Penalty::L2)]
+    #[param(positional, default = Penalty::Auto)]
     pub penalty: Penalty,
     /// Inverse strength of the penalty; `inf` is none.
     #[param(name = "C", default = 1.0, above = 0.0, search = log(1e-4, 1e4))]
     pub c: f64,
+    /// Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
+    #[param(default = 0.0, range = 0.0..=1.0)]
+    pub l1_ratio: f64,
     /// Stop when a step promises to lower the mean objective by no more than the square of this;
     /// without a penalty, when it is shorter than this many standard errors.
     #[param(default = 1e-4, range = 0.0..)]
@@ -67,8 +76,15 @@ pub struct LogisticRegression {
 /// Penalties of the weights.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Penalty {
+    /// What `l1_ratio` says: by default L2.
+    Auto,
+    /// The sum of absolute values divided by `C`.
+    L1,
     /// The sum of squares divided by `2 C`.
     L2,
+    /// Both, in the proportion of `l1_ratio`.
+    #[choice(name = "elasticnet")]
+    ElasticNet,
     /// None: maximum likelihood, with standard errors.
     #[choice(none)]
     Nothing,
@@ -94,6 +110,16 @@ pub enum LogisticSolver {
     /// Newton steps: few, each with the matrix of second derivatives.
     #[choice(name = "newton-cholesky")]
     NewtonCholesky,
+    /// Accepted: the same as `auto`, with the same optimum.
+    #[choice(name = "newton-cg")]
+    NewtonCg,
+    /// Accepted: the same as `auto`, with the same optimum.
+    Sag,
+    /// Accepted: the same as `auto`, with the same optimum.
+    Saga,
+    /// Accepted: the same as `auto`. The intercept is free, where the original penalises it, and
+    /// more than two classes are fitted jointly.
+    Liblinear,
 }
 
 /// A fitted [`LogisticRegression`].
@@ -149,12 +175,17 @@ impl Rounds for LogisticRegression {
 
     fn summarize(&self, fit: &Fit, block: &Block, _: &mut (), _run: &Context) -> Result<Summary> {
         let first = matches!(fit.stage, Stage::Start);
-        let free = self.strength() == 0.0;
+        let free = self.is_free();
+        let active = match &fit.stage {
+            Stage::Proximal(proximal) => proximal.columns(),
+            _ => None,
+        };
         let pass = Pass {
             weights: &fit.weights,
             intercept: self.fit_intercept,
             factors: &fit.factors,
             second: fit.second(),
+            active,
             ranges: first && free,
             margins: free,
         };
@@ -172,12 +203,36 @@ impl Rounds for LogisticRegression {
 }
 
 impl LogisticRegression {
-    /// λ in λ |W|² / 2.
+    /// The penalties must say one thing.
+    fn rules(&self) -> Result<()> {
+        let expected = match (self.penalty, self.l1_ratio) {
+            (Penalty::L2, ratio) if ratio != 0.0 => "0 with penalty='l2'",
+            (Penalty::L1, ratio) if ratio != 0.0 && ratio != 1.0 => "1 with penalty='l1'",
+            _ => return Ok(()),
+        };
+        Err(Error::parameter("l1_ratio", expected, self.l1_ratio)
+            .hint("leave `penalty` out: `l1_ratio` alone says what it is"))
+    }
+
+    /// λ₁ in λ₁ Σ |w| and λ₂ in λ₂ |W|² / 2.
+    pub(super) fn strengths(&self) -> (f64, f64) {
+        let share = match self.penalty {
+            Penalty::Nothing => return (0.0, 0.0),
+            Penalty::L1 => 1.0,
+            Penalty::L2 => 0.0,
+            Penalty::Auto | Penalty::ElasticNet => self.l1_ratio,
+        };
+        (share * self.c.recip(), (1.0 - share) * self.c.recip())
+    }
+
+    /// λ₂, the strength of the smooth penalty.
     pub(super) fn strength(&self) -> f64 {
-        match self.penalty {
-            Penalty::L2 => self.c.recip(),
-            Penalty::Nothing => 0.0,
-        }
+        self.strengths().1
+    }
+
+    /// Whether there is no penalty at all.
+    pub(super) fn is_free(&self) -> bool {
+        self.strengths() == (0.0, 0.0)
     }
 
     /// Whether to use Newton for `others` rows of `columns` weights.
@@ -185,7 +240,7 @@ impl LogisticRegression {
         match self.solver {
             LogisticSolver::NewtonCholesky => true,
             LogisticSolver::Lbfgs => false,
-            LogisticSolver::Auto => others * columns <= if others == 1 { 501 } else { 100 },
+            _ => others * columns <= if others == 1 { 501 } else { 100 },
         }
     }
 }

@@ -9,10 +9,12 @@
 pub(crate) mod geometry;
 pub(crate) mod inference;
 pub(crate) mod kernels;
+pub(crate) mod proximal;
 
 use kernels::{add_gradient, many_classes, padded, scores, two_classes};
 use learnt_core::linalg;
 use learnt_core::prelude::*;
+use std::borrow::Cow;
 
 /// Bytes of a chunk of rows.
 const CHUNK: usize = 1 << 16;
@@ -28,6 +30,8 @@ pub(crate) enum Second {
     Diagonal,
     /// The blocks (k, l), l <= k, of the Hessian, one below the other.
     Hessian,
+    /// Σ w p_k z z' of every class, one below the other.
+    Classes,
 }
 
 /// Sums over rows.
@@ -78,6 +82,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) factors: &'a [f64],
     /// The second derivatives wanted.
     pub(crate) second: Second,
+    /// The input columns that they are wanted of, if not all; for `Hessian` and `Classes`.
+    pub(crate) active: Option<&'a [usize]>,
     /// Whether the ranges of the columns are wanted.
     pub(crate) ranges: bool,
     /// Whether the smallest margin is wanted.
@@ -88,7 +94,6 @@ pub(crate) struct Pass<'a> {
 struct Chunk<'a> {
     width: usize,
     z: Vec<f64>,
-    scaled: Vec<f64>,
     weights: Vec<f64>,
     scores: Vec<f64>,
     codes: &'a [u32],
@@ -126,11 +131,13 @@ impl Pass<'_> {
     fn empty(&self) -> Summary {
         let (others, columns) = (self.weights.nrows(), self.weights.ncols());
         let inputs = columns - usize::from(self.intercept);
+        let active = self.active.map_or(inputs, <[usize]>::len) + columns - inputs;
         let second = match self.second {
             Second::Nothing => Matrix::default(),
             Second::Diagonal => Matrix::zeros(1, columns),
             Second::Gram => Matrix::zeros(columns, columns),
-            Second::Hessian => Matrix::zeros(others * (others + 1) / 2 * columns, columns),
+            Second::Hessian => Matrix::zeros(others * (others + 1) / 2 * active, active),
+            Second::Classes => Matrix::zeros((others + 1) * active, active),
         };
         let range_rows = if self.ranges { others + 1 } else { 0 };
         Summary {
@@ -154,7 +161,7 @@ impl Pass<'_> {
         let factor = |code: u32| self.factors.get(code as usize).copied().unwrap_or(1.0);
         let weights =
             codes.iter().enumerate().map(|(i, &code)| data.weight(i) * factor(code)).collect();
-        Chunk { width, z, scaled: Vec::new(), weights, scores: Vec::new(), codes }
+        Chunk { width, z, weights, scores: Vec::new(), codes }
     }
 
     fn count(&self, chunk: &Chunk, total: &mut Summary) {
@@ -179,7 +186,7 @@ impl Pass<'_> {
         match self.second {
             Second::Gram => add_gram(chunk, self.weights.ncols(), total.second.as_mut_slice()),
             Second::Diagonal => add_diagonal(chunk, total.second.as_mut_slice()),
-            Second::Nothing | Second::Hessian => {}
+            Second::Nothing | Second::Hessian | Second::Classes => {}
         }
         if self.weights.nrows() == 1 {
             let signs: Vec<f64> =
@@ -188,7 +195,8 @@ impl Pass<'_> {
             total.value += value;
             total.least_margin = total.least_margin.min(margin);
             if self.second == Second::Hessian {
-                add_gram(chunk, self.weights.ncols(), total.second.as_mut_slice());
+                let (z, width, columns) = self.narrowed(chunk);
+                add_weighted(&z, width, columns, &chunk.weights, total.second.as_mut_slice());
             }
             return;
         }
@@ -196,10 +204,65 @@ impl Pass<'_> {
             total.least_margin = total.least_margin.min(least_margin(chunk));
         }
         total.value += many_classes(&mut chunk.scores, chunk.codes, &chunk.weights);
-        if self.second == Second::Hessian {
-            add_blocks(chunk, self.weights, total.second.as_mut_slice());
+        match self.second {
+            Second::Hessian => self.add_blocks(chunk, total.second.as_mut_slice()),
+            Second::Classes => self.add_classes(chunk, total.second.as_mut_slice()),
+            _ => {}
         }
         residuals_of(chunk);
+    }
+
+    /// The active columns of a chunk with the intercept's, the length of its rows, their number.
+    fn narrowed<'b>(&self, chunk: &'b Chunk) -> (Cow<'b, [f64]>, usize, usize) {
+        let Some(active) = self.active else {
+            return (Cow::Borrowed(&chunk.z), chunk.width, self.weights.ncols());
+        };
+        let columns = active.len() + usize::from(self.intercept);
+        let width = padded(columns);
+        let mut out = vec![0.0; chunk.codes.len() * width];
+        for (out, row) in out.chunks_exact_mut(width).zip(chunk.z.chunks_exact(chunk.width)) {
+            out.iter_mut().zip(active).for_each(|(out, &j)| *out = row[j]);
+            if self.intercept {
+                out[active.len()] = 1.0;
+            }
+        }
+        (Cow::Owned(out), width, columns)
+    }
+
+    /// Adds Σ w p_k ([k = l] - p_l) z z' to block (k, l).
+    fn add_blocks(&self, chunk: &Chunk, out: &mut [f64]) {
+        let (z, width, columns) = self.narrowed(chunk);
+        let (others, rows) = (self.weights.nrows(), chunk.codes.len());
+        let pairs = (0..others).flat_map(|k| (0..=k).map(move |l| (k, l)));
+        let mut scaled = Vec::new();
+        for ((k, l), block) in pairs.zip(out.chunks_exact_mut(columns * columns)) {
+            scaled.clear();
+            scaled.extend_from_slice(&z);
+            for (i, row) in scaled.chunks_exact_mut(width).enumerate() {
+                let (p, q) = (chunk.scores[k * rows + i], chunk.scores[l * rows + i]);
+                let factor = chunk.weights[i] * p * (f64::from(k == l) - q);
+                row.iter_mut().for_each(|z| *z *= factor);
+            }
+            let view = |values| MatRef::strided(values, rows, columns, width, 1);
+            if let (Ok(scaled), Ok(z)) = (view(&scaled), view(&z)) {
+                linalg::matmul_into(block, true, 1.0, scaled.transposed(), z);
+            }
+        }
+    }
+
+    /// Adds Σ w p_k z z' to the lower triangle of block k.
+    fn add_classes(&self, chunk: &Chunk, out: &mut [f64]) {
+        let (z, width, columns) = self.narrowed(chunk);
+        let rows = chunk.codes.len();
+        let mut first = vec![1.0; rows];
+        for class in chunk.scores.chunks_exact(rows.max(1)) {
+            first.iter_mut().zip(class).for_each(|(first, p)| *first = (*first - p).max(0.0));
+        }
+        let classes = std::iter::once(&first[..]).chain(chunk.scores.chunks_exact(rows.max(1)));
+        for (block, class) in out.chunks_exact_mut(columns * columns).zip(classes) {
+            let weights: Vec<f64> = class.iter().zip(&chunk.weights).map(|(p, w)| p * w).collect();
+            add_weighted(&z, width, columns, &weights, block);
+        }
     }
 }
 
@@ -226,14 +289,18 @@ pub(crate) fn pad(matrix: &Matrix, width: usize) -> Vec<f64> {
 }
 
 /// Adds Σ weights z z' to the lower triangle.
-fn add_gram(chunk: &mut Chunk, columns: usize, out: &mut [f64]) {
-    chunk.scaled.clear();
-    chunk.scaled.extend_from_slice(&chunk.z);
-    for (row, weight) in chunk.scaled.chunks_exact_mut(chunk.width).zip(&chunk.weights) {
+fn add_gram(chunk: &Chunk, columns: usize, out: &mut [f64]) {
+    add_weighted(&chunk.z, chunk.width, columns, &chunk.weights, out);
+}
+
+/// The same for rows of `width` values.
+fn add_weighted(z: &[f64], width: usize, columns: usize, weights: &[f64], out: &mut [f64]) {
+    let mut scaled = z.to_vec();
+    for (row, weight) in scaled.chunks_exact_mut(width).zip(weights) {
         let root = weight.sqrt();
         row.iter_mut().for_each(|z| *z *= root);
     }
-    if let Ok(rows) = MatRef::strided(&chunk.scaled, chunk.codes.len(), columns, chunk.width, 1) {
+    if let Ok(rows) = MatRef::strided(&scaled, weights.len(), columns, width, 1) {
         linalg::add_gram(out, rows);
     }
 }
@@ -241,25 +308,6 @@ fn add_gram(chunk: &mut Chunk, columns: usize, out: &mut [f64]) {
 fn add_diagonal(chunk: &Chunk, out: &mut [f64]) {
     for (row, weight) in chunk.z.chunks_exact(chunk.width).zip(&chunk.weights) {
         out.iter_mut().zip(row).for_each(|(out, z)| *out += weight * z * z);
-    }
-}
-
-/// Adds Σ w p_k ([k = l] - p_l) z z' to block (k, l).
-fn add_blocks(chunk: &mut Chunk, weights: &Matrix, out: &mut [f64]) {
-    let (others, columns, rows) = (weights.nrows(), weights.ncols(), chunk.codes.len());
-    let pairs = (0..others).flat_map(|k| (0..=k).map(move |l| (k, l)));
-    for ((k, l), block) in pairs.zip(out.chunks_exact_mut(columns * columns)) {
-        chunk.scaled.clear();
-        chunk.scaled.extend_from_slice(&chunk.z);
-        for (i, row) in chunk.scaled.chunks_exact_mut(chunk.width).enumerate() {
-            let (p, q) = (chunk.scores[k * rows + i], chunk.scores[l * rows + i]);
-            let factor = chunk.weights[i] * p * (f64::from(k == l) - q);
-            row.iter_mut().for_each(|z| *z *= factor);
-        }
-        let view = |values| MatRef::strided(values, rows, columns, chunk.width, 1);
-        if let (Ok(scaled), Ok(z)) = (view(&chunk.scaled), view(&chunk.z)) {
-            linalg::matmul_into(block, true, 1.0, scaled.transposed(), z);
-        }
     }
 }
 
@@ -293,7 +341,15 @@ mod tests {
     use super::*;
 
     fn pass(weights: &Matrix, second: Second) -> Pass<'_> {
-        Pass { weights, intercept: false, factors: &[], second, ranges: false, margins: true }
+        Pass {
+            weights,
+            intercept: false,
+            factors: &[],
+            second,
+            active: None,
+            ranges: false,
+            margins: true,
+        }
     }
 
     #[test]
