@@ -30,8 +30,14 @@ fn main() -> Result<()> {
     timed("SGDRegressor", || regressor.fit_in(&numbers.view(), &run).map(drop))?;
     let perceptron = Perceptron { max_iter: 5, tol: None, ..Default::default() };
     timed("Perceptron", || perceptron.fit_in(&classes.view(), &run).map(drop))?;
-    timed("linear_separability, 100,000 rows", || {
-        linear_separability(&classes.view().rows(0, 100_000), &run).map(drop)
+    let few = classes.x.frame().select(&[0, 1, 2, 3, 4]);
+    let hundred_thousand = classes.view().rows(0, 100_000);
+    let touching = Dataset { x: few.frame().rows(0, 100_000), ..hundred_thousand };
+    timed("linear_separability, 100,000 rows of 5 columns, not separable", || {
+        linear_separability(&touching, &run).map(drop)
+    })?;
+    timed("linear_separability, 100,000 rows of 50 columns, separable", || {
+        linear_separability(&hundred_thousand, &run).map(drop)
     })
 }
 

@@ -340,3 +340,83 @@ impl SGDClassifierModel {
         classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three classes at the corners of a triangle.
+    fn corners() -> OwnedDataset {
+        let x = Matrix::from_fn(90, 2, |i, j| {
+            let angle = (i % 3) as f64 * 2.1;
+            let centre = if j == 0 { angle.cos() } else { angle.sin() };
+            2.0 * centre + 0.4 * ((i * 37 + j * 11) as f64).sin()
+        });
+        let labels: Vec<Label> = (0..90).map(|i| ["a", "b", "c"][i % 3].into()).collect();
+        OwnedDataset::classification(x, &labels)
+    }
+
+    fn right(learner: &SGDClassifier, data: &OwnedDataset) -> usize {
+        let model = learner.fit(&data.view()).unwrap();
+        let codes = data.view().class_target().unwrap().0;
+        let predicted = model.classify(&data.x.frame()).unwrap();
+        predicted.iter().zip(codes).filter(|(a, b)| a == b).count()
+    }
+
+    #[test]
+    fn every_loss_and_option_learns_three_corners() {
+        use ClassLoss::{Hinge, LogLoss, ModifiedHuber, Multinomial, Perceptron, SquaredHinge};
+        for loss in [Hinge, LogLoss, ModifiedHuber, Multinomial, Perceptron, SquaredHinge] {
+            let plain = SGDClassifier { loss, ..Default::default() };
+            let mut ways = vec![
+                SGDClassifier { average: Average::Always(true), ..plain.clone() },
+                SGDClassifier { class_weight: ClassWeight::Balanced, ..plain.clone() },
+                SGDClassifier {
+                    batch_size: 8,
+                    momentum: 0.5,
+                    learning_rate: LearningRate::Invscaling,
+                    eta0: 0.5,
+                    ..plain.clone()
+                },
+            ];
+            if loss != Multinomial {
+                ways.push(SGDClassifier { early_stopping: true, ..plain.clone() });
+            }
+            ways.push(plain);
+            for learner in ways {
+                assert!(right(&learner, &corners()) >= 87, "{learner:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn probabilities_of_two_and_three_classes_sum_to_one() {
+        let three = corners();
+        let two = three.view().gather(&(0..90).filter(|i| i % 3 < 2).collect::<Vec<_>>());
+        let labels: Vec<Label> = (0..60).map(|i| Label::Int(i % 2)).collect();
+        let two = OwnedDataset { y: Some(OwnedTarget::from_labels(&labels)), ..two };
+        for loss in [ClassLoss::LogLoss, ClassLoss::ModifiedHuber, ClassLoss::Multinomial] {
+            for data in [&two, &three] {
+                let model = SGDClassifier { loss, ..Default::default() }.fit(&data.view()).unwrap();
+                for row in model.probabilities(&data.x.frame()).unwrap().rows() {
+                    assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{loss}: {row:?}");
+                    assert!(row.iter().all(|p| (0.0..=1.0).contains(p)));
+                }
+            }
+        }
+        let hinge = SGDClassifier::default().fit(&two.view()).unwrap();
+        let error = hinge.probabilities(&two.x.frame()).unwrap_err();
+        assert!(error.hint_text().unwrap().contains("log_loss"));
+    }
+
+    #[test]
+    fn updates_refuse_what_needs_all_rows() {
+        let learner = SGDClassifier { class_weight: ClassWeight::Balanced, ..Default::default() };
+        let error = learner.update_in(None, &corners().view(), &Context::default()).unwrap_err();
+        assert_eq!(error.code(), Code::Parameter);
+        let one = SGDClassifier::default();
+        let data =
+            OwnedDataset::classification(Matrix::zeros(3, 1), &["a", "a", "a"].map(Label::from));
+        assert_eq!(one.fit(&data.view()).unwrap_err().code(), Code::OneClass);
+    }
+}

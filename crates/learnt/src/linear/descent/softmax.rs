@@ -120,3 +120,40 @@ impl From<Softmax> for Vec<Descended> {
         done.lines.into_iter().map(one).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::descent::loss::Loss;
+    use crate::linear::descent::options::LearningRate;
+
+    #[test]
+    fn a_batch_step_is_minus_the_gradient_of_the_mean_loss() {
+        let x = Matrix::from_rows(&[[1.0, 0.5], [1.0, -1.0], [1.0, 2.0]]).unwrap();
+        let weights = [[0.1, 0.4], [0.2, -0.5], [-0.3, 0.6]];
+        let plan = Plan {
+            loss: Loss::Log,
+            alpha: 0.0,
+            strengths: (0.0, 0.0),
+            learning_rate: LearningRate::Constant,
+            eta0: 1.0,
+            power_t: 0.5,
+            fit_intercept: false,
+            batch_size: 3,
+            sums: false,
+            momentum: 0.0,
+            average: None,
+        };
+        let mut lines: Vec<Line> = vec![Line::new(2, &plan); 3];
+        for (line, weights) in lines.iter_mut().zip(weights) {
+            line.weights = weights.to_vec();
+        }
+        let task = Task { x: x.view(), targets: &[0.0, 1.0, 2.0], weights: None };
+        let total = pass(&plan, &mut lines, &task, &[0, 1, 2]);
+        assert!((total - 2.125_740_2).abs() < 1e-6, "{total}");
+        for (k, expected) in [0.101_416_5, 0.008_886_6, -0.110_303_1].into_iter().enumerate() {
+            let gradient = weights[k][0] - lines[k].weights[0];
+            assert!((gradient - expected).abs() < 1e-6, "{gradient} is not {expected}");
+        }
+    }
+}

@@ -64,7 +64,7 @@ impl Reflected {
         Ok(self.margins(a)?.iter().map(|&margin| (-margin).max(0.0)).sum())
     }
 
-    /// The mean of a·y_i over rows, for messages.
+    /// |y_i|².
     pub(super) fn row_square(&self, i: usize) -> f64 {
         dot(self.rows.row(i), self.rows.row(i))
     }

@@ -79,10 +79,15 @@ pub fn linear_separability(data: &Dataset, run: &Context) -> Result<Separability
 fn smallest_product(rows: &Matrix, point: &[f64], run: &Context) -> (usize, f64) {
     const ROWS: usize = 4096;
     let parts = run.par_ranges(rows.nrows(), ROWS, |range| {
-        range.fold((0, f64::INFINITY), |best, i| {
-            let product = dot(rows.row(i), point);
-            if product < best.1 { (i, product) } else { best }
-        })
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                range.fold((0, f64::INFINITY), |best, i| {
+                    let product = dot(rows.row(i), point);
+                    if product < best.1 { (i, product) } else { best }
+                })
+            },
+        )
     });
     parts
         .into_iter()
