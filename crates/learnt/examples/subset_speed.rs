@@ -1,6 +1,7 @@
 //! Times of best subsets with 40 columns, and of stepwise selection and inference on many rows.
 
 #![allow(clippy::unwrap_used, reason = "an example that cannot go on stops")]
+#![expect(clippy::print_stdout, reason = "it is a program that prints")]
 
 use learnt::linear::{
     BestSubsetRegression, Direction, LinearRegression, StepwiseCriterion, StepwiseRegression,

@@ -84,7 +84,7 @@ impl LinearRegression {
             mean: &moments.mean,
             covariance: &moments.covariance,
         };
-        let solution = self.problem(schema.len()).from_moments(names, &second)?;
+        let solution = self.problem(schema.len()).solve_moments(names, &second)?;
         Ok(self.model(solution, run))
     }
 }

@@ -51,9 +51,12 @@ impl Case {
         Case(cases.into_iter().find(|case| case["id"] == id).unwrap())
     }
 
-    /// The rows of the data set that the case names: numeric features, scaled as it says, and a
-    /// numeric target.
+    /// The rows given, or those of the data set that the case names: numeric features, scaled as it
+    /// says, and a numeric target.
     pub(crate) fn regression(&self) -> OwnedDataset {
+        if self.input("X").is_array() {
+            return OwnedDataset::regression(matrix(self.input("X")), numbers(self.input("y")));
+        }
         let target = self.0["input"]["target"].as_str().unwrap();
         let mut y = columns(self.set(), &[target]).as_slice().to_vec();
         if self.0["input"]["centre_target"] == true {
@@ -106,14 +109,20 @@ impl Case {
         self.0["params"].as_object().unwrap().iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The expectation at a path such as `zscore.mean`.
+    /// The expectation at a path such as `zscore.mean`, or under a key that has points itself.
     pub(crate) fn expect(&self, path: &str) -> &Json {
-        path.split('.').fold(&self.0["expect"], |json, key| &json[key])
+        let all = &self.0["expect"];
+        all.get(path).unwrap_or_else(|| path.split('.').fold(all, |json, key| &json[key]))
     }
 
     /// Compares numbers with the expectation at a path.
     pub(crate) fn close(&self, path: &str, got: impl AsRef<[f64]>) {
-        let expected = numbers(self.expect(path));
+        self.same(path, self.expect(path), got);
+    }
+
+    /// Compares numbers with these, within the tolerance of the case.
+    pub(crate) fn same(&self, path: &str, expected: &Json, got: impl AsRef<[f64]>) {
+        let expected = numbers(expected);
         let got = got.as_ref();
         assert_eq!(got.len(), expected.len(), "{}: {path}", self.0["id"]);
         let part = |name: &str| self.0["tol"][name].as_f64().unwrap_or(0.0);

@@ -1,6 +1,6 @@
 //! Subset selection and the rest of least-squares inference against reference numbers.
 
-use crate::golden_case::{Case, matrix, numbers, texts};
+use crate::golden_case::{Case, numbers, texts};
 use learnt::linear::diagnostics::{self, gaussian_log_likelihood};
 use learnt::linear::{
     BestSubsetRegression, Direction, LinearRegression, Sampling, StepwiseRegression,
@@ -64,11 +64,6 @@ fn backward_steps_on_mtcars() {
     agrees(&case, &model);
 }
 
-/// The inline inputs and target of a case.
-fn inline(case: &Case) -> OwnedDataset {
-    OwnedDataset::regression(matrix(case.input("X")), numbers(case.input("y")))
-}
-
 #[test]
 fn lines_through_the_notes_points() {
     let case = Case::new("linear.json", "simple-regression-ridge-lasso");
@@ -92,7 +87,7 @@ fn lines_through_the_notes_points() {
 #[test]
 fn five_rows_by_successive_orthogonalisation() {
     let case = Case::new("linear.json", "ols-inference-gram-schmidt");
-    let data = inline(&case);
+    let data = case.regression();
     let y = numbers(case.input("y"));
     let run = Context::default();
     let factors = successive_orthogonalization(&data.x.frame(), true, &run).unwrap();
@@ -114,7 +109,7 @@ fn five_rows_by_successive_orthogonalisation() {
 #[test]
 fn dropping_a_column_of_five_rows() {
     let case = Case::new("linear.json", "ols-inference-gram-schmidt");
-    let data = inline(&case);
+    let data = case.regression();
     let narrow = OwnedDataset { x: data.x.frame().select(&[0]), ..data.clone() };
     let learner = LinearRegression::default();
     let (small, large) = (learner.fit(&narrow.view()).unwrap(), learner.fit(&data.view()).unwrap());

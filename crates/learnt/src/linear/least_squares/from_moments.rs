@@ -24,7 +24,7 @@ const ROUNDING: f64 = 1e-9;
 
 impl Problem<'_> {
     /// The least-squares solution of these moments.
-    pub(in crate::linear) fn from_moments(
+    pub(in crate::linear) fn solve_moments(
         &self,
         names: Vec<String>,
         second: &SecondMoments,

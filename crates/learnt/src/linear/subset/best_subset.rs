@@ -9,7 +9,7 @@
 
 use super::folds::{FoldErrors, Folds};
 use super::model::{Choice, SubsetRegressionModel};
-use super::reduced::{Reduced, Sums};
+use super::reduced::{Reduced, Sums, claim};
 use super::search::best_subsets;
 use super::table::{Measure, SizeTable};
 use learnt_core::prelude::*;
@@ -167,8 +167,9 @@ impl Rounds for BestSubsetRegression {
     type Summary = Sums;
     type Memo = ();
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Vec<String>> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Vec<String>> {
         self.refuse(outline.schema.len())?;
+        claim(outline.schema.len(), run)?;
         Ok(outline.schema.names().map(str::to_string).collect())
     }
 

@@ -21,6 +21,8 @@ impl Folds {
         intercept: bool,
         run: &Context,
     ) -> Result<Folds> {
+        let bytes = 24 * (data.nrows() as u64).saturating_mul(data.x.ncols() as u64 + 1);
+        run.claim(bytes, "the rows of the folds")?;
         let splits: Vec<Split> = usual_splitter(data, n_splits).splits(data, run)?.collect();
         let part = |k: usize| Sums::of(&data.gather(&splits[k].test).view());
         let names = data.x.schema().names().map(str::to_string).collect();

@@ -180,7 +180,7 @@ mod tests {
     fn equal_columns_are_settled_by_the_lowest_one() {
         // A full factorial: three orthogonal columns, of which the last two explain the same.
         let sign = |i: usize, j: usize| if i >> j & 1 == 1 { 1.0 } else { -1.0 };
-        let x = Matrix::from_fn(16, 3, |i, j| sign(i, j));
+        let x = Matrix::from_fn(16, 3, sign);
         let y = (0..16).map(|i| 5.0 + sign(i, 1) + sign(i, 2) + 0.1 * sign(i, 3)).collect();
         let data = OwnedDataset::regression(x, y);
         let best = BestSubsetRegression::default().fit(&data.view()).unwrap();

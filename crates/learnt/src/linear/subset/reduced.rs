@@ -38,6 +38,15 @@ impl Sums {
     }
 }
 
+/// Refuses tables whose sums are estimated to need more memory than allowed.
+pub(super) fn claim(columns: usize, run: &Context) -> Result<()> {
+    let width = columns as u64 + 1;
+    let block = rounds::block_rows(columns) as u64;
+    let threads = run.threads() as u64;
+    let bytes = (3 * threads * block + 2 * width).saturating_mul(8 * width);
+    run.claim(bytes, "the triangles of blocks of rows")
+}
+
 impl Merge for Sums {
     fn merge(self, later: Self) -> Result<Self> {
         Ok(Sums { triangle: self.triangle.merge(later.triangle)? })

@@ -124,7 +124,7 @@ impl Known {
 
 /// Exchanges single columns of a sorted set while that lowers the residual sum, or ties with a lower
 /// column; gives the residual sum.
-fn exchange(reduced: &Reduced, candidates: &[usize], set: &mut Vec<usize>) -> f64 {
+fn exchange(reduced: &Reduced, candidates: &[usize], set: &mut [usize]) -> f64 {
     const SWEEPS: usize = 20;
     let tie = reduced.tie();
     let mut rss = Grow::with(reduced, set).rss();

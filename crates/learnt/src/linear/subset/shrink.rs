@@ -90,7 +90,10 @@ impl Shrink {
         let lost = along.pop().unwrap_or(0.0);
         out.rss = self.rss + lost * lost;
         out.fixed = fixed;
-        (columns.clear(), root.clear(), coefficients.clear(), variances.clear());
+        columns.clear();
+        root.clear();
+        coefficients.clear();
+        variances.clear();
         for &k in order {
             let turn = dot(row(k), mirror);
             let start = root.len();

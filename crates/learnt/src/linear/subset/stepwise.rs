@@ -11,7 +11,7 @@
 
 use super::folds::{FoldErrors, Folds};
 use super::model::{Choice, SubsetRegressionModel};
-use super::reduced::{Reduced, Sums};
+use super::reduced::{Reduced, Sums, claim};
 use super::steps::{Rule, Steps, Way};
 use super::table::{Measure, SizeTable};
 use learnt_core::prelude::*;
@@ -212,13 +212,14 @@ impl Rounds for StepwiseRegression {
     type Summary = Sums;
     type Memo = ();
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Vec<String>> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Vec<String>> {
         if let (StepwiseCriterion::Size, Some(size)) = (self.criterion, self.n_features)
             && size > outline.schema.len()
         {
             let expected = format!("at most {}", outline.schema.len());
             return Err(Error::parameter("n_features", expected, size));
         }
+        claim(outline.schema.len(), run)?;
         Ok(outline.schema.names().map(str::to_string).collect())
     }
 
