@@ -15,7 +15,15 @@ import numpy as np
 from . import _native, _output, _validation
 from ._params import NO_TABLE, Parameters
 from ._sklearn import UNCHANGED, Scored, Tagged
-from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, not_fitted, warn
+from .errors import (
+    DataError,
+    LearntError,
+    LearntWarning,
+    ParameterError,
+    UnsupportedError,
+    not_fitted,
+    warn,
+)
 from .summary import Summary
 
 # A regressor's weights are kept as one row an output; with a target of one dimension they are
@@ -62,10 +70,15 @@ class BaseEstimator(Tagged, Parameters):
             else:
                 target = _validation.read_numbers(target, "y")
         params, weights = self._weighted_params(X, table, sample_weight, target, classes)
-        model = _native.fit(
-            self._path, params, table.values, table.columns, target, labels,
-            _target_names(y), weights, self._seed(), self._threads(),
-        )  # fmt: skip
+        try:
+            model = _native.fit(
+                self._path, params, table.values, table.columns, target, labels,
+                _target_names(y), weights, self._seed(), self._threads(),
+            )  # fmt: skip
+        except LearntError as error:
+            if len(table.values) == 1:
+                error.args = (f"{error.args[0]} (n_samples = 1)", *error.args[1:])
+            raise
         self._remember(model, table.names, table.values.shape[1], classes, single)
         return self
 

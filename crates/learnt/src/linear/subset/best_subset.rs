@@ -144,7 +144,13 @@ impl Estimator for BestSubsetRegression {
         .complexity(20)
         .cost("n p² time for the rows, at worst 2^p for the search; p² memory")
         .reference("Furnival and Wilson (1974), Technometrics 16(4), 499-511")
-        .exempt(&[("seeds_differ", "only the folds of the criterion `cv` are drawn")]);
+        .exempt(&[
+            ("seeds_differ", "only the folds of the criterion `cv` are drawn"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "it gives lists of rows as folds, and `cv` is a number of folds",
+            ),
+        ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<SubsetRegressionModel> {
         if !self.folded() {

@@ -177,7 +177,13 @@ impl Estimator for StepwiseRegression {
         .complexity(20)
         .cost("n p² time for the rows, p² a step; p² memory")
         .reference("Efroymson (1960), Mathematical Methods for Digital Computers")
-        .exempt(&[("seeds_differ", "only the folds of the criterion `cv` are drawn")]);
+        .exempt(&[
+            ("seeds_differ", "only the folds of the criterion `cv` are drawn"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "it gives lists of rows as folds, and `cv` is a number of folds",
+            ),
+        ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<SubsetRegressionModel> {
         if self.criterion != StepwiseCriterion::Cv {
