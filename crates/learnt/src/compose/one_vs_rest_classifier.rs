@@ -254,6 +254,8 @@ mod tests {
         learner.set("estimator", &Value::Text("logistic-regression".into())).unwrap();
         learner.set("estimator__C", &Value::Real(3.0)).unwrap();
         assert_eq!(learner.get("estimator__C").unwrap(), Value::Real(3.0));
+        learner.set("estimator", &Value::Text("lda".into())).unwrap();
+        assert!(learner.get("estimator__shrinkage").is_ok());
     }
 
     #[test]

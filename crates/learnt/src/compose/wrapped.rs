@@ -67,13 +67,25 @@ impl ParamType for Wrapped {
     fn from_value(value: &Value) -> Option<Wrapped> {
         match value {
             Value::Null => Some(Wrapped(None)),
-            value => read_learner(value).ok().map(|learner| Wrapped(Some(learner))),
+            value => read(value).ok().map(|learner| Wrapped(Some(learner))),
         }
     }
 
     fn explain(value: &Value) -> Option<Error> {
-        read_learner(value).err()
+        read(value).err()
     }
+}
+
+/// A learner from its specification, its name, or an alias; one shared with a regressor is the
+/// classifier.
+fn read(value: &Value) -> Result<Box<dyn AnyEstimator>> {
+    if let Value::Text(name) = value {
+        let found = crate::find_all(name);
+        if let Some(entry) = found.iter().find(|entry| entry.about.roles.classifier) {
+            return Ok((entry.build)());
+        }
+    }
+    read_learner(value)
 }
 
 /// Rows of each class.

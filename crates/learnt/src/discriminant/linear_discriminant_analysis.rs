@@ -360,6 +360,26 @@ impl LinearDiscriminantAnalysisModel {
         Ok(out)
     }
 
+    /// ln P(first | x) - ln P(second | x) of two classes, for each row.
+    pub fn log_odds_in(
+        &self,
+        x: &Frame,
+        (first, second): (usize, usize),
+        run: &Context,
+    ) -> Result<Vec<f64>> {
+        let classes = self.classes.len();
+        if first.max(second) >= classes {
+            let got = format!("{first} and {second}");
+            return Err(Error::parameter("classes", format!("below {classes}"), got));
+        }
+        let margins = self.margins_in(x, run)?;
+        let score = |row: &[f64], k: usize| match row {
+            [margin] => margin * k as f64,
+            row => row[k],
+        };
+        Ok(margins.rows().map(|row| score(row, first) - score(row, second)).collect())
+    }
+
     /// Classes by the nearest class mean in the first `count` discriminant coordinates, corrected
     /// by the priors; with all coordinates these are the classes of the scores.
     pub fn classify_reduced_in(&self, x: &Frame, count: usize, run: &Context) -> Result<Vec<u32>> {
@@ -391,7 +411,7 @@ impl LinearDiscriminantAnalysisModel {
             && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
             && finite(self.coef.as_slice())
             && finite(self.means.as_slice())
-            && self.intercept.iter().all(|b| *b < f64::INFINITY)
+            && !self.intercept.iter().any(|b| b.is_nan())
             && (1..=coordinates).contains(&self.components)
             && finite(&self.ratios)
             && self.scalings.as_ref().is_none_or(|s| {
@@ -556,6 +576,26 @@ mod tests {
             learner.fit_in(&data.view(), &run.with_threads(threads)).unwrap().stored()
         });
         assert!(fits[0] == fits[1] && fits[1] == fits[2]);
+    }
+
+    #[test]
+    fn log_odds_are_the_logarithms_of_ratios_of_posteriors() {
+        let data = sample(90);
+        let two = data.view().rows(0, 90);
+        let codes: Vec<u32> = two.class_target().unwrap().0.iter().map(|&c| c.min(1)).collect();
+        let labels = [Label::Int(0), Label::Int(1)];
+        let two = two.with_target(Target::Class { codes: &codes, classes: &labels });
+        let (frame, run) = (data.x.frame(), Context::default());
+        for (view, pair) in [(data.view(), (2, 1)), (two, (0, 1))] {
+            let model = LinearDiscriminantAnalysis::default().fit(&view).unwrap();
+            let odds = model.log_odds_in(&frame, pair, &run).unwrap();
+            for (odds, row) in odds.iter().zip(model.probabilities(&frame).unwrap().rows()) {
+                assert!(
+                    (odds - (row[pair.0] / row[pair.1]).ln()).abs() < 1e-6 * (1.0 + odds.abs())
+                );
+            }
+            assert!(model.log_odds_in(&frame, (0, 7), &run).is_err());
+        }
     }
 
     #[test]

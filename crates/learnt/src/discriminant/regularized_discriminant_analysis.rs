@@ -8,7 +8,7 @@
 //!
 //! Friedman (1989), Journal of the American Statistical Association 84, 165-175.
 
-use super::gaussians::{Gaussians, covariances};
+use super::gaussians::{Gaussians, SINGULAR, covariances};
 use super::linear_discriminant_analysis::class_means;
 use super::passes::{Known, Stage, Summary};
 use super::posterior;
@@ -75,7 +75,8 @@ impl Estimator for RegularizedDiscriminantAnalysis {
             .streaming()
             .complexity(25)
             .cost("n p² + K p³ time, K p² memory")
-            .reference("Friedman (1989), Journal of the American Statistical Association 84");
+            .reference("Friedman (1989), Journal of the American Statistical Association 84")
+            .exempt(SINGULAR);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RegularizedDiscriminantAnalysisModel> {
         rounds::train(self, data, run)

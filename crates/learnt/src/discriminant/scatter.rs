@@ -146,19 +146,23 @@ impl ClassBlock<'_> {
         let mut sums = Matrix::zeros(classes, columns);
         for group in self.groups(classes, by_class) {
             let mut products = RankUpdate::new(columns);
-            pulp::Arch::new().dispatch(|| {
-                for &i in &group {
-                    let k = self.codes[i as usize] as usize;
-                    let weight = self.data.weight(i as usize);
-                    let Some(row) = self.x.row_slice(i as usize).filter(|_| weight > 0.0) else {
-                        continue;
-                    };
-                    out.rows[k] += 1;
-                    out.weight[k] += weight;
-                    let (sums, origin) = (sums.row_mut(k), origin.row(k));
-                    products.push(|out| centre(row, weight, origin, sums, out));
-                }
-            });
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for &i in &group {
+                        let k = self.codes[i as usize] as usize;
+                        let weight = self.data.weight(i as usize);
+                        let Some(row) = self.x.row_slice(i as usize).filter(|_| weight > 0.0)
+                        else {
+                            continue;
+                        };
+                        out.rows[k] += 1;
+                        out.weight[k] += weight;
+                        let (sums, origin) = (sums.row_mut(k), origin.row(k));
+                        products.push(|out| centre(row, weight, origin, sums, out));
+                    }
+                },
+            );
             out.scatter.push(products.finish());
         }
         out.shift(&sums);
