@@ -179,6 +179,10 @@ impl Estimator for Perceptron {
                 "a weight multiplies one step, and a repeated row makes two steps from two places",
             ),
             (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "a weight multiplies one step, and a repeated row makes two steps from two places",
+            ),
+            (
                 "beats_the_dummy",
                 "the middle one of three groups on a line has no line of its own against the others",
             ),

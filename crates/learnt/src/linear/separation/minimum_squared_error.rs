@@ -92,7 +92,7 @@ pub struct MinimumSquaredErrorClassifierModel {
     pub separates: bool,
     /// Σ w (a·y - b)² over the training rows.
     pub squared_error: f64,
-    /// Passes made; 0 for the pseudo-inverse.
+    /// Passes made; 1 for the pseudo-inverse.
     pub n_iter: usize,
     names: Vec<String>,
     classes: Vec<String>,
@@ -117,7 +117,7 @@ impl Estimator for MinimumSquaredErrorClassifier {
         let b = margins_of(self.margins.as_deref(), data.nrows())?;
         let (a, n_iter, converged) = match self.solver {
             SeparationSolver::Pinv => {
-                (LeastSquares::new(&reflected, data.weights, run)?.solve(&b)?, 0, true)
+                (LeastSquares::new(&reflected, data.weights, run)?.solve(&b)?, 1, true)
             }
             SeparationSolver::WidrowHoff => self.widrow_hoff(&reflected, &b, data, run)?,
         };

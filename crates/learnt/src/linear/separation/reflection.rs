@@ -84,7 +84,7 @@ pub(super) fn two_classes<'a>(data: &Dataset<'a>) -> Result<(&'a [u32], &'a [Lab
         [_] | [_, _] => {
             let only = codes.first().and_then(|&code| classes.get(code as usize));
             let message = format!(
-                "all rows are of class '{}', and two classes are needed",
+                "all rows are of one class, '{}', and two are needed",
                 plain(&only.map_or(String::new(), ToString::to_string))
             );
             Err(Error::new(Code::OneClass, message))
