@@ -46,6 +46,7 @@ fn main() {
         (200, 0.0, 0, 0.0),
         (80, 0.0, 0, 0.0),
         (80, 0.7, 20, 0.3),
+        (80, 0.95, 0, 0.0),
     ] {
         let set = data(n, p, correlation, real, size);
         let what = format!("best subsets {n} x {p}, correlation {correlation}, {real} real");
