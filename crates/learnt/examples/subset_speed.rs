@@ -32,7 +32,7 @@ fn data(n: usize, p: usize, correlation: f64, real: usize, size: f64) -> OwnedDa
 fn time<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let out = work();
-    println!("{what}: {:.3} s", start.elapsed().as_secs_f64());
+    println!("{what}: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     out
 }
 
@@ -46,6 +46,7 @@ fn main() {
         (200, 0.0, 0, 0.0),
         (80, 0.0, 0, 0.0),
         (80, 0.7, 20, 0.3),
+        (80, 0.95, 0, 0.0),
     ] {
         let set = data(n, p, correlation, real, size);
         let what = format!("best subsets {n} x {p}, correlation {correlation}, {real} real");

@@ -78,7 +78,7 @@ fn ridge_penalises_every_weight_on_request() {
     for solver in [RidgeSolver::Auto, RidgeSolver::Svd] {
         let learner = Ridge { penalize_intercept: true, solver, ..Ridge::default() };
         let model = learner.fit(&slope_only.view()).unwrap();
-        case.close("w", &[model.intercept[0], model.coef[(0, 0)]]);
+        case.close("w", [model.intercept[0], model.coef[(0, 0)]]);
         case.close("hat_trace", [model.effective_df.as_ref().unwrap()[0]]);
     }
 }
@@ -141,7 +141,7 @@ fn five_points_by_least_squares_and_both_ridges() {
         {
             let learner = Ridge { penalize_intercept, solver, ..Ridge::default() };
             let model = learner.fit(&data.view()).unwrap();
-            case.close(key, &[model.intercept[0], model.coef[(0, 0)]]);
+            case.close(key, [model.intercept[0], model.coef[(0, 0)]]);
         }
     }
 }
@@ -172,10 +172,10 @@ fn five_rows_with_z_scores_and_the_test_of_one_column() {
     let data = case.regression();
     let model = fit(&data);
     let table = model.inference(0, 0.95).unwrap();
-    case.close("beta", &all_coefficients(&model));
+    case.close("beta", all_coefficients(&model));
     case.close("rss", [table.rss]);
     case.close("sigma2", [table.sigma2]);
-    case.close("z", &column(&table, |row| row.t));
+    case.close("z", column(&table, |row| row.t));
     case.close("F_drop_x2", [model.test_columns(0, &["x1"]).unwrap().statistic]);
     case.close("v22", [model.covariance(0).unwrap()[(2, 2)] / table.sigma2]);
     let trace: f64 = influence(&model, &data.view(), 0).unwrap().leverage.iter().sum();
@@ -185,14 +185,14 @@ fn five_rows_with_z_scores_and_the_test_of_one_column() {
 fn check_table(case: &Case, data: &OwnedDataset) {
     let model = fit(data);
     let table = model.inference(0, 0.95).unwrap();
-    case.close("coef", &column(&table, |row| row.estimate));
-    case.close("se", &column(&table, |row| row.standard_error));
-    case.close("t", &column(&table, |row| row.t));
-    case.close("p", &column(&table, |row| row.p));
+    case.close("coef", column(&table, |row| row.estimate));
+    case.close("se", column(&table, |row| row.standard_error));
+    case.close("t", column(&table, |row| row.t));
+    case.close("p", column(&table, |row| row.p));
     let ends: Vec<[f64; 2]> = table.coefficients.iter().map(|row| [row.lower, row.upper]).collect();
     case.close("ci95", Matrix::from_rows(&ends).unwrap().as_slice());
     let f = table.f_test.unwrap();
-    case.close("F_df", &[f.df, f.df_residual]);
+    case.close("F_df", [f.df, f.df_residual]);
     for (key, got) in [
         ("sigma", table.sigma2.sqrt()),
         ("df", table.df),
@@ -256,7 +256,7 @@ fn influence_intervals_and_the_test_of_two_columns() {
     let nested = model.test_columns(0, &["hp", "qsec"]).unwrap();
     case.close("nested_F", [nested.statistic]);
     case.close("nested_p", [nested.p]);
-    case.close("nested_df", &[nested.df, nested.df_residual]);
+    case.close("nested_df", [nested.df, nested.df_residual]);
     let query = Table::new(matrix(case.input("query")), data.x.schema().clone()).unwrap();
     let mean = model.intervals(&query.frame(), 0, 0.95, IntervalKind::Mean).unwrap();
     case.close("mean_ci95", mean.as_slice());
@@ -290,8 +290,8 @@ fn weights_are_precisions_in_the_table() {
     let mut data = case.regression();
     data.weights = Some(column_of("mtcars", "qsec"));
     let table = fit(&data).inference(0, 0.95).unwrap();
-    case.close("coef", &column(&table, |row| row.estimate));
-    case.close("se", &column(&table, |row| row.standard_error));
+    case.close("coef", column(&table, |row| row.estimate));
+    case.close("se", column(&table, |row| row.standard_error));
     case.close("sigma", [table.sigma2.sqrt()]);
     case.close("r2", [table.r2.unwrap()]);
     case.close("weighted_rss", [table.rss]);
@@ -304,7 +304,7 @@ fn dependent_columns_have_the_smallest_coefficients_and_are_named() {
     let recorder = learnt::context::Recorder::new(&learnt::context::Quiet);
     let run = Context::default().observed_by(&recorder);
     let model = LinearRegression::default().fit_in(&data.view(), &run).unwrap();
-    case.close("coef", &all_coefficients(&model));
+    case.close("coef", all_coefficients(&model));
     // The reference counts the column of ones.
     case.close("rank", [model.rank as f64 + 1.0]);
     case.close("fitted", model.predict(&data.x.frame()).unwrap().as_slice());
@@ -336,10 +336,10 @@ fn stack_loss_with_its_influential_row() {
     let data = case.regression();
     let model = fit(&data);
     let table = model.inference(0, 0.95).unwrap();
-    case.close("coef", &column(&table, |row| row.estimate));
-    case.close("se", &column(&table, |row| row.standard_error));
-    case.close("t", &column(&table, |row| row.t));
-    case.close("p", &column(&table, |row| row.p));
+    case.close("coef", column(&table, |row| row.estimate));
+    case.close("se", column(&table, |row| row.standard_error));
+    case.close("t", column(&table, |row| row.t));
+    case.close("p", column(&table, |row| row.p));
     case.close("sigma2", [table.sigma2]);
     case.close("r2", [table.r2.unwrap()]);
     case.close("F", [table.f_test.unwrap().statistic]);
@@ -424,8 +424,8 @@ fn longley_to_ten_digits() {
     let names = head("longley")[..6].to_vec();
     let data = designed(&names, &columns, scaled("employed", 1000.0));
     let table = fit(&data).inference(0, 0.95).unwrap();
-    case.close("coef", &column(&table, |row| row.estimate));
-    case.close("se", &column(&table, |row| row.standard_error));
+    case.close("coef", column(&table, |row| row.estimate));
+    case.close("se", column(&table, |row| row.standard_error));
     case.close("sigma", [table.sigma2.sqrt()]);
     case.close("r2", [table.r2.unwrap()]);
     case.close("F", [table.f_test.unwrap().statistic]);

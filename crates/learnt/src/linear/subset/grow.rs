@@ -10,6 +10,7 @@ use learnt_core::linalg::{add_scaled, dot};
 /// The reflected columns, and which were chosen, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Grow {
+    /// Inputs, then the target; empty for inputs that are not looked at.
     columns: Vec<Vec<f64>>,
     pub(super) chosen: Vec<usize>,
     is_chosen: Vec<bool>,
@@ -29,11 +30,25 @@ impl Grow {
 
     /// These columns chosen, without those that depend on the ones before.
     pub(super) fn with(reduced: &Reduced, set: &[usize]) -> Grow {
-        let mut out = Grow::new(reduced);
+        Grow::new(reduced).and(set)
+    }
+
+    /// The same where no other column will be looked at.
+    pub(super) fn only(reduced: &Reduced, set: &[usize]) -> Grow {
+        let width = reduced.width();
+        let mut columns = vec![Vec::new(); width + 1];
+        for &j in set.iter().chain([&width]) {
+            columns[j] = reduced.columns[j].clone();
+        }
+        let is_chosen = vec![false; width];
+        Grow { columns, chosen: Vec::new(), is_chosen, tolerance: reduced.tolerance }.and(set)
+    }
+
+    fn and(mut self, set: &[usize]) -> Grow {
         set.iter().for_each(|&j| {
-            out.add(j);
+            self.add(j);
         });
-        out
+        self
     }
 
     fn target(&self) -> &[f64] {
@@ -47,16 +62,18 @@ impl Grow {
 
     /// Whether the column is neither chosen nor dependent on the chosen ones.
     pub(super) fn is_free(&self, j: usize) -> bool {
-        let left = &self.columns[j][self.chosen.len()..];
+        let left = self.columns[j].get(self.chosen.len()..).unwrap_or_default();
         !self.is_chosen[j] && dot(left, left) > self.tolerance * self.tolerance
     }
 
     /// How much the residual sum falls with each column; none where it cannot be added.
     pub(super) fn gains(&self) -> Vec<Option<f64>> {
         let gain = |j: usize| {
-            let left = &self.columns[j][self.chosen.len()..];
-            let along = dot(left, self.target());
-            self.is_free(j).then(|| along * along / dot(left, left))
+            self.is_free(j).then(|| {
+                let left = &self.columns[j][self.chosen.len()..];
+                let along = dot(left, self.target());
+                along * along / dot(left, left)
+            })
         };
         (0..self.is_chosen.len()).map(gain).collect()
     }
@@ -87,7 +104,7 @@ impl Grow {
         self.is_chosen[j] = true;
         self.chosen.push(j);
         for (other, column) in self.columns.iter_mut().enumerate() {
-            if self.is_chosen.get(other) != Some(&true) {
+            if self.is_chosen.get(other) != Some(&true) && !column.is_empty() {
                 let along = 2.0 * dot(&mirror, &column[k..]);
                 add_scaled(&mut column[k..], -along, &mirror);
             }

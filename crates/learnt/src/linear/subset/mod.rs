@@ -68,8 +68,9 @@ mod tests {
 
     #[test]
     fn best_subsets_are_those_of_an_exhaustive_search() {
-        for (p, noise, seed) in [(1, 1.0, 1), (4, 0.1, 2), (7, 3.0, 3), (10, 1.0, 4), (10, 30.0, 5)]
-        {
+        let mut cases = vec![(1, 1.0), (4, 0.1), (10, 1.0), (10, 30.0)];
+        cases.extend((0..40).map(|k| (8, 0.1 * 1.3_f64.powi(k))));
+        for (seed, (p, noise)) in (1..).zip(cases) {
             let data = random(40, p, seed, noise);
             let model = BestSubsetRegression::default().fit(&data.view()).unwrap();
             let expected = exhaustive(&data);

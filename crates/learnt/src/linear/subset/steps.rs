@@ -26,16 +26,19 @@ pub(super) enum Rule {
 pub(super) struct Way {
     pub(super) moves: Vec<String>,
     pub(super) sets: Vec<Vec<usize>>,
+    /// Residual sums of squares, as shares of the total.
+    pub(super) rss: Vec<f64>,
 }
 
 impl Way {
-    fn from(set: Vec<usize>) -> Way {
-        Way { moves: vec![String::new()], sets: vec![set] }
+    fn from(set: Vec<usize>, rss: f64) -> Way {
+        Way { moves: vec![String::new()], sets: vec![set], rss: vec![rss] }
     }
 
-    fn push(&mut self, sign: char, name: &str, set: &[usize]) {
+    fn push(&mut self, sign: char, name: &str, set: &[usize], rss: f64) {
         self.moves.push(format!("{sign} {name}"));
         self.sets.push(set.to_vec());
+        self.rss.push(rss);
     }
 }
 
@@ -57,6 +60,13 @@ impl<'a> Steps<'a> {
         run: &'a Context<'a>,
     ) -> Result<Steps<'a>> {
         let judge = Judge::new(reduced);
+        if reduced.freedom(1) < 1.0 {
+            let weight = reduced.weight;
+            let message = format!(
+                "rows of total weight {weight} leave no noise beside one column, so none can enter; weights count rows"
+            );
+            run.warn(Code::TooFew, message);
+        }
         if rule == Rule::Falls(Measure::Cp) && judge.value(Measure::Cp, 0, 1.0).is_none() {
             return Err(no_noise());
         }
@@ -80,14 +90,14 @@ impl<'a> Steps<'a> {
     /// From no columns on; at least one degree of freedom stays for the noise.
     pub(super) fn forward(&self) -> Result<Way> {
         let mut grown = Grow::new(self.reduced);
-        let mut way = Way::from(Vec::new());
+        let mut way = Way::from(Vec::new(), grown.rss());
         while let Some((j, to)) = self.addition(&grown) {
             self.run.checkpoint()?;
             if !self.goes((grown.chosen.len(), grown.rss()), to) {
                 break;
             }
             grown.add(j);
-            way.push('+', &self.reduced.names[j], &grown.chosen);
+            way.push('+', &self.reduced.names[j], &grown.chosen, grown.rss());
         }
         Ok(way)
     }
@@ -109,7 +119,7 @@ impl<'a> Steps<'a> {
         enough_rows(self.reduced, columns.len())?;
         warn_of(self.reduced, &dependent, self.run);
         let mut shrunk = Shrink::new(&Grow::with(self.reduced, &columns));
-        let mut way = Way::from(columns);
+        let mut way = Way::from(columns, shrunk.rss);
         while let Some((i, to)) = self.removal(&shrunk) {
             self.run.checkpoint()?;
             if !self.goes((shrunk.columns.len(), shrunk.rss), to) {
@@ -117,7 +127,7 @@ impl<'a> Steps<'a> {
             }
             let name = &self.reduced.names[shrunk.columns[i]];
             shrunk.drop(i);
-            way.push('-', name, &shrunk.columns);
+            way.push('-', name, &shrunk.columns, shrunk.rss);
         }
         Ok(way)
     }
@@ -135,7 +145,7 @@ impl<'a> Steps<'a> {
     /// From no columns on, adding or dropping whichever is better.
     pub(super) fn both(&self) -> Result<Way> {
         let mut grown = Grow::new(self.reduced);
-        let mut way = Way::from(Vec::new());
+        let mut way = Way::from(Vec::new(), grown.rss());
         // Every criterion falls strictly along the way; the bound is for F alone.
         for _ in 0..4 * self.reduced.width() + 4 {
             self.run.checkpoint()?;
@@ -151,11 +161,11 @@ impl<'a> Steps<'a> {
                     let mut kept = shrunk.columns.clone();
                     kept.remove(i);
                     grown = Grow::with(self.reduced, &kept);
-                    way.push('-', name, &grown.chosen);
+                    way.push('-', name, &grown.chosen, grown.rss());
                 }
                 (_, Some((j, _))) => {
                     grown.add(j);
-                    way.push('+', &self.reduced.names[j], &grown.chosen);
+                    way.push('+', &self.reduced.names[j], &grown.chosen, grown.rss());
                 }
                 _ => break,
             }

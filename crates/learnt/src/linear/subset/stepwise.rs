@@ -144,7 +144,7 @@ impl StepwiseRegression {
             }
             None => (last, self.ending()),
         };
-        let table = SizeTable::new(reduced, way.sets);
+        let table = SizeTable::with(reduced, way.sets, way.rss);
         let choice = Choice { table, path: way.moves, chosen, errors, rule };
         SubsetRegressionModel::new(reduced, choice)
     }

@@ -86,13 +86,26 @@ pub(super) struct SizeTable {
 
 impl SizeTable {
     pub(super) fn new(reduced: &Reduced, subsets: Vec<Vec<usize>>) -> SizeTable {
+        let rss = subsets.iter().map(|set| Grow::only(reduced, set).rss()).collect();
+        Self::with(reduced, subsets, rss)
+    }
+
+    /// With residual sums that are known, as shares of the total.
+    pub(super) fn with(
+        reduced: &Reduced,
+        subsets: Vec<Vec<usize>>,
+        mut shares: Vec<f64>,
+    ) -> SizeTable {
         let judge = Judge::new(reduced);
-        let shares: Vec<f64> = subsets.iter().map(|set| Grow::with(reduced, set).rss()).collect();
+        let length = reduced.length[reduced.width()];
+        // No columns leave all of it, whatever rounding says.
+        for (share, _) in shares.iter_mut().zip(&subsets).filter(|(_, set)| set.is_empty()) {
+            *share = if length > 0.0 { 1.0 } else { 0.0 };
+        }
         let column = |measure: Measure| -> Option<Vec<f64>> {
             let pairs = subsets.iter().zip(&shares);
             pairs.map(|(set, rss)| judge.value(measure, set.len(), *rss)).collect()
         };
-        let length = reduced.length[reduced.width()];
         let adjusted = column(Measure::AdjustedR2).filter(|_| length > 0.0);
         SizeTable {
             rss: shares.iter().map(|share| share * length * length).collect(),
@@ -142,7 +155,7 @@ pub(super) struct Fitted {
 
 impl Fitted {
     pub(super) fn new(reduced: &Reduced, set: &[usize]) -> Fitted {
-        let grown = Grow::with(reduced, set);
+        let grown = Grow::only(reduced, set);
         let target = reduced.length[reduced.width()];
         let mut coef = vec![0.0; reduced.width()];
         for (&j, b) in grown.chosen.iter().zip(grown.coefficients()) {
