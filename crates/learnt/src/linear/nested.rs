@@ -55,13 +55,15 @@ fn check_nested(small: &LinearRegressionModel, large: &LinearRegressionModel) ->
         return Err(not_nested("the smaller model has an intercept and the larger has none"));
     }
     let outputs = (inner.total.len(), outer.total.len());
-    if inner.rows != outer.rows || inner.weight != outer.weight || outputs.0 != outputs.1 {
+    // Sums over other blocks may differ by rounding.
+    let same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-8 * a.abs().max(b.abs());
+    let weighed = same((&inner.weight, &outer.weight));
+    if inner.rows != outer.rows || !weighed || outputs.0 != outputs.1 {
         return Err(not_nested(format!(
             "they were fitted to {} and {} rows of weight {} and {}, with {} and {} outputs",
             inner.rows, outer.rows, inner.weight, outer.weight, outputs.0, outputs.1
         )));
     }
-    let same = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-8 * a.abs().max(b.abs());
     let comparable = inner.intercept == outer.intercept;
     match !comparable || inner.total.iter().zip(&outer.total).all(same) {
         true => Ok(()),

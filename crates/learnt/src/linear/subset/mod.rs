@@ -254,6 +254,19 @@ mod tests {
     }
 
     #[test]
+    fn weights_that_sum_to_one_count_as_one_row_and_that_is_said() {
+        let weights = Some(vec![1.0 / 40.0; 40]);
+        let data = OwnedDataset { weights, ..random(40, 3, 6, 1.0) };
+        let recorder = Recorder::new(&learnt_core::context::Quiet);
+        let run = Context::default().observed_by(&recorder);
+        let model = StepwiseRegression::default().fit_in(&data.view(), &run).unwrap();
+        assert_eq!(model.selected.len(), 0);
+        assert!(recorder.warnings()[0].message.contains("weights count rows"));
+        let refused = BestSubsetRegression::default().fit(&data.view()).unwrap_err();
+        assert!(refused.hint_text().unwrap().contains("weights count rows"));
+    }
+
+    #[test]
     fn without_an_intercept_the_origin_is_kept() {
         let data = random(40, 4, 8, 1.0);
         let learner =
