@@ -332,7 +332,7 @@ def stability_limit(hessian=None, *, X=None, fit_intercept=True):
     return _native.optimize_stability_limit(hessian, X, bool(fit_intercept))
 
 
-def em(e_step, m_step, start, *, n_init=1, max_iter=200, tol=1e-8, strict=True):
+def em(e_step, m_step, start, *, n_init=1, max_iter=200, tol=1e-10, strict=True):
     """Expectation maximisation with your own steps.
 
     Parameters
@@ -347,7 +347,7 @@ def em(e_step, m_step, start, *, n_init=1, max_iter=200, tol=1e-8, strict=True):
         Number of starts; the best is kept.
     max_iter : int, default=200
         Steps at most, from every start.
-    tol : float, default=1e-8
+    tol : float, default=1e-10
         Relative change of the log-likelihood that is small enough.
     strict : bool, default=True
         Whether a log-likelihood that falls is an error, rather than a warning.

@@ -4,6 +4,7 @@
 
 use crate::convert::Numbers;
 use crate::failure::{raise, warn};
+use crate::interrupt::guarded;
 use learnt_core::context::{Context, Observer};
 use learnt_core::data::Matrix;
 use learnt_core::error::{Code, Error, Result, Warning};
@@ -30,7 +31,7 @@ impl<'py> Caller<'py> {
         let caller = Caller { py, raised: RefCell::new(None) };
         let watch = Watch::default();
         let context = Context::default().with_seed(seed).with_threads(1).observed_by(&watch);
-        let result = work(&caller, &context);
+        let result = guarded(|| work(&caller, &context));
         let interrupt = watch.interrupt.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(raised) = caller.raised.into_inner().or(interrupt) {
             return Err(raised);

@@ -81,7 +81,8 @@ fn wait(done: &mpsc::Receiver<()>, watch: &Watch) -> Option<PyErr> {
     interrupt
 }
 
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Runs work; a panic becomes an internal error.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)))
 }
 

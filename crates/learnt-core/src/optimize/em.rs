@@ -28,9 +28,9 @@ pub struct ExpectationMaximization {
 }
 
 impl Default for ExpectationMaximization {
-    /// 200 steps, 1e-8, one start, strict.
+    /// 200 steps, 1e-10, one start, strict.
     fn default() -> Self {
-        ExpectationMaximization { max_iter: 200, tol: 1e-8, n_init: 1, strict: true }
+        ExpectationMaximization { max_iter: 200, tol: 1e-10, n_init: 1, strict: true }
     }
 }
 

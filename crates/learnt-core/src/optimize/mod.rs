@@ -8,6 +8,11 @@
 //! `Stop::gradient`, or when a full step promises to lower the value by at most `Stop::decrease`; a
 //! step that cannot be made shorter is [`Verdict::Stalled`]. [`minimize_until`] adds the [`Rules`]
 //! that all methods share, and says which one fired.
+//!
+//! Around them: descent on rows ([`StochasticDescent`]), one coordinate at a time
+//! ([`CoordinateDescent`]), [`ExpectationMaximization`], [`MaximumLikelihood`], quadratic programmes
+//! ([`QuadraticProgram`]), and Lagrangians with their duals and optimality conditions
+//! ([`Constrained`]).
 
 mod bounded_newton;
 mod coordinate;

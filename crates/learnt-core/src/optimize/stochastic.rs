@@ -141,7 +141,8 @@ impl StochasticState {
 
     /// The rows whose gradient is wanted.
     pub fn batch(&self) -> &[usize] {
-        &self.rows[self.next..(self.next + self.batch_size).min(self.rows.len())]
+        let rest = self.rows.get(self.next..).unwrap_or_default();
+        &rest[..self.batch_size.min(rest.len())]
     }
 
     /// Takes the mean gradient over the batch; whether the epoch has ended.

@@ -2,11 +2,12 @@
 
 use crate::golden_case::{Case, matrix, numbers};
 use learnt::data::Matrix;
-use learnt::linalg::{dot, eigh, matvec, norm};
+use learnt::linalg::{Cholesky, dot, eigh, gram, matvec, norm};
 use learnt::optimize::{
-    CoordinateDescent, Evaluation, GradientDescent, Lbfgs, Minimizer, Minimum, Motion, Newton,
-    QuadraticProgram, RowOrder, Rules, Schedule, StochasticDescent, Stop, Stopped,
-    equality_quadratic, learning_rate_study, mean_squares_hessian, minimize_until, stability_limit,
+    BoundedNewton, Bounds, CoordinateDescent, Evaluation, GradientDescent, Lbfgs, Minimizer,
+    Minimum, Motion, Newton, QuadraticProgram, RowOrder, Rules, Schedule, StochasticDescent, Stop,
+    Stopped, equality_quadratic, learning_rate_study, mean_squares_hessian, minimize_until,
+    numeric_gradient, stability_limit,
 };
 use learnt::prelude::*;
 
@@ -174,7 +175,7 @@ fn the_gradient_of_one_logistic_example() {
     let (w, x) = (numbers(case.input("w")), numbers(case.input("x")));
     case.close("grad", logistic(&w, &x, 1.0));
     let loss = |w: &[f64]| Ok((-dot(w, &x)).exp().ln_1p());
-    case.close("grad", learnt::optimize::numeric_gradient(loss, &w, None).unwrap());
+    case.close("grad", numeric_gradient(loss, &w, None).unwrap());
 }
 
 #[test]
@@ -322,38 +323,36 @@ fn a_ball_on_a_line() {
 
 #[test]
 fn least_squares_in_a_ball_by_its_multiplier() {
-    // min |Xw - y|² subject to w'w <= C: the dual function of λ is concave, its slope w'w - C.
+    // min |Xw - y|² subject to w'w <= C, through the dual function of λ >= 0: it is concave, with
+    // slope w'w - C and curvature -2 w'(X'X + λI)⁻¹w at the ridge solution w.
     let case = case("soft-order-bisection");
     let (x, y) = (matrix(case.input("X")), numbers(case.input("y")));
-    let limits = numbers(case.input("C"));
-    let weights = |lambda: f64| {
-        let mut gram = learnt::linalg::gram(x.view());
+    let ridge = |lambda: f64| {
+        let mut gram = gram(x.view());
         (0..2).for_each(|j| gram[(j, j)] += lambda);
+        let factor = Cholesky::new(&gram).unwrap();
         let mut w = matvec(x.view().transposed(), &y);
-        learnt::linalg::Cholesky::new(&gram).unwrap().solve_in_place(&mut w);
-        w
+        factor.solve_in_place(&mut w);
+        (w, factor)
     };
-    let dual = |lambda: f64, limit: f64| {
-        let w = weights(lambda);
+    let negative_dual = |lambda: f64, limit: f64| {
+        let (w, factor) = ridge(lambda);
         let residuals: Vec<f64> = matvec(x.view(), &w).iter().zip(&y).map(|(a, b)| a - b).collect();
-        dot(&residuals, &residuals) + lambda * (dot(&w, &w) - limit)
+        let mut bent = w.clone();
+        factor.solve_in_place(&mut bent);
+        Evaluation {
+            value: lambda * (limit - dot(&w, &w)) - dot(&residuals, &residuals),
+            gradient: vec![limit - dot(&w, &w)],
+            hessian: Some(Matrix::from_fn(1, 1, |_, _| 2.0 * dot(&w, &bent))),
+        }
     };
-    let mut found = Vec::new();
-    for limit in limits {
-        let value = |x: &[f64]| Ok(-dual(x[0], limit));
-        let slope = |x: &[f64], _: usize| {
-            // The zero of the slope by bisection, zero if the constraint is not active.
-            let (mut low, mut high) = (0.0, 1e6);
-            for _ in 0..200 {
-                let middle = 0.5 * (low + high);
-                let w = weights(middle);
-                if dot(&w, &w) > limit { low = middle } else { high = middle }
-            }
-            Ok(if high < 1e-12 { 0.0 } else { high + 0.0 * x[0] })
-        };
-        let method = CoordinateDescent::default();
-        found.push(method.minimize_by(vec![0.0], value, slope, &run()).unwrap().x[0]);
-    }
+    let multiplier = |limit: f64| {
+        let bounds = Bounds { lower: vec![0.0], upper: vec![f64::INFINITY] };
+        let mut method = BoundedNewton::new(vec![0.0], bounds, NEVER).unwrap();
+        let rules = Rules { gradient: Some(1e-12), ..Rules::steps(100) };
+        search(&mut method, |lambda| negative_dual(lambda[0], limit), rules).x[0]
+    };
+    let found: Vec<f64> = numbers(case.input("C")).into_iter().map(multiplier).collect();
     case.close("lam", &found);
-    case.close("w", found.iter().flat_map(|&lambda| weights(lambda)).collect::<Vec<_>>());
+    case.close("w", found.iter().flat_map(|&lambda| ridge(lambda).0).collect::<Vec<_>>());
 }
