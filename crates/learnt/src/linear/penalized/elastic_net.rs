@@ -339,7 +339,7 @@ mod tests {
             let rows = crate::linear::least_squares::Rows::of(&data.view()).unwrap();
             let moments = crate::linear::least_squares::Moments::of(&data.view(), true).unwrap();
             let wide = Problem::from_rows(&rows, 1, true, &run).unwrap();
-            let tall = Problem::from_moments(moments, 1);
+            let tall = Problem::from_moments(moments, 1).unwrap();
             let names = vec![String::new(); d];
             for (alpha, ratio, positive) in [(0.1, 1.0, false), (0.2, 0.5, false), (0.1, 0.9, true)]
             {

@@ -154,8 +154,13 @@ impl PathOptions {
         if !(self.eps > 0.0 && self.eps < 1.0) {
             return Err(Error::parameter("eps", "a number in (0, 1)", self.eps));
         }
-        if self.n_alphas == 0 || self.max_iter == 0 {
-            return Err(Error::parameter("n_alphas", "at least 1, as max_iter", self.n_alphas));
+        for (name, count) in [("n_alphas", self.n_alphas), ("max_iter", self.max_iter)] {
+            if count == 0 {
+                return Err(Error::parameter(name, "a whole number >= 1", count));
+            }
+        }
+        if self.tol.is_nan() || self.tol < 0.0 {
+            return Err(Error::parameter("tol", "a number >= 0", self.tol));
         }
         check_alphas(self.alphas.as_deref())
     }

@@ -118,7 +118,7 @@ impl Problem {
     }
 
     /// From moments of inputs and outputs.
-    pub(super) fn from_moments(moments: Moments, outputs: usize) -> Problem {
+    pub(super) fn from_moments(moments: Moments, outputs: usize) -> Result<Problem> {
         let width = moments.mean.len();
         let (d, weight) = (width - outputs, moments.weight);
         let scatter = &moments.scatter;
@@ -129,8 +129,8 @@ impl Problem {
         for row in scatter.rows().take(d) {
             gram.extend(row[..d].iter().map(|g| g / weight));
         }
-        let gram = Matrix::from_vec(d, d, gram).unwrap_or_default();
-        Problem { gram: Gram::Whole(gram), right, total, mean: moments.mean, weight }
+        let gram = Gram::Whole(Matrix::from_vec(d, d, gram)?);
+        Ok(Problem { gram, right, total, mean: moments.mean, weight })
     }
 
     /// From the rows themselves.
@@ -379,7 +379,7 @@ impl Stage {
     pub(super) fn problem(&self, all: Summary, centred: bool, run: &Context) -> Result<Problem> {
         let problem = match all.sums {
             Sums::Rows(rows) => Problem::from_rows(&rows, self.outputs, centred, run)?,
-            Sums::Moments(moments) => Problem::from_moments(moments, self.outputs),
+            Sums::Moments(moments) => Problem::from_moments(moments, self.outputs)?,
         };
         problem.check(&self.names)?;
         Ok(problem)

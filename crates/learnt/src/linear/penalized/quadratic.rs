@@ -168,12 +168,11 @@ impl<'a, P: Products> Descent<'a, P> {
         let (mut target, mut reach) = (f64::INFINITY, search.reach);
         self.set.compact(&self.b);
         loop {
-            run.checkpoint()?;
             let entered = self.admit(penalty, reach);
             reach = 1.0;
             let mut local = Local::new(&self.set, penalty, &self.b, &self.slope);
             let left = search.max_iter - ended.n_iter;
-            let settled = local.settle(left, &mut target, rng.as_mut());
+            let settled = local.settle(left, &mut target, rng.as_mut(), run)?;
             let change = local.difference(&self.b);
             local.write(&mut self.b);
             self.products.add(&mut self.slope, self.set.columns(), &change, run);

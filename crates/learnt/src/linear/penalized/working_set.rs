@@ -131,12 +131,14 @@ impl<'a> Local<'a> {
         max_iter: usize,
         target: &mut f64,
         mut rng: Option<&mut Rng>,
-    ) -> Settled {
+        run: &Context,
+    ) -> Result<Settled> {
         let size = self.b.len();
         let patience = 8 + size / 8;
         let mut order: Vec<usize> = (0..size).collect();
         let mut settled = Settled { passes: 0, moved: false };
         while settled.passes < max_iter {
+            run.checkpoint()?;
             if let Some(rng) = rng.as_deref_mut() {
                 sample::shuffle(rng, &mut order);
             }
@@ -153,7 +155,7 @@ impl<'a> Local<'a> {
                 self.leap();
             }
         }
-        settled
+        Ok(settled)
     }
 
     /// One pass; the largest (G_jj + l2_j)(change of b_j)², or zero if all changes are rounding.
