@@ -10,6 +10,7 @@ mod least_squares;
 mod likelihood;
 mod linear_regression;
 mod logistic_fit;
+pub mod logistic_functions;
 mod logistic_regression;
 pub mod penalized;
 mod predict;
