@@ -128,10 +128,11 @@ fn tile<S: Simd, const HEIGHT: usize, const VECTORS: usize>(
         else {
             break;
         };
-        for (sums, &factor) in sums.iter_mut().zip(factors) {
-            let factor = simd.splat_f64s(factor);
-            for (sum, &vector) in sums.iter_mut().zip(vectors) {
-                *sum = simd.mul_add_f64s(factor, vector, *sum);
+        // Plain indices: an iterator that is not inlined here costs more than the products.
+        for k in 0..HEIGHT {
+            let factor = simd.splat_f64s(factors[k]);
+            for v in 0..VECTORS {
+                sums[k][v] = simd.mul_add_f64s(factor, vectors[v], sums[k][v]);
             }
         }
     }

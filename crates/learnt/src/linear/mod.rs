@@ -26,7 +26,10 @@ pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
-pub use penalized::{ElasticNet, ElasticNetModel, Lasso};
+pub use penalized::{
+    ElasticNet, ElasticNetCV, ElasticNetCVModel, ElasticNetModel, Lasso, LassoCV, LassoCVModel,
+    RidgeCV, RidgeCVModel,
+};
 pub use predict::linear_predict;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 
@@ -36,8 +39,11 @@ use learnt_core::estimator::{Entry, entry};
 pub const ENTRIES: &[Entry] = &[
     entry::<LinearRegression>(),
     entry::<Ridge>(),
+    entry::<RidgeCV>(),
     entry::<Lasso>(),
+    entry::<LassoCV>(),
     entry::<ElasticNet>(),
+    entry::<ElasticNetCV>(),
     entry::<LogisticRegression>(),
     entry::<GeneralizedLinearModel>(),
     entry::<PoissonRegressor>(),

@@ -12,5 +12,6 @@ mod golden_least_squares;
 mod golden_logistic;
 mod golden_metrics;
 mod golden_naive_bayes;
+mod golden_penalized;
 mod golden_sparse_logistic;
 mod kept_models;

@@ -4,16 +4,25 @@
 mod columns;
 mod constrained;
 mod elastic_net;
+mod elastic_net_cv;
+mod folds;
+mod in_memory;
 mod lasso;
+mod lasso_cv;
 mod path;
 mod problem;
 pub(crate) mod quadratic;
 mod quadratic_penalty;
+mod ridge_cv;
 mod spectrum;
 mod working_set;
 
 pub use constrained::{Constrained, Intercept, constrained_lasso, norm_constrained};
 pub use elastic_net::{ElasticNet, ElasticNetModel, Selection};
+pub use elastic_net_cv::{ElasticNetCV, ElasticNetCVModel, L1Ratio};
+pub use folds::Alphas;
 pub use lasso::Lasso;
+pub use lasso_cv::{LassoCV, LassoCVModel};
 pub use path::{PathKind, PathOptions, RegularizationPath, elastic_net_path, lasso_path, path};
 pub use quadratic_penalty::{QuadraticFit, QuadraticWeights, quadratic_penalty};
+pub use ridge_cv::{RidgeCV, RidgeCVModel};

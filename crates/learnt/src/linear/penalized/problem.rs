@@ -7,10 +7,11 @@
 //! where l2 > 0, also Σ (l1 |b| + ½ l2 b² - b v + max(|v| - l1, 0)² / (2 l2)). The lesser counts.
 
 use super::columns::Columns;
+use super::in_memory;
 use super::lasso::Lasso;
 use super::quadratic::{Descent, Penalty, Products, Search};
 use crate::linear::least_squares::{Moments, Rows};
-use learnt_core::linalg::{Cholesky, dot};
+use learnt_core::linalg::{Cholesky, add_scaled, dot};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Merger, Source, block_rows};
 
@@ -321,8 +322,13 @@ const WIDE: usize = 4000;
 impl Stage {
     /// Before the pass over the data.
     pub(super) fn begin(outline: &Outline, run: &Context) -> Result<Stage> {
+        Self::for_rows(outline, outline.rows, run)
+    }
+
+    /// The same for a part of the rows.
+    pub(super) fn for_rows(outline: &Outline, rows: u64, run: &Context) -> Result<Stage> {
         let (d, k) = (outline.schema.len(), outline.outputs);
-        let wide = outline.rows < d as u64 || d > WIDE;
+        let wide = rows < d as u64 || d > WIDE;
         let side = if wide { outline.rows } else { (d + k) as u64 };
         let copies = if wide { 3 } else { 4 + run.threads() as u64 };
         run.claim(copies * 8 * side * (d + k) as u64, "the products of columns")?;
@@ -330,13 +336,23 @@ impl Stage {
         Ok(Stage { names, outputs: k, wide })
     }
 
-    /// The problem of a data set in memory, block by block as a fit by rounds does.
-    fn gather(
+    /// The problem of a data set in memory.
+    pub(super) fn gather(
         &self,
         data: &Dataset,
         centred: bool,
         run: &Context,
     ) -> Result<(Problem, Vec<String>)> {
+        let all = self.sum(data, centred, run)?;
+        Ok((self.problem(all, centred, run)?, self.names.clone()))
+    }
+
+    /// The sums of rows in memory.
+    pub(super) fn sum(&self, data: &Dataset, centred: bool, run: &Context) -> Result<Summary> {
+        if !self.wide && data.x.ncols() >= in_memory::MANY {
+            let moments = in_memory::moments(data, centred, run)?;
+            return Ok(Summary { sums: Sums::Moments(moments) });
+        }
         let size = block_rows(data.x.ncols());
         let blocks = data.nrows().div_ceil(size);
         let parts = run.try_par_map(blocks, |k| {
@@ -347,7 +363,7 @@ impl Stage {
         for (k, part) in parts.into_iter().enumerate() {
             merger.add(k as u64, part, Merge::merge)?;
         }
-        Ok((self.problem(merger.total()?, centred, run)?, self.names.clone()))
+        merger.total()
     }
 
     /// What a block adds.
@@ -367,6 +383,60 @@ impl Stage {
         };
         problem.check(&self.names)?;
         Ok(problem)
+    }
+}
+
+impl Summary {
+    /// The sum of the weights.
+    pub(super) fn weight(&self) -> f64 {
+        match &self.sums {
+            Sums::Moments(moments) => moments.weight,
+            Sums::Rows(rows) => rows.weights.iter().sum(),
+        }
+    }
+
+    /// From sums about the mean to sums about the origin.
+    #[must_use]
+    pub(super) fn about_origin(self) -> Summary {
+        let Sums::Moments(mut moments) = self.sums else { return self };
+        for i in 0..moments.mean.len() {
+            let factor = moments.weight * moments.mean[i];
+            add_scaled(moments.scatter.row_mut(i), factor, &moments.mean);
+        }
+        moments.mean.fill(0.0);
+        moments.rest.fill(0.0);
+        Summary { sums: Sums::Moments(moments) }
+    }
+
+    /// Mean of (y - intercept - x coef)² of an output, and of (y - ȳ)², from sums about the mean.
+    pub(super) fn errors(&self, t: usize, coef: &[f64], intercept: f64) -> (f64, f64) {
+        let d = coef.len();
+        let used: Vec<usize> = (0..d).filter(|&j| coef[j] != 0.0).collect();
+        match &self.sums {
+            Sums::Moments(Moments { weight, mean, scatter, .. }) => {
+                let row = scatter.row(d + t);
+                let mut squares = row[d + t];
+                for &i in &used {
+                    let product: f64 = used.iter().map(|&j| scatter[(i, j)] * coef[j]).sum();
+                    squares += coef[i] * (product - 2.0 * row[i]);
+                }
+                let fit: f64 = used.iter().map(|&j| coef[j] * mean[j]).sum();
+                let offset = mean[d + t] - intercept - fit;
+                (squares.max(0.0) / weight + offset * offset, row[d + t] / weight)
+            }
+            Sums::Rows(rows) => {
+                let weight: f64 = rows.weights.iter().sum();
+                let weighted = || rows.weights.iter().zip(rows.values.rows());
+                let mean = weighted().map(|(w, row)| w * row[d + t]).sum::<f64>() / weight;
+                let (mut error, mut total) = (0.0, 0.0);
+                for (w, row) in weighted() {
+                    let fit: f64 = used.iter().map(|&j| coef[j] * row[j]).sum();
+                    error += w * (row[d + t] - intercept - fit).powi(2);
+                    total += w * (row[d + t] - mean).powi(2);
+                }
+                (error / weight, total / weight)
+            }
+        }
     }
 }
 

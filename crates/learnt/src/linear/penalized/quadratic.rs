@@ -78,6 +78,7 @@ impl Penalty {
     }
 
     /// Distance of zero from the subdifferential in coordinate j.
+    #[allow(dead_code, reason = "for solvers that take this descent as their inner step")]
     fn violation(&self, j: usize, b: f64, slope: f64) -> f64 {
         let smooth = slope + self.l2[j] * b;
         match b == 0.0 {
@@ -128,6 +129,7 @@ impl<'a, P: Products> Descent<'a, P> {
     }
 
     /// At a point.
+    #[allow(dead_code, reason = "for solvers that take this descent as their inner step")]
     pub(crate) fn at(products: &'a P, linear: &[f64], b: Vec<f64>, run: &Context) -> Self {
         let mut out = Self::new(products, linear);
         let columns: Vec<usize> = (0..b.len()).filter(|&j| b[j] != 0.0).collect();
@@ -138,12 +140,14 @@ impl<'a, P: Products> Descent<'a, P> {
     }
 
     /// Largest distance of zero from the subdifferential of a coordinate: zero at the minimum.
+    #[allow(dead_code, reason = "for solvers that take this descent as their inner step")]
     pub(crate) fn violation(&self, penalty: &Penalty) -> f64 {
         let pairs = self.b.iter().zip(&self.slope).enumerate();
         pairs.fold(0.0, |most, (j, (b, slope))| most.max(penalty.violation(j, *b, *slope)))
     }
 
     /// The objective, with the c it was started with.
+    #[allow(dead_code, reason = "for solvers that take this descent as their inner step")]
     pub(crate) fn objective(&self, linear: &[f64], penalty: &Penalty) -> f64 {
         let smooth = 0.5 * (dot(&self.b, &self.slope) - dot(&self.b, linear));
         let size = |(j, b): (usize, &f64)| penalty.l1[j] * b.abs() + 0.5 * penalty.l2[j] * b * b;

@@ -149,7 +149,7 @@ impl<'a> Local<'a> {
             if gain <= *target {
                 break;
             }
-            if settled.passes % patience == 0 {
+            if settled.passes.is_multiple_of(patience) {
                 self.leap();
             }
         }

@@ -1,0 +1,192 @@
+//! Lasso whose penalty is chosen by cross-validation: `ElasticNetCV` with an L1 penalty alone.
+//!
+//! The path of each training set is followed down one grid of penalties, that of all rows; the
+//! penalty of least mean squared error on the test folds, the largest of equals, is fitted to all
+//! rows. Folds are consecutive rows.
+//!
+//! Friedman, Hastie and Tibshirani (2010), Journal of Statistical Software 33(1), 1-22.
+
+use super::elastic_net::{Selection, coefficient_tables};
+use super::folds::{Alphas, Search};
+use super::problem::Settings;
+use crate::linear::predict::linear_predict;
+use learnt_core::prelude::*;
+
+/// Lasso with a penalty chosen by cross-validation.
+///
+/// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
+/// faster. `cv` is a number of folds.
+///
+/// ```
+/// use learnt::{linear::LassoCV, prelude::*};
+/// let x = Matrix::from_fn(40, 3, |i, j| ((i * (j + 3) + j) % 11) as f64);
+/// let y = (0..40).map(|i| 2.0 * x[(i, 0)] + (i % 4) as f64).collect();
+/// let model = LassoCV::default().fit(&OwnedDataset::regression(x, y).view())?;
+/// assert!((model.coef[(0, 0)] - 2.0).abs() < 0.1);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(rules = rules)]
+pub struct LassoCV {
+    /// Least penalty of a grid as a share of the largest.
+    #[param(default = 1e-3, above = 0.0, below = 1.0)]
+    pub eps: f64,
+    /// Number of penalties on a grid, or the penalties themselves.
+    #[param(default = Alphas::Count(100))]
+    pub alphas: Alphas,
+    /// Fit an intercept.
+    #[param(default = true)]
+    pub fit_intercept: bool,
+    /// Most passes over the coefficients for each penalty.
+    #[param(default = 1000, range = 1..)]
+    pub max_iter: usize,
+    /// Largest duality gap, as a share of the variance of the target.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+    /// Number of folds; none is five.
+    #[param(default = None, range = 2..)]
+    pub cv: Option<usize>,
+    /// Keep all coefficients at or above zero.
+    #[param(default = false)]
+    pub positive: bool,
+    /// The order of the coefficients in a pass.
+    #[param(default = Selection::Cyclic)]
+    pub selection: Selection,
+}
+
+/// A fitted [`LassoCV`].
+#[derive(Model, Clone, Debug)]
+#[model(regressor, validate = validate, report = report, converged = converged)]
+pub struct LassoCVModel {
+    /// The chosen penalty.
+    pub alpha: f64,
+    /// Coefficients, (1 × n_features).
+    pub coef: Matrix,
+    /// The intercept; zero without `fit_intercept`.
+    pub intercept: Vec<f64>,
+    /// The penalties tried, largest first.
+    pub alphas: Vec<f64>,
+    /// Mean squared error on each test fold, (n_alphas × n_folds).
+    pub mse_path: Matrix,
+    /// Duality gap of the final fit.
+    pub dual_gap: f64,
+    /// Passes over the coefficients in the final fit.
+    pub n_iter: usize,
+    names: Vec<String>,
+    converged: bool,
+}
+
+impl LassoCV {
+    fn search(&self) -> Search<'_> {
+        Search {
+            l1_ratios: &[1.0],
+            alphas: &self.alphas,
+            eps: self.eps,
+            fit_intercept: self.fit_intercept,
+            cv: self.cv,
+            settings: Settings {
+                positive: self.positive,
+                max_iter: self.max_iter,
+                tol: self.tol,
+                random: self.selection == Selection::Random,
+            },
+        }
+    }
+
+    fn rules(&self) -> Result<()> {
+        self.search().rules()
+    }
+}
+
+impl Estimator for LassoCV {
+    type Model = LassoCVModel;
+    const ABOUT: &'static About = &About::regressor("linear_model.LassoCV")
+        .weights()
+        .threads()
+        .iterations()
+        .randomness()
+        .scaling()
+        .complexity(21)
+        .cost("n p² time and k p² memory for k folds; p² time a penalty and fold")
+        .reference("Friedman, Hastie and Tibshirani (2010), J. Stat. Software 33(1), 1-22")
+        .exempt(&[
+            ("seeds_differ", "only `selection` random draws; the default does not"),
+            ("weights_repeat", "folds are cut by rows, so a row twice moves the cuts"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "folds are cut by rows, so a row twice moves the cuts",
+            ),
+        ]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<LassoCVModel> {
+        let chosen = self.search().choose(data, run)?;
+        let fit = chosen.model;
+        Ok(LassoCVModel {
+            alpha: chosen.alpha,
+            alphas: chosen.alphas.into_iter().next().unwrap_or_default(),
+            mse_path: chosen.errors.into_iter().next().unwrap_or_default(),
+            dual_gap: fit.dual_gap.first().copied().unwrap_or_default(),
+            n_iter: fit.n_iter.first().copied().unwrap_or_default(),
+            converged: fit.converged(),
+            names: fit.names,
+            coef: fit.coef,
+            intercept: fit.intercept,
+        })
+    }
+}
+
+impl LassoCVModel {
+    fn validate(&self) -> Result<()> {
+        let d = self.coef.ncols();
+        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
+        let agree = self.coef.nrows() == 1 && self.intercept.len() == 1 && self.names.len() == d;
+        match finite && agree && self.mse_path.nrows() == self.alphas.len() {
+            true => Ok(()),
+            false => Err(learnt_core::persist::invalid("coefficients and penalties do not agree")),
+        }
+    }
+
+    fn report(&self) -> Report {
+        let mut report = Report::new("Lasso, penalty by cross-validation");
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.figures.push(("alpha".into(), self.alpha));
+        let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
+        report.figures.push(("coefficients other than zero".into(), kept as f64));
+        report.notes.push("Coefficients of exactly zero are left out.".into());
+        report
+    }
+}
+
+impl Regressor for LassoCVModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        linear_predict(x, &self.coef, &self.intercept, run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::penalized::{ElasticNetCV, L1Ratio};
+
+    fn data() -> OwnedDataset {
+        let x = Matrix::from_fn(40, 4, |i, j| ((i * (2 * j + 3) + j) % 11) as f64);
+        let y = (0..40).map(|i| 2.0 * x[(i, 0)] - x[(i, 2)] + (i % 4) as f64).collect();
+        OwnedDataset::regression(x, y)
+    }
+
+    #[test]
+    fn it_is_the_elastic_net_of_ratio_one() {
+        let lasso = LassoCV::default().fit(&data().view()).unwrap();
+        let net = ElasticNetCV { l1_ratio: L1Ratio::One(1.0), ..ElasticNetCV::default() };
+        let net = net.fit(&data().view()).unwrap();
+        assert_eq!((&lasso.coef, lasso.alpha), (&net.coef, net.alpha));
+        assert_eq!(lasso.alphas.len(), 100);
+        assert!((lasso.alphas[99] / lasso.alphas[0] - 1e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn more_folds_than_rows_are_refused_with_what_to_do() {
+        let error = LassoCV { cv: Some(41), ..LassoCV::default() }.fit(&data().view());
+        assert_eq!(error.unwrap_err().code(), Code::TooFew);
+    }
+}
