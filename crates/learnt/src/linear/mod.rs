@@ -16,6 +16,7 @@ mod least_squares;
 mod likelihood;
 mod linear_regression;
 mod logistic_fit;
+pub mod logistic_functions;
 mod logistic_regression;
 mod masking;
 mod nested;

@@ -1,6 +1,8 @@
-//! Logistic regression with L1 and elastic-net penalties against reference numbers.
+//! The functions of logistic regression, and its L1 and elastic-net penalties, against reference
+//! numbers.
 
-use crate::golden_case::{Case, matrix};
+use crate::golden_case::{Case, matrix, numbers};
+use learnt::linear::logistic_functions::{log_softmax, log_sum_exp, softmax, softmax_jacobian};
 use learnt::linear::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
@@ -129,4 +131,19 @@ fn a_constant_column_gets_no_weight_and_one_class_is_an_error() {
     assert!(model.coef[(0, 0)].abs() < 1e-9 && model.coef[(0, 1)] > 0.0);
     let one = OwnedDataset::classification(x, &vec![Label::Int(1); 30]);
     assert_eq!(learner.fit(&one.view()).unwrap_err().code(), Code::OneClass);
+}
+
+#[test]
+fn softmax_and_its_derivatives_are_the_worked_ones() {
+    let case = Case::new("linear.json", "softmax-stable");
+    let (a, b) = (numbers(case.input("a")), numbers(case.input("b")));
+    case.close("softmax", softmax(&a));
+    case.close("softmax_shifted", softmax(&b));
+    case.close("lse", [log_sum_exp(&b)]);
+    case.close("lse_negative", [log_sum_exp(&b.iter().map(|b| -b).collect::<Vec<_>>())]);
+    case.close("nll_first", [-log_softmax(&b)[0]]);
+    case.close("nll_third", [-log_softmax(&a)[2]]);
+    let case = Case::new("linear.json", "softmax-jacobian");
+    let jacobian = softmax_jacobian(&numbers(case.input("x")));
+    case.close("jacobian", jacobian.as_slice());
 }

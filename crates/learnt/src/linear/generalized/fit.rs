@@ -124,7 +124,7 @@ impl Problem {
             self.set_up(&mut fit, &sums)?;
         }
         if fit.newton.is_none() {
-            let point = fit.from_targets(self, &sums)?;
+            let point = fit.near_targets(self, &sums)?;
             fit.newton = Some(newton_at(point));
             return Ok(Step::Again(fit));
         }
@@ -264,7 +264,7 @@ impl Fit {
     }
 
     /// (Σ w W z zᵀ + P) b = Σ w (s + W η) z.
-    fn from_targets(&self, problem: &Problem, sums: &Sums) -> Result<Vec<f64>> {
+    fn near_targets(&self, problem: &Problem, sums: &Sums) -> Result<Vec<f64>> {
         let mut point = sums.gradient.clone();
         for (j, _) in self.factor.iter().enumerate().filter(|(_, factor)| **factor == 0.0) {
             point[j] = 0.0;

@@ -58,7 +58,8 @@ impl GeneralizedInference {
         let df = weight - rank - f64::from(end.intercept);
         let known = end.law.family.has_known_dispersion();
         let dispersion = if known { 1.0 } else { end.pearson / df };
-        if !known && !(df > 0.0 && dispersion > 0.0 && dispersion.is_finite()) {
+        let estimated = df > 0.0 && dispersion > 0.0 && dispersion.is_finite();
+        if !(known || estimated) {
             return Err(absent("no rows are left to estimate the dispersion from"));
         }
         let (estimates, standard_errors) = estimates(end, dispersion)?;
