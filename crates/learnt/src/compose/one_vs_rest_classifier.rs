@@ -254,6 +254,12 @@ mod tests {
         learner.set("estimator", &Value::Text("logistic-regression".into())).unwrap();
         learner.set("estimator__C", &Value::Real(3.0)).unwrap();
         assert_eq!(learner.get("estimator__C").unwrap(), Value::Real(3.0));
+        let spec = r#"{"learner": "logistic-regression", "params": {"C": 2.0}}"#;
+        learner.set("estimator", &Value::parse(spec)).unwrap();
+        assert_eq!(learner.get("estimator__C").unwrap(), Value::Real(2.0));
+        let again = learner.get("estimator").unwrap();
+        learner.set("estimator", &again).unwrap();
+        assert_eq!(learner.get("estimator").unwrap(), again);
         learner.set("estimator", &Value::Text("lda".into())).unwrap();
         assert!(learner.get("estimator__shrinkage").is_ok());
     }

@@ -39,10 +39,10 @@ pub struct Predicted {
 ///
 /// ```
 /// use learnt::{linear::masking, prelude::*};
-/// let x = Matrix::column_vector((0..9).map(f64::from).collect());
-/// let data = OwnedDataset::classification(x, &[0, 0, 0, 1, 1, 1, 2, 2, 2].map(Label::Int));
+/// let x = Matrix::column_vector((0..6).map(f64::from).collect());
+/// let data = OwnedDataset::classification(x, &[0, 0, 1, 1, 2, 2].map(Label::Int));
 /// let found = masking(&data.view(), &Context::default())?;
-/// assert_eq!(found.linear.counts[1], 1);
+/// assert_eq!(found.masked(), [1]);
 /// assert_eq!(found.discriminant.map(|lda| lda.errors), Some(0));
 /// # Ok::<(), Error>(())
 /// ```
