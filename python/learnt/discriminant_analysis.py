@@ -14,10 +14,9 @@ __all__ = [
 class LinearDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier, Transformer):
     """Normal classes that share one covariance: linear boundaries, and the directions that separate.
 
-    The covariance has the divisor N - K with every solver; scikit-learn's `lsqr` and `eigen`
-    divide by N, so that its posteriors there are a little more certain. With `svd`, directions
-    that do not vary within classes are left out, and a warning names the columns; the other
-    solvers refuse them. There is no `covariance_estimator`.
+    The covariance has the divisor N - K; scikit-learn's has N, so that its posteriors are a little
+    more certain. With `svd`, directions that do not vary within classes are left out, and a
+    warning names the columns; the other solvers refuse them. There is no `covariance_estimator`.
 
     Parameters
     ----------
@@ -109,9 +108,9 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier, T
 class QuadraticDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier):
     """Normal classes with a covariance each: boundaries of second degree.
 
-    A class whose covariance is singular, for example one with no more rows than columns, is an
-    error that names its dependent columns. `tol` is a singular value of columns scaled to unit
-    variance, so that units do not matter. There is no `covariance_estimator`.
+    The covariances have the divisor N_k - 1; scikit-learn's have N_k. A class whose covariance is
+    singular, for example one with no more rows than columns, is an error that names its dependent
+    columns. `tol` is relative, so that units do not matter. There is no `covariance_estimator`.
 
     Parameters
     ----------

@@ -248,19 +248,29 @@ class Ridge(Weighted, Regressor):
 class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
     """Linear scores of classes, turned into probabilities.
 
-    `penalty` may be `l2` or none, which is the same as an infinite `C`; the solvers `lbfgs` and
-    `newton-cholesky` reach the same optimum. There are no `dual`, `intercept_scaling` and
-    `l1_ratio`: they belong to solvers for the L1 penalty.
+    `l1_ratio` and `C` say what the penalty is; `penalty` says the same in the older way, where
+    none is an infinite `C`. All solvers reach the same optimum, so that their names are hints:
+    with an L1 part the method is always proximal Newton. There are no `dual` and
+    `intercept_scaling`: they belong to a solver that is not here.
+
+    Penalised weights of more than two classes are symmetric, one row a class. Unpenalised ones are
+    determined relative to the first class only, which is how the tables of tests show them; `coef`
+    then has the symmetric form with the same predictions, whose rows sum to zero.
 
     Parameters
     ----------
-    penalty : 'l2' or None, default="l2"
+    penalty : 'auto', 'l1', 'l2', 'elasticnet' or None, default="auto"
         Which penalty the weights have.
 
+        - 'auto': What `l1_ratio` says: by default L2.
+        - 'l1': The sum of absolute values divided by `C`.
         - 'l2': The sum of squares divided by `2 C`.
+        - 'elasticnet': Both, in the proportion of `l1_ratio`.
         - None: None: maximum likelihood, with standard errors.
     C : a number > 0, default=1.0
         Inverse strength of the penalty; `inf` is none.
+    l1_ratio : a number in [0, 1], default=0.0
+        Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
     tol : a number >= 0, default=0.0001
         Stop when a step promises to lower the mean objective by no more than the square of this;
         without a penalty, when it is shorter than this many standard errors.
@@ -271,12 +281,17 @@ class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
 
         - None: All 1.
         - 'balanced': Inverse to the weight of the class, so that every class counts the same.
-    solver : 'auto', 'lbfgs' or 'newton-cholesky', default="auto"
+    solver : 'auto', 'lbfgs', 'newton-cholesky', 'newton-cg', 'sag', 'saga' or 'liblinear', default="auto"
         The method; the optimum is the same.
 
         - 'auto': `newton-cholesky` for few parameters, else `lbfgs`.
         - 'lbfgs': Quasi-Newton steps: cheap with many columns and classes.
         - 'newton-cholesky': Newton steps: few, each with the matrix of second derivatives.
+        - 'newton-cg': Accepted: the same as `auto`, with the same optimum.
+        - 'sag': Accepted: the same as `auto`, with the same optimum.
+        - 'saga': Accepted: the same as `auto`, with the same optimum.
+        - 'liblinear': Accepted: the same as `auto`. The intercept is free, where the original
+        penalises it, and more than two classes are fitted jointly.
     max_iter : a whole number >= 0, default=100
         Most steps to make.
     n_jobs : int or None, default=None
@@ -311,9 +326,10 @@ class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
 
     def __init__(
         self,
-        penalty="l2",
+        penalty="auto",
         *,
         C=1.0,
+        l1_ratio=0.0,
         tol=0.0001,
         fit_intercept=True,
         class_weight=None,
@@ -323,6 +339,7 @@ class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
     ):
         self.penalty = penalty
         self.C = C
+        self.l1_ratio = l1_ratio
         self.tol = tol
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
@@ -1621,7 +1638,7 @@ class MinimumSquaredErrorClassifier(Weighted, Margins, Classifier):
     squared_error_
         Σ w (a·y - b)² over the training rows.
     n_iter_
-        Passes made; 0 for the pseudo-inverse.
+        Passes made; 1 for the pseudo-inverse.
     classes_
         The classes, sorted.
     n_features_in_

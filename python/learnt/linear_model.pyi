@@ -70,13 +70,14 @@ class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
     feature_names_in_: Any
     def __init__(
         self,
-        penalty: Literal["l2"] | None = "l2",
+        penalty: Literal["auto", "l1", "l2", "elasticnet"] | None = "auto",
         *,
         C: float = 1.0,
+        l1_ratio: float = 0.0,
         tol: float = 0.0001,
         fit_intercept: bool = True,
         class_weight: Literal["balanced"] | None = None,
-        solver: Literal["auto", "lbfgs", "newton-cholesky"] = "auto",
+        solver: Literal["auto", "lbfgs", "newton-cholesky", "newton-cg", "sag", "saga", "liblinear"] = "auto",
         max_iter: int = 100,
         n_jobs: int | None = None,
     ) -> None: ...
