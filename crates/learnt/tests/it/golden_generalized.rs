@@ -297,8 +297,10 @@ fn targets_out_of_range_are_named_with_their_row() {
         assert_eq!((error.code(), error.row_number()), (Code::Target, Some(3)));
         assert!(error.message().contains(allowed), "{error}");
     }
-    let zero = OwnedDataset::regression(x, vec![0.0; 4]);
-    assert_eq!(family(FamilyName::Poisson).fit(&zero.view()).unwrap_err().code(), Code::Target);
+    for (name, constant) in [(FamilyName::Poisson, 0.0), (FamilyName::Binomial, 1.0)] {
+        let data = OwnedDataset::regression(x.clone(), vec![constant; 4]);
+        assert_eq!(family(name).fit(&data.view()).unwrap_err().code(), Code::Target);
+    }
 }
 
 #[test]

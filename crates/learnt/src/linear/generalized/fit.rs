@@ -148,7 +148,8 @@ impl Problem {
         let everywhere = law.family == Family::Power(0.0) && law.link == Link::Identity;
         if self.intercept {
             let start = if law.link.starts_at_zero() { 0.0 } else { law.link.of(survey.target) };
-            if !start.is_finite() {
+            let certain = law.family == Family::Binomial && matches!(survey.target, 0.0 | 1.0);
+            if certain || !start.is_finite() {
                 return Err(no_mean(law, survey.target));
             }
             fit.newton = Some(newton_at([zero, vec![start]].concat()));
@@ -230,7 +231,8 @@ fn no_mean(law: Law, mean: f64) -> Error {
         "the mean of the target is {mean}, where this link of the {} family is not finite",
         law.family.name()
     );
-    Error::new(Code::Target, message).hint("the target must not be all zero")
+    Error::new(Code::Target, message)
+        .hint("a target that is constant at the end of its range has nothing to fit")
 }
 
 impl Fit {
