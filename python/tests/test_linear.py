@@ -36,8 +36,8 @@ def test_a_path_is_that_of_scikit_learn(l1_ratio):
 
 def test_a_path_shrinks_and_draws_itself():
     x, y = load_diabetes(return_X_y=True)
-    path = regularization_path(x, y)
-    assert path.shrinkage[0] == 0 and 0.9 < path.shrinkage[-1] <= 1
+    path = regularization_path(x, y, eps=1e-6, tol=1e-8)
+    assert path.shrinkage[0] == 0 and 0.99 < path.shrinkage[-1] <= 1
     assert path._repr_svg_().startswith("<svg") and "alpha" in repr(path.summary())
     ridge = regularization_path(x, y, l1_ratio=0)
     assert (np.diff(ridge.df) > 0).all() and ridge.df[-1] <= 10
@@ -87,8 +87,8 @@ def test_separability_comes_with_its_proof():
 def test_masking_is_reported():
     middle = np.repeat([-4.0, 0.0, 4.0], 50) + np.tile(np.linspace(-0.5, 0.5, 50), 3)
     report = masking_report(middle[:, None], np.repeat([0, 1, 2], 50))
-    assert report["indicators"].tolist() == [75, 0, 75]
-    assert report["discriminant"].tolist() == [50, 50, 50]
+    assert report["indicators"][:3].tolist() == [75, 0, 75]
+    assert report["discriminant"][:3].tolist() == [50, 50, 50]
 
 
 def test_bounded_coefficients():
