@@ -7,8 +7,9 @@
 //! Where least squares itself keeps the bound it is the answer, and λ is 0. λ multiplies the penalty
 //! beside the sum of squares: RSS + λ ‖b‖², RSS + λ ‖b‖₁.
 
-use super::problem::{Problem, Settings, checked};
+use super::problem::{Problem, Settings};
 use super::spectrum::Spectrum;
+use super::sums::checked;
 use learnt_core::prelude::*;
 
 /// A fit with bounded coefficients.

@@ -9,7 +9,8 @@
 //!
 //! Zou and Hastie (2005), Journal of the Royal Statistical Society B 67(2), 301-320.
 
-use super::problem::{Problem, Settings, Solved, Stage, Summary};
+use super::problem::{Problem, Settings, Solved};
+use super::sums::{Stage, Summary};
 use crate::linear::predict::linear_predict;
 use learnt_core::prelude::*;
 

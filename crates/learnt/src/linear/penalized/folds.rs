@@ -4,7 +4,8 @@
 
 use super::elastic_net::{ElasticNetModel, Net};
 use super::path::{falling, grid, solutions};
-use super::problem::{Problem, Settings, Stage, Summary};
+use super::problem::{Problem, Settings};
+use super::sums::{Stage, Summary};
 use crate::select::Splitter;
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Source};

@@ -7,7 +7,8 @@
 //! Tibshirani (1996), Journal of the Royal Statistical Society B 58(1), 267-288.
 
 use super::elastic_net::{ElasticNetModel, Net, Selection};
-use super::problem::{Settings, Stage, Summary};
+use super::problem::Settings;
+use super::sums::{Stage, Summary};
 use learnt_core::prelude::*;
 
 /// Least squares with an L1 penalty on the coefficients.

@@ -16,6 +16,7 @@ pub(crate) mod quadratic;
 mod quadratic_penalty;
 mod ridge_cv;
 mod spectrum;
+mod sums;
 mod working_set;
 
 pub use constrained::{Constrained, Intercept, constrained_lasso, norm_constrained};

@@ -9,8 +9,9 @@
 
 use super::elastic_net::coefficient_tables;
 use super::folds::Folds;
-use super::problem::{Problem, Stage};
+use super::problem::Problem;
 use super::spectrum::Spectrum;
+use super::sums::Stage;
 use crate::linear::predict::linear_predict;
 use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
