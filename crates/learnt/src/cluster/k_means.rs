@@ -98,7 +98,7 @@ pub struct KMeansModel {
     pub inertia: f64,
     /// Iterations of the start that was kept.
     pub n_iter: usize,
-    weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
     converged: bool,
 }
 
@@ -144,6 +144,7 @@ impl Estimator for KMeans {
         .threads()
         .iterations()
         .streaming()
+        .online()
         .scaling()
         .complexity(30)
         .cost("n p k time an iteration, n memory beside the table")
@@ -162,6 +163,26 @@ impl Estimator for KMeans {
 
     fn job(&self) -> Option<Box<dyn rounds::Job>> {
         rounds::job(self)
+    }
+
+    /// Running means from the centres of the first rows.
+    fn update(
+        &self,
+        model: Option<&KMeansModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<KMeansModel> {
+        match model {
+            None => self.train(data, run),
+            Some(model) if model.cluster_centers.nrows() == self.n_clusters => {
+                model.with_more(data, run)
+            }
+            Some(model) => Err(Error::parameter(
+                "n_clusters",
+                format!("{} as before", model.cluster_centers.nrows()),
+                self.n_clusters,
+            )),
+        }
     }
 }
 
@@ -467,7 +488,7 @@ impl KMeansModel {
         report
     }
 
-    fn check_width(&self, x: &Frame) -> Result<()> {
+    pub(super) fn check_width(&self, x: &Frame) -> Result<()> {
         let width = self.cluster_centers.ncols();
         match x.ncols() == width {
             true => Ok(()),
@@ -480,7 +501,7 @@ impl KMeansModel {
     }
 
     /// The cluster of each row.
-    fn nearest(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+    pub(super) fn nearest(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         const ROWS: usize = 4096;
         self.check_width(x)?;
         run.checkpoint()?;

@@ -2,6 +2,7 @@
 
 mod centres;
 mod k_means;
+mod running_means;
 
 pub use centres::{Cost, Leader, Leaders, Race, SeedMemo, Sums};
 pub use k_means::{
