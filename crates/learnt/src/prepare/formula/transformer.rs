@@ -9,8 +9,9 @@ use super::parse::{Formula, Side};
 use crate::prepare::affine::check_width;
 use learnt_core::prelude::*;
 
-/// Columns from a formula such as `wt * cyl + log(hp)`: interactions, powers, functions, and
-/// categories coded by treatment.
+/// Columns of a formula such as `wt * cyl + log(hp)`.
+///
+/// Interactions, powers and functions of columns, and categories coded by treatment.
 ///
 /// ```
 /// use learnt::{prepare::FormulaTransformer, prelude::*};
