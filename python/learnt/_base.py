@@ -28,7 +28,7 @@ from .summary import Summary
 
 # A regressor's weights are kept as one row an output; with a target of one dimension they are
 # shown without that dimension, as scikit-learn shows them.
-PER_OUTPUT = ("coef", "intercept")
+PER_OUTPUT = ("coef", "intercept", "dual_gap", "n_iter")
 
 
 @lru_cache(maxsize=None)
@@ -189,7 +189,7 @@ class BaseEstimator(Tagged, Parameters):
                 for name in PER_OUTPUT:
                     value = found.get(name)
                     if isinstance(value, np.ndarray) and value.shape[:1] == (1,):
-                        found[name] = value[0] if value.ndim > 1 else float(value[0])
+                        found[name] = value[0] if value.ndim > 1 else value[0].item()
             self._cache.update({k: _arrays(v) for k, v in found.items()})
         return self._cache
 
