@@ -5,6 +5,7 @@
 mod faults;
 mod files;
 mod formula;
+mod linear;
 mod verbs;
 
 use std::io::Write;

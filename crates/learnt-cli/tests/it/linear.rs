@@ -1,0 +1,95 @@
+//! Paths of penalties, and questions to models.
+
+use crate::{fails, file, ok};
+use serde_json::Value as Json;
+
+fn houses(folder: &std::path::Path) -> String {
+    let mut text = String::from("area,rooms,noise,price\n");
+    for i in 0..40 {
+        let (area, rooms, noise) = (50 + 3 * i, 1 + i % 5, (i * 7) % 11);
+        let price = 3 * area + 20 * rooms + (i * 5) % 7;
+        text += &format!("{area},{rooms},{noise},{price}\n");
+    }
+    file(folder, "houses.csv", text)
+}
+
+#[test]
+fn a_path_is_printed_saved_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (table, figure) = (place("path.csv"), place("path.svg"));
+    let words = [
+        "path",
+        "lasso",
+        &data,
+        "-t",
+        "price",
+        "--n-alphas",
+        "8",
+        "-o",
+        &table,
+        "--figure",
+        &figure,
+    ];
+    let done = ok(&words);
+    assert!(
+        done.out.contains("alpha") && done.err.contains("numbers standardised"),
+        "{}",
+        done.out
+    );
+    let saved = std::fs::read_to_string(&table).unwrap();
+    assert!(saved.starts_with("alpha,shrinkage,df,r2,(intercept),area,rooms,noise"), "{saved}");
+    assert_eq!(saved.lines().count(), 9);
+    let first: Vec<f64> =
+        saved.lines().nth(1).unwrap().split(',').map(|cell| cell.parse().unwrap()).collect();
+    assert!(first[1] == 0.0 && first[2] == 0.0, "no coefficient at the largest penalty");
+    let svg = std::fs::read_to_string(&figure).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains(">area</text>"));
+}
+
+#[test]
+fn a_path_takes_formulas_and_every_penalty() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    for penalty in ["lasso", "elastic-net", "ridge"] {
+        let formula = "price ~ area * rooms";
+        let words = ["path", penalty, &data, "--formula", formula, "--n-alphas", "4", "--json"];
+        let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
+        assert_eq!(document["figure"]["series"][2]["name"], "area:rooms", "{penalty}");
+        assert_eq!(document["report"]["tables"][0]["rows"].as_array().unwrap().len(), 4);
+    }
+    fails(&["path", "lasso", &data, "-t", "price", "--l1-ratio", "0.5"], 2, &["elastic-net"]);
+    fails(&["path", "lasso", &data, "-t", "prize"], 2, &["price"]);
+}
+
+#[test]
+fn a_model_lists_its_questions_and_answers_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
+    ok(&["fit", "ols", &data, "--formula", "price ~ area + rooms", "-o", &model]);
+    let listed = ok(&["ask", &model]).out;
+    for question in ["intervals", "influence", "diagnostics", "test_columns"] {
+        assert!(listed.contains(question), "{listed}");
+    }
+    let answer = |words: &[&str]| -> Json {
+        let words = [&["ask", &model], words, &["--json"]].concat();
+        serde_json::from_str(&ok(&words).out).unwrap()
+    };
+    let rows = answer(&["intervals", &data, "--with", "level=0.9", "--with", "kind=observation"]);
+    assert_eq!(rows["report"]["tables"][0]["rows"].as_array().unwrap().len(), 40);
+    let test = answer(&["test_columns", "--with", "columns=rooms"]);
+    assert!(test["report"]["tables"][0]["rows"][0]["F"].as_f64().unwrap() > 100.0);
+    let influence = answer(&["influence", &data]);
+    let leverage: f64 = influence["report"]["tables"][0]["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["leverage"].as_f64().unwrap())
+        .sum();
+    assert!((leverage - 3.0).abs() < 1e-9);
+    fails(&["ask", &model, "intervalls", &data], 2, &["intervals"]);
+    fails(&["ask", &model, "intervals"], 2, &["data file"]);
+    fails(&["ask", &model, "intervals", &data, "--with", "levle=0.9"], 2, &["level"]);
+}
