@@ -30,6 +30,13 @@ from .summary import Summary
 # shown without that dimension, as scikit-learn shows them.
 PER_OUTPUT = ("coef", "intercept", "dual_gap", "n_iter")
 
+# Powers of the mean that the variance is, for regressors whose score is their share of deviance.
+DEVIANCE = {
+    "linear_model.PoissonRegressor": lambda model: 1.0,
+    "linear_model.GammaRegressor": lambda model: 2.0,
+    "linear_model.TweedieRegressor": lambda model: float(model.power),
+}
+
 
 @lru_cache(maxsize=None)
 def registry():
@@ -251,8 +258,14 @@ class Regressor(Scored, Predictor):
     """A learner of numbers."""
 
     def score(self, X, y, sample_weight=None):
-        """The coefficient of determination R² of the predictions, averaged over outputs."""
-        return r_squared(y, self.predict(X), sample_weight)
+        """The coefficient of determination R² of the predictions, averaged over outputs.
+
+        Regressors of counts and positive numbers give D², the share of the deviance explained.
+        """
+        power = DEVIANCE.get(self._path)
+        if power is None:
+            return r_squared(y, self.predict(X), sample_weight)
+        return d_squared(y, self.predict(X), sample_weight, power(self))
 
 
 class Classifier(Scored, Predictor):
@@ -568,6 +581,31 @@ def r_squared(y, predicted, sample_weight=None):
     constant = np.where(errors == 0, 1.0, 0.0)
     shares = np.divide(errors, spread, out=1 - constant, where=spread != 0)
     return float(np.mean(1 - shares))
+
+
+def d_squared(y, predicted, sample_weight, power):
+    """1 - deviance / deviance of the mean, where the variance is a power of the mean."""
+    y = _validation.read_numbers(_validation.read_target(y, len(predicted), many=False), "y")
+    weights = _validation.read_weights(sample_weight, len(predicted))
+    errors = np.average(_deviance(y, predicted, power), weights=weights)
+    spread = np.average(_deviance(y, np.average(y, weights=weights), power), weights=weights)
+    return float(1 - errors / spread) if spread > 0 else float(errors == 0)
+
+
+def _deviance(y, mean, power):
+    """Half the unit deviances of Tweedie's family."""
+    if power == 0:
+        return (y - mean) ** 2 / 2
+    if power == 1:
+        return np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / mean), 0.0) - y + mean
+    if power == 2:
+        return np.log(mean / y) + y / mean - 1
+    own = np.where(y > 0, y, 0.0) ** (2 - power) if power < 2 else y ** (2 - power)
+    return (
+        own / ((1 - power) * (2 - power))
+        - y * mean ** (1 - power) / (1 - power)
+        + mean ** (2 - power) / (2 - power)
+    )
 
 
 def _arrays(value):

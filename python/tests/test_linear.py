@@ -72,6 +72,27 @@ def test_a_formula_in_a_pipeline_answers_in_its_own_columns():
     assert len(pipeline.ask("intervals", frame)["fit"]) == 150
 
 
+@pytest.mark.parametrize("name, parameters", [
+    ("PoissonRegressor", {}),
+    ("GammaRegressor", {}),
+    ("TweedieRegressor", {"power": 1.5}),
+    ("TweedieRegressor", {"power": 0}),
+])
+def test_scores_of_deviance_are_scikit_learns(name, parameters):
+    import sklearn.linear_model
+
+    import learnt.linear_model
+
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(200, 3))
+    y = draw.gamma(2, np.exp(x @ [0.3, -0.2, 0.1])) + 0.1
+    scores = [
+        getattr(package, name)(alpha=0.01, **parameters).fit(x, y).score(x, y)
+        for package in (learnt.linear_model, sklearn.linear_model)
+    ]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-4)
+
+
 def test_separability_comes_with_its_proof():
     x = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
     both = linear_separability(x, [0, 0, 0, 1])
