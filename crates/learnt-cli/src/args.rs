@@ -66,6 +66,9 @@ pub(crate) fn command() -> Command {
             folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners")),
+            model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt"))
+                .arg(out_flag("Save the model to this file"))
+                .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there")),
             model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
             model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))

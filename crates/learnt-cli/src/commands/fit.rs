@@ -1,12 +1,14 @@
 //! `learnt fit`.
 
 use super::Call;
+use super::predict::labelled;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
-use learnt::data::{Matrix, Target};
+use learnt::data::{Matrix, OwnedDataset, Target};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
+use learnt::params::LearnerSpec;
 use learnt::rounds::Source;
 use learnt::trained::{Trained, Unknown};
 use learnt_io::{ReadOptions, Task, TypeRule};
@@ -30,6 +32,23 @@ pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     if call.text("unknown") == Some("missing") {
         trained.history.unknown = Unknown::Missing;
     }
+    finish(call, &trained, started.elapsed().as_secs_f64())
+}
+
+/// `learnt update`: goes on training a model with more rows.
+pub(crate) fn update(call: &Call) -> Result<ExitCode> {
+    check_out(call)?;
+    let before = super::models::load(call)?;
+    let (learner, params) = (before.about.path.to_string(), before.history.params.clone());
+    let learner = learnt::build(&LearnerSpec { learner, params })?;
+    let data = match learner.any_roles().needs_target() {
+        true => labelled(call, &before)?,
+        false => OwnedDataset { x: input::read(call)?.table, ..OwnedDataset::default() },
+    };
+    let started = Instant::now();
+    let targets = &before.history.targets;
+    let trained =
+        Trained::update(Some(&before), learner.as_ref(), &data.view(), targets, &call.run)?;
     finish(call, &trained, started.elapsed().as_secs_f64())
 }
 

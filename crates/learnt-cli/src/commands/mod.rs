@@ -85,6 +85,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("ask", _) => ask::ask(&call),
         ("summary", _) => models::summary(&call),
         ("inspect", _) => models::inspect(&call),
+        ("update", _) => fit::update(&call),
         ("verify", _) => models::verify(&call),
         ("completions", _) => help::completions(&call),
         ("help", _) => help::help(&call),

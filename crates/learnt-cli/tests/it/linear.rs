@@ -64,6 +64,25 @@ fn a_path_takes_formulas_and_every_penalty() {
 }
 
 #[test]
+fn a_model_goes_on_with_more_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (first, second) = (place("first.learnt"), place("second.learnt"));
+    ok(&["fit", "sgd-regressor", &data, "-t", "price", "-o", &first]);
+    ok(&["update", &first, &data, "-o", &second]);
+    let rows = |model: &str| -> Json {
+        let document: Json = serde_json::from_str(&ok(&["inspect", model, "--json"]).out).unwrap();
+        document["rows"].clone()
+    };
+    assert_eq!((rows(&first), rows(&second)), (40.into(), 80.into()));
+    fails(&["update", &first, &data, "-o", &second], 2, &["add -f"]);
+    let tree = place("tree.learnt");
+    ok(&["fit", "tree", &data, "-t", "price", "-o", &tree]);
+    fails(&["update", &tree, &data], 2, &["cannot go on training"]);
+}
+
+#[test]
 fn a_model_lists_its_questions_and_answers_them() {
     let folder = tempfile::tempdir().unwrap();
     let data = houses(folder.path());

@@ -106,6 +106,30 @@ impl Estimator for Pipeline {
         }
     }
 
+    /// The preparation stays as it was fitted; the last step goes on.
+    fn update(
+        &self,
+        model: Option<&PipelineModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<PipelineModel> {
+        let Some(model) = model else { return self.train(data, run) };
+        let (Some((name, learner)), Some((last, before))) =
+            (self.steps.0.last(), model.parts.split_last())
+        else {
+            return Err(Error::internal("a pipeline without steps"));
+        };
+        let table = through(before, &data.x, run)?;
+        let x = table.as_ref().map_or(data.x, Table::frame);
+        let data = offered(data, x, learner.any_accepts());
+        let updated = learner
+            .update_any(Some(last.model.as_ref()), &data, run)
+            .map_err(|error| error.within(name))?;
+        let mut parts = before.to_vec();
+        parts.push(Arc::new(Part { name: name.clone(), about: learner.about(), model: updated }));
+        Ok(PipelineModel { parts })
+    }
+
     fn roles(&self) -> Roles {
         self.steps.last().map_or(NO_ROLES, AnyEstimator::any_roles)
     }
@@ -461,6 +485,27 @@ mod tests {
         assert_eq!(by_rounds.to_node(), in_turn.to_node());
         assert!(pipeline.job().is_some());
         assert!(Pipeline { steps }.job().is_none());
+    }
+
+    #[test]
+    fn a_pipeline_goes_on_with_its_last_step() {
+        use crate::bayes::GaussianNB;
+        let x = Matrix::from_fn(40, 2, |i, j| (i * (j + 3) % 11) as f64 + (i % 2) as f64);
+        let labels: Vec<Label> = (0..40).map(|i| Label::Int(i % 2)).collect();
+        let data = OwnedDataset::classification(x, &labels);
+        let steps = Steps::default()
+            .then("scale", StandardScaler::default())
+            .then("bayes", GaussianNB::default());
+        let pipeline = Pipeline { steps };
+        let begun = pipeline.fit(&data.view()).unwrap();
+        let run = Context::default();
+        let more = pipeline.update_in(Some(&begun), &data.view(), &run).unwrap();
+        let counts = |model: &PipelineModel| {
+            let found = model.attributes().into_iter().find(|(name, _)| *name == "class_count");
+            format!("{:?}", found.unwrap().1)
+        };
+        assert_ne!(counts(&begun), counts(&more));
+        assert_eq!(begun.parts[0].model.stored(), more.parts[0].model.stored());
     }
 
     #[test]
