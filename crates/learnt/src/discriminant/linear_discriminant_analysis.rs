@@ -10,13 +10,14 @@
 //!
 //! Fisher (1936), Annals of Eugenics 7, 179-188; Rao (1948), J. Royal Statistical Society B 10.
 
+use super::axes::{Axes, overall_mean, scores};
 use super::passes::{Known, Stage, Summary};
 use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
+use super::tables::class_means;
 use crate::linear::linear_predict;
-use learnt_core::error::plain;
-use learnt_core::linalg::{Projection, add_scaled, dot, matmul, svd};
+use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -244,77 +245,6 @@ impl LinearDiscriminantAnalysis {
     }
 }
 
-/// Σ π_k μ_k.
-fn overall_mean(means: &Matrix, priors: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; means.ncols()];
-    means.rows().zip(priors).for_each(|(mean, &prior)| add_scaled(&mut out, prior, mean));
-    out
-}
-
-/// The discriminant coordinates.
-struct Axes {
-    /// In columns.
-    scalings: Matrix,
-    ratios: Vec<f64>,
-    /// Σ ratio² over all coordinates.
-    total: f64,
-}
-
-impl Axes {
-    fn new(
-        sphering: &Matrix,
-        means: &Matrix,
-        xbar: &[f64],
-        priors: &[f64],
-        weight: f64,
-    ) -> Result<Axes> {
-        let present = priors.iter().filter(|&&prior| prior > 0.0).count();
-        let most = present.saturating_sub(1).max(1);
-        let centred = Matrix::from_fn(means.nrows(), means.ncols(), |k, j| {
-            let factor = (weight * priors[k] / most as f64).sqrt();
-            factor * (means[(k, j)] - xbar[j])
-        });
-        let between = svd(matmul(centred.view(), sphering.view().transposed()).view())?;
-        let count = between.rank().clamp(1, most.min(between.s.len()));
-        let mut directions =
-            matmul(between.v.view().columns(0, count).transposed(), sphering.view());
-        (0..count).for_each(|k| make_largest_positive(directions.row_mut(k)));
-        let ratios = between.s[..count].to_vec();
-        let total = dot(&ratios, &ratios);
-        Ok(Axes { scalings: directions.transposed(), ratios, total })
-    }
-
-    fn shares(&self, count: usize) -> Vec<f64> {
-        let share = |ratio: &f64| if self.total > 0.0 { ratio * ratio / self.total } else { 0.0 };
-        self.ratios[..count].iter().map(share).collect()
-    }
-}
-
-fn make_largest_positive(row: &mut [f64]) {
-    let largest = row.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
-    if largest < 0.0 {
-        row.iter_mut().for_each(|v| *v = -*v);
-    }
-}
-
-/// Weights and intercepts of the scores about an origin; their difference for two classes.
-fn scores(sphering: &Matrix, means: &Matrix, origin: &[f64], priors: &[f64]) -> (Matrix, Vec<f64>) {
-    let centred = Matrix::from_fn(means.nrows(), means.ncols(), |k, j| means[(k, j)] - origin[j]);
-    let sphered = matmul(centred.view(), sphering.view().transposed());
-    let coef = matmul(sphered.view(), sphering.view());
-    let intercept: Vec<f64> = (0..means.nrows())
-        .map(|k| {
-            let (z, row) = (sphered.row(k), coef.row(k));
-            priors[k].ln() - 0.5 * dot(z, z) - dot(origin, row)
-        })
-        .collect();
-    if means.nrows() != 2 {
-        return (coef, intercept);
-    }
-    let difference = Matrix::from_fn(1, coef.ncols(), |_, j| coef[(1, j)] - coef[(0, j)]);
-    (difference, vec![intercept[1] - intercept[0]])
-}
-
 impl Classifier for LinearDiscriminantAnalysisModel {
     fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         linear_predict(x, &self.coef, &self.intercept, run)
@@ -390,9 +320,8 @@ impl LinearDiscriminantAnalysisModel {
         let means = Table::unnamed(self.means.clone());
         let centres = self.coordinates(&means.frame(), count, run)?;
         let z = self.coordinates(x, count, run)?;
-        let score = |z: &[f64], k: usize| {
-            self.priors[k].ln() - 0.5 * learnt_core::linalg::squared_distance(z, centres.row(k))
-        };
+        let score =
+            |z: &[f64], k: usize| self.priors[k].ln() - 0.5 * squared_distance(z, centres.row(k));
         let scores = Matrix::from_fn(z.nrows(), self.priors.len(), |i, k| score(z.row(i), k));
         Ok(posterior::classes(&posterior::as_margins(scores)))
     }
@@ -451,26 +380,6 @@ impl LinearDiscriminantAnalysisModel {
         report.notes.extend(self.notes.iter().cloned());
         report
     }
-}
-
-/// Priors and means of the classes, column by column.
-pub(super) fn class_means(
-    classes: &[String],
-    priors: &[f64],
-    names: &[String],
-    means: &Matrix,
-) -> ReportTable {
-    let shown: Vec<String> = classes.iter().take(8).map(|class| plain(class)).collect();
-    let head: Vec<&str> = ["column"].into_iter().chain(shown.iter().map(String::as_str)).collect();
-    let mut table = ReportTable::new("Means of the classes", &head);
-    let line = |name: &str, value: &dyn Fn(usize) -> Cell| -> Vec<Cell> {
-        [Cell::Text(name.to_string())].into_iter().chain((0..shown.len()).map(value)).collect()
-    };
-    table.rows.push(line("(prior)", &|k| Cell::Probability(priors[k])));
-    for (j, name) in names.iter().enumerate() {
-        table.rows.push(line(name, &|k| Cell::Number(means[(k, j)])));
-    }
-    table
 }
 
 #[cfg(test)]

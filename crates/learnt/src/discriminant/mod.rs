@@ -1,5 +1,6 @@
 //! Discriminant analysis: classes as normal clouds, with one covariance or one for each class.
 
+mod axes;
 mod gaussians;
 mod linear_discriminant_analysis;
 mod passes;
@@ -10,6 +11,7 @@ mod scatter;
 mod shrinkage;
 mod sphered_centroids;
 mod sphering;
+mod tables;
 
 pub use linear_discriminant_analysis::{
     LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, LinearDiscriminantSolver,

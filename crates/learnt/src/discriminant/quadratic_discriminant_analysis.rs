@@ -8,10 +8,10 @@
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.3.
 
 use super::gaussians::{Gaussians, SINGULAR, covariances};
-use super::linear_discriminant_analysis::class_means;
 use super::passes::{Known, Stage, Summary};
 use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
+use super::tables::{class_means, determinants};
 use learnt_core::linalg::eigh;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -229,13 +229,4 @@ impl QuadraticDiscriminantAnalysisModel {
         report.tables.push(determinants(&self.classes, self.ln_determinants()));
         report
     }
-}
-
-/// ln det of the covariances.
-pub(super) fn determinants(classes: &[String], values: &[f64]) -> ReportTable {
-    let mut table = ReportTable::new("Covariances", &["class", "ln det"]);
-    for (class, &value) in classes.iter().zip(values) {
-        table.rows.push(vec![class.as_str().into(), Cell::Number(value)]);
-    }
-    table
 }

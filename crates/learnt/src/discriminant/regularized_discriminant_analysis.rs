@@ -9,11 +9,10 @@
 //! Friedman (1989), Journal of the American Statistical Association 84, 165-175.
 
 use super::gaussians::{Gaussians, SINGULAR, covariances};
-use super::linear_discriminant_analysis::class_means;
 use super::passes::{Known, Stage, Summary};
 use super::posterior;
-use super::quadratic_discriminant_analysis::determinants;
 use super::shrinkage::shrunk;
+use super::tables::{class_means, determinants};
 use learnt_core::linalg::add_scaled;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
