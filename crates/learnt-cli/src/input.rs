@@ -153,7 +153,6 @@ impl<'a> Asked<'a> {
     /// The columns of a table that the formula leaves out; none without a formula.
     pub(crate) fn unused(&self, call: &Call, schema: &Schema) -> Result<Vec<String>> {
         let Some(formula) = call.text("formula") else { return Ok(Vec::new()) };
-        self.targets.iter().try_for_each(|target| schema.find(target).map(drop))?;
         let own = |name: &&str| {
             self.targets.iter().all(|target| target != name) && self.weight != Some(*name)
         };
@@ -194,6 +193,7 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
     } else if asked.targets.first() == input.default_target.as_ref() {
         asked.task = asked.task.or(input.default_task);
     }
+    asked.targets.iter().try_for_each(|target| table.schema().find(target).map(drop))?;
     let unused = asked.unused(call, table.schema())?;
     if !unused.is_empty() {
         let kept =

@@ -249,6 +249,9 @@ pub struct About {
     pub wants_scaling: bool,
     /// Whether the numeric target must be above zero.
     pub positive_target: bool,
+    /// Whether a comparison leaves it out unless it is named: a wrapper of another learner, or a
+    /// cost that grows without measure.
+    pub only_by_name: bool,
     /// Whether a model stores training rows.
     pub stores_rows: bool,
     /// Common checks that do not hold, each with the reason.
@@ -369,6 +372,7 @@ impl About {
             complexity: 50,
             wants_scaling: false,
             positive_target: false,
+            only_by_name: false,
             stores_rows: false,
             exempt: &[],
         }
@@ -477,6 +481,8 @@ facts! {
     scaling: wants_scaling = true;
     /// Needs a target above zero with its default parameters.
     positive: positive_target = true;
+    /// A comparison leaves it out unless it is named.
+    only_by_name: only_by_name = true;
     /// Its models store training rows.
     rows_stored: stores_rows = true;
 }

@@ -125,10 +125,16 @@ fn cv_json(supervised: &Supervised, entry: &Entry, result: &CrossValidation) -> 
 fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
     let (only, skip) = (call.texts("only"), call.texts("skip"));
     let task = Task::of(data);
-    let positive = !only.is_empty() || above_zero(data);
-    let fits = |entry: &&'static Entry| match task {
-        Task::Classification => entry.about.roles.classifier,
-        _ => entry.about.roles.regressor && (positive || !entry.about.positive_target),
+    let named_ones = !only.is_empty();
+    let positive = above_zero(data);
+    let two_classes = matches!(data.y, Some(Target::Class { classes, .. }) if classes.len() == 2);
+    let fits = |entry: &&'static Entry| {
+        let (about, roles) = (entry.about, entry.about.roles);
+        let (plays, suits) = match task {
+            Task::Classification => (roles.classifier, two_classes || !roles.two_classes),
+            _ => (roles.regressor, positive || !about.positive_target),
+        };
+        plays && (named_ones || (suits && !about.only_by_name))
     };
     let named = |names: &[String]| -> Result<Vec<&'static str>> {
         names
@@ -252,6 +258,7 @@ fn compare_row(i: usize, row: &Row, comparison: &Comparison) -> Vec<Cell> {
     let (test, mark) = match row.p_value {
         _ if failed => ("failed".to_string(), ""),
         None => ("best".to_string(), ""),
+        Some(p) if p < 1e-300 => ("p<1e-300".to_string(), ""),
         Some(p) => (format!("p={}", probability(p)), if p >= 0.05 { "≈" } else { "" }),
     };
     let baseline = if row.baseline { "baseline" } else { "" };

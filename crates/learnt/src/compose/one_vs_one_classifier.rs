@@ -68,6 +68,7 @@ impl Estimator for OneVsOneClassifier {
         .without_probabilities()
         .alias(&["one-vs-one", "ovo"])
         .weights()
+        .only_by_name()
         .margins()
         .threads()
         .iterations()

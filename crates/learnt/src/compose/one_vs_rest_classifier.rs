@@ -59,6 +59,7 @@ impl Estimator for OneVsRestClassifier {
     const ABOUT: &'static About = &About::classifier("multiclass.OneVsRestClassifier")
         .alias(&["one-vs-rest", "ovr"])
         .weights()
+        .only_by_name()
         .margins()
         .threads()
         .iterations()

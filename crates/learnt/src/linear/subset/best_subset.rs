@@ -138,6 +138,7 @@ impl Estimator for BestSubsetRegression {
     const ABOUT: &'static About = &About::regressor("linear_model.BestSubsetRegression")
         .alias(&["best-subset"])
         .weights()
+        .only_by_name()
         .threads()
         .randomness()
         .streaming()
