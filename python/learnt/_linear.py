@@ -58,12 +58,22 @@ def regularization_path(
     of the sizes of the coefficients as a share of that of least squares. In a notebook the result
     shows its figure.
     """
+    return _path(
+        X, y, l1_ratio, alphas, eps, fit_intercept, max_iter, tol, positive, sample_weight,
+        shown=True,
+    )  # fmt: skip
+
+
+def _path(
+    X, y, l1_ratio, alphas, eps, fit_intercept, max_iter, tol, positive, sample_weight, *, shown
+):  # fmt: skip
     table, target, weights = _regression(X, y, sample_weight, "regularization_path")
     single = np.ndim(y) == 1
     count, given = (alphas, None) if np.ndim(alphas) == 0 else (len(alphas), list(map(float, alphas)))
     found = _native.regularization_path(
         table.values, table.columns, target, weights, float(l1_ratio), int(count), float(eps),
-        given, bool(fit_intercept), int(max_iter), float(tol), bool(positive), default_threads(),
+        given, bool(fit_intercept), int(max_iter), float(tol), bool(positive), shown,
+        default_threads(),
     )  # fmt: skip
     coefs = found.pop("coefs")
     found["coefs"] = coefs[0] if single else np.stack(coefs)
@@ -74,16 +84,22 @@ def regularization_path(
 
 
 def enet_path(
-    X, y, *, l1_ratio=0.5, eps=1e-3, alphas=100, positive=False, return_n_iter=False, **params
+    X,
+    y,
+    *,
+    l1_ratio=0.5,
+    eps=1e-3,
+    alphas=100,
+    positive=False,
+    return_n_iter=False,
+    max_iter=1000,
+    tol=1e-4,
 ):
     """Penalties, coefficients and duality gaps along the path of the elastic net.
 
     As in scikit-learn there is no intercept: centre the data first.
     """
-    path = regularization_path(
-        X, y, l1_ratio=l1_ratio, eps=eps, alphas=alphas, positive=positive, fit_intercept=False,
-        **params,
-    )  # fmt: skip
+    path = _path(X, y, l1_ratio, alphas, eps, False, max_iter, tol, positive, None, shown=False)
     answer = (path.alphas, path.coefs, path.dual_gaps)
     return (*answer, path.n_iters) if return_n_iter else answer
 

@@ -69,9 +69,9 @@ fn on_classes<'py, T: Send>(
 }
 
 /// The path of a penalty: alphas, coefs (one array an output), intercepts and figures. `l1_ratio` 0
-/// means ridge.
+/// means ridge; the table and the figure come only if they are to be `shown`.
 #[pyfunction]
-#[pyo3(signature = (x, columns, y, weights, l1_ratio, n_alphas, eps, alphas, fit_intercept, max_iter, tol, positive, threads))]
+#[pyo3(signature = (x, columns, y, weights, l1_ratio, n_alphas, eps, alphas, fit_intercept, max_iter, tol, positive, shown, threads))]
 #[expect(
     clippy::too_many_arguments,
     reason = "one crossing of the boundary, called by one function"
@@ -90,6 +90,7 @@ pub(crate) fn regularization_path<'py>(
     max_iter: usize,
     tol: f64,
     positive: bool,
+    shown: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let kind = match l1_ratio {
@@ -103,8 +104,11 @@ pub(crate) fn regularization_path<'py>(
     })?;
     let out = PyDict::new(py);
     out.set_item("names", &path.names)?;
-    out.set_item("report", (path.report().to_text(), path.report().to_json().to_string()))?;
-    out.set_item("svg", path.figure().to_svg())?;
+    if shown {
+        let report = path.report();
+        out.set_item("report", (report.to_text(), report.to_json().to_string()))?;
+        out.set_item("svg", path.figure().to_svg())?;
+    }
     out.set_item("alphas", PyArray1::from_vec(py, path.alphas))?;
     let coefs: Vec<_> =
         path.coefs.into_iter().map(|coef| array(py, coef)).collect::<PyResult<_>>()?;

@@ -33,7 +33,18 @@ fn main() -> Result<()> {
             _ => {}
         }
         let name = if learner.any_roles().regressor { "cpu" } else { "iris" };
-        let data = learnt::datasets::load(name)?;
+        let mut data = learnt::datasets::load(name)?;
+        if entry.about.uses.online && entry.about.wants_scaling {
+            let scaler = learnt::prepare::StandardScaler::default().fit(&data.view())?;
+            data.x = scaler.transform(&data.x.frame())?;
+        }
+        if learner.any_roles().two_classes {
+            let rows: Vec<usize> = (0..100).collect();
+            data = data.view().gather(&rows);
+            if let Some(OwnedTarget::Class { classes, .. }) = &mut data.y {
+                classes.truncate(2);
+            }
+        }
         Trained::fit(learner.as_ref(), &data.view(), &[], &Context::default())?.save(&path)?;
     }
     Ok(())

@@ -1,27 +1,16 @@
 //! Moments of a table in memory, for many columns: cut by columns of the result instead of rows, so
 //! that no thread keeps a matrix of its own and nothing is merged.
 //!
-//! Means first, then chunks of centred rows; every panel of columns of the scatter adds the product
-//! of its chunk with all later columns.
+//! Means first, then products of centred rows.
 
 use crate::linear::least_squares::Moments;
-use learnt_core::linalg::matmul_into;
+use learnt_core::linalg::ColumnProducts;
 use learnt_core::prelude::*;
 
 /// From this many columns on, cutting by columns is faster than by rows.
 pub(super) const MANY: usize = 256;
-/// Columns of a panel: small enough that threads share the work evenly.
-const PANEL: usize = 64;
-/// Rows of a chunk.
-const ROWS: usize = 1024;
-
-/// Columns `first..` of the scatter, on and below its diagonal.
-struct Panel {
-    first: usize,
-    last: usize,
-    /// (width - first) × (last - first).
-    sums: Vec<f64>,
-}
+/// Rows that are packed at a time.
+const ROWS: usize = 512;
 
 /// Moments of inputs and outputs, about the mean if `centred`, else about the origin.
 pub(super) fn moments(data: &Dataset, centred: bool, run: &Context) -> Result<Moments> {
@@ -33,24 +22,18 @@ pub(super) fn moments(data: &Dataset, centred: bool, run: &Context) -> Result<Mo
         true => means(data, y, weight, run),
         false => vec![0.0; width],
     };
-    let mut panels: Vec<Panel> = (0..width).step_by(PANEL).map(|j| Panel::new(j, width)).collect();
-    let mut chunk = vec![0.0; ROWS.min(data.nrows()) * width];
+    let mut products = ColumnProducts::new(width);
     for start in (0..data.nrows()).step_by(ROWS) {
         run.checkpoint()?;
-        let end = (start + ROWS).min(data.nrows());
-        let rows = &mut chunk[..(end - start) * width];
-        run.par_fill(rows, 64 * width, |place, rows| {
-            for (k, row) in rows.chunks_exact_mut(width).enumerate() {
-                let i = start + place / width + k;
-                copy_joined(data, y, i, row);
-                let root = data.weight(i).sqrt();
-                row.iter_mut().zip(&mean).for_each(|(x, mean)| *x = root * (*x - mean));
-            }
-        });
-        let rows = MatRef::row_major(rows, end - start, width)?;
-        run.par_fill(&mut panels, 1, |_, panels| panels.iter_mut().for_each(|p| p.add(rows)));
+        let rows = ROWS.min(data.nrows() - start);
+        let fill = |k: usize, row: &mut [f64]| {
+            copy_joined(data, y, start + k, row);
+            let root = data.weight(start + k).sqrt();
+            row.iter_mut().zip(&mean).for_each(|(x, mean)| *x = root * (*x - mean));
+        };
+        products.add(rows, fill, run);
     }
-    let scatter = assembled(&panels, width);
+    let scatter = products.finish();
     let rest = vec![0.0; width];
     Ok(Moments { rows: data.nrows() as u64, weight, ln_weight, mean, rest, scatter })
 }
@@ -81,37 +64,6 @@ fn means(data: &Dataset, y: MatRef, weight: f64, run: &Context) -> Vec<f64> {
         first.iter_mut().zip(part).for_each(|(mean, part)| *mean += part / weight);
     }
     first
-}
-
-impl Panel {
-    fn new(first: usize, width: usize) -> Panel {
-        let last = (first + PANEL).min(width);
-        Panel { first, last, sums: vec![0.0; (width - first) * (last - first)] }
-    }
-
-    fn add(&mut self, rows: MatRef) {
-        let later = rows.columns(self.first, rows.ncols()).transposed();
-        let own = rows.columns(self.first, self.last);
-        matmul_into(&mut self.sums, true, 1.0, later, own);
-    }
-}
-
-/// The whole symmetric matrix.
-fn assembled(panels: &[Panel], width: usize) -> Matrix {
-    let mut out = Matrix::zeros(width, width);
-    for panel in panels {
-        let own = panel.last - panel.first;
-        for (k, sums) in panel.sums.chunks_exact(own).enumerate() {
-            let i = panel.first + k;
-            let within = own.min(k + 1);
-            out.row_mut(i)[panel.first..panel.first + within].copy_from_slice(&sums[..within]);
-        }
-        for (k, j) in (panel.first..panel.last).enumerate() {
-            let below = panel.sums.chunks_exact(own).skip(k + 1).map(|sums| sums[k]);
-            out.row_mut(j)[j + 1..].iter_mut().zip(below).for_each(|(out, sum)| *out = sum);
-        }
-    }
-    out
 }
 
 #[cfg(test)]
