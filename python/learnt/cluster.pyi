@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import Assigning, Clusterer, Transformer
+from ._base import Assigning, Clusterer, Online, Transformer
 from ._sklearn import Weighted
 
-class KMeans(Weighted, Assigning, Clusterer, Transformer):
+class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     cluster_centers_: Any
     labels_: Any
     inertia_: Any
@@ -27,3 +27,4 @@ class KMeans(Weighted, Assigning, Clusterer, Transformer):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...

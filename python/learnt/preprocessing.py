@@ -445,8 +445,9 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
 
 
 class FormulaTransformer(Transformer):
-    """Columns from a formula such as `wt * cyl + log(hp)`: interactions, powers, functions, and
-    categories coded by treatment.
+    """Columns of a formula such as `wt * cyl + log(hp)`.
+
+    Interactions, powers and functions of columns, and categories coded by treatment.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ fn on_classes<'py, T: Send>(
 }
 
 /// The path of a penalty: alphas, coefs (one array an output), intercepts and figures. `l1_ratio` 0
-/// means ridge; the table and the figure come only if they are to be `shown`.
+/// means ridge; what only people look at comes only if it is `shown`.
 #[pyfunction]
 #[pyo3(signature = (x, columns, y, weights, l1_ratio, n_alphas, eps, alphas, fit_intercept, max_iter, tol, positive, shown, threads))]
 #[expect(
@@ -98,7 +98,16 @@ pub(crate) fn regularization_path<'py>(
         0.0 => PathKind::Ridge,
         l1_ratio => PathKind::ElasticNet { l1_ratio },
     };
-    let options = PathOptions { n_alphas, eps, alphas, fit_intercept, max_iter, tol, positive };
+    let options = PathOptions {
+        n_alphas,
+        eps,
+        alphas,
+        fit_intercept,
+        max_iter,
+        tol,
+        positive,
+        least_squares: shown,
+    };
     let path = on_numbers(x, columns, y, weights, threads, |data, run| {
         penalized::path(kind, data, &options, run)
     })?;

@@ -5,7 +5,7 @@
 //! is summed over chunks of fixed size, one after the other, so the number of threads changes no
 //! bit.
 
-use super::{matmul_into, mirror_lower};
+use super::matmul_into;
 use crate::context::Context;
 use crate::data::{MatRef, Matrix};
 
@@ -75,10 +75,9 @@ impl ColumnProducts {
         let mut out = Matrix::zeros(self.width, self.width);
         for panel in &self.panels {
             for (j, block) in panel.blocks.chunks_exact(PANEL * PANEL).enumerate() {
-                copy_lower(block, panel.index * PANEL, j * PANEL, &mut out);
+                copy_twice(block, panel.index * PANEL, j * PANEL, &mut out);
             }
         }
-        mirror_lower(&mut out);
         out
     }
 }
@@ -99,13 +98,15 @@ impl Panel {
     }
 }
 
-/// The part of a block on and below the diagonal.
-fn copy_lower(block: &[f64], first_row: usize, first_column: usize, out: &mut Matrix) {
+/// The part of a block on and below the diagonal, and its mirror image.
+fn copy_twice(block: &[f64], first_row: usize, first_column: usize, out: &mut Matrix) {
     let rows = PANEL.min(out.nrows() - first_row);
     for (r, values) in block.chunks_exact(PANEL).enumerate().take(rows) {
         let i = first_row + r;
-        let columns = PANEL.min(i + 1 - first_column);
-        out.row_mut(i)[first_column..first_column + columns].copy_from_slice(&values[..columns]);
+        for (j, &value) in (first_column..=i).zip(values) {
+            out[(i, j)] = value;
+            out[(j, i)] = value;
+        }
     }
 }
 

@@ -45,6 +45,9 @@ pub struct PathOptions {
     pub tol: f64,
     /// Keep all coefficients at or above zero; not for ridge.
     pub positive: bool,
+    /// Measure shrinkage against least squares, which costs a factorisation; else against the
+    /// largest coefficients of the path.
+    pub least_squares: bool,
 }
 
 impl Default for PathOptions {
@@ -57,6 +60,7 @@ impl Default for PathOptions {
             max_iter: 1000,
             tol: 1e-4,
             positive: false,
+            least_squares: true,
         }
     }
 }
@@ -249,7 +253,11 @@ fn net_path(
             out.converged &= solved.converged;
             warn_unconverged(problem, t, solved, options.tol, run);
         }
-        out.shrink(t, least_squares_size(problem, t)?);
+        let whole = match options.least_squares {
+            true => least_squares_size(problem, t)?,
+            false => None,
+        };
+        out.shrink(t, whole);
     }
     Ok(out)
 }
