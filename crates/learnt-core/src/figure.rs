@@ -86,7 +86,7 @@ impl Scale {
     fn place(&self, value: f64) -> Option<f64> {
         let value = if self.logarithmic { value.log10() } else { value };
         let share = (value - self.low) / (self.high - self.low);
-        share.is_finite().then(|| self.start + share * (self.end - self.start))
+        share.is_finite().then_some(self.start + share * (self.end - self.start))
     }
 
     /// Values to mark.

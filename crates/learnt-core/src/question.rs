@@ -43,7 +43,6 @@ pub enum Needs {
 }
 
 /// A question as it is asked: every argument has a value.
-
 pub struct Asked<'a> {
     /// The name of the question.
     pub name: &'static str,

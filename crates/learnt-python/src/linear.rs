@@ -177,6 +177,9 @@ pub(crate) fn constrained_least_squares<'py>(
     Ok((array(py, coef)?, intercept, lambda))
 }
 
+/// A separating vector, or rows with multipliers.
+type Proof = (Option<Vec<f64>>, Vec<(usize, f64)>);
+
 /// Whether a line separates two classes: intercept and weights of one, or rows and multipliers that
 /// prove that there is none.
 #[pyfunction]
@@ -186,7 +189,7 @@ pub(crate) fn linear_separability(
     y: &Bound<'_, PyAny>,
     classes: &Bound<'_, PyList>,
     threads: usize,
-) -> PyResult<(Option<Vec<f64>>, Vec<(usize, f64)>)> {
+) -> PyResult<Proof> {
     let found = on_classes(x, columns, y, classes, threads, linear::linear_separability)?;
     Ok(match found {
         Separability::Yes { vector } => (Some(vector), Vec::new()),
