@@ -113,19 +113,18 @@ impl Estimator for Pipeline {
         data: &Dataset,
         run: &Context,
     ) -> Result<PipelineModel> {
-        let Some(model) = model else { return self.train(data, run) };
-        let (Some((name, learner)), Some((last, before))) =
-            (self.steps.0.last(), model.parts.split_last())
-        else {
+        let Some(((name, learner), before)) = self.steps.0.split_last() else {
             return Err(Error::internal("a pipeline without steps"));
         };
-        let table = through(before, &data.x, run)?;
+        let mut parts = match model {
+            Some(model) => model.parts[..model.parts.len().saturating_sub(1)].to_vec(),
+            None => Pipeline { steps: Steps(before.to_vec()) }.train_in_turn(data, run)?.parts,
+        };
+        let last = model.and_then(|model| model.parts.last()).map(|part| part.model.as_ref());
+        let table = through(&parts, &data.x, run)?;
         let x = table.as_ref().map_or(data.x, Table::frame);
         let data = offered(data, x, learner.any_accepts());
-        let updated = learner
-            .update_any(Some(last.model.as_ref()), &data, run)
-            .map_err(|error| error.within(name))?;
-        let mut parts = before.to_vec();
+        let updated = learner.update_any(last, &data, run).map_err(|error| error.within(name))?;
         parts.push(Arc::new(Part { name: name.clone(), about: learner.about(), model: updated }));
         Ok(PipelineModel { parts })
     }
