@@ -9,17 +9,6 @@ use learnt_core::linalg::{Projection, dot};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Checks whose classes have columns that do not vary, or fewer rows than columns.
-pub(super) const SINGULAR: &[(&str, &str)] = &[
-    ("sklearn:check_sample_weights_shape", CONSTANT),
-    ("sklearn:check_sample_weights_not_overwritten", CONSTANT),
-    (
-        "sklearn:check_sample_weight_equivalence_on_dense_data",
-        "classes with fewer rows than columns have a singular covariance, which is refused",
-    ),
-];
-const CONSTANT: &str = "a column that is constant in a class has no variance, which is refused";
-
 /// The covariances of the classes in the form that scores need.
 #[derive(Stored, Clone, Debug)]
 pub(super) struct Gaussians {

@@ -7,7 +7,7 @@
 //!
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.3.
 
-use super::gaussians::{Gaussians, SINGULAR, covariances};
+use super::gaussians::{Gaussians, covariances};
 use super::passes::{Known, Stage, Summary};
 use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
@@ -106,8 +106,7 @@ impl Estimator for QuadraticDiscriminantAnalysis {
             .cost("n p² + K p³ time, K p² memory")
             .reference(
                 "Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning",
-            )
-            .exempt(SINGULAR);
+            );
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {
         rounds::train(self, data, run)

@@ -8,7 +8,7 @@
 //!
 //! Friedman (1989), Journal of the American Statistical Association 84, 165-175.
 
-use super::gaussians::{Gaussians, SINGULAR, covariances};
+use super::gaussians::{Gaussians, covariances};
 use super::passes::{Known, Stage, Summary};
 use super::posterior;
 use super::shrinkage::shrunk;
@@ -74,8 +74,7 @@ impl Estimator for RegularizedDiscriminantAnalysis {
             .streaming()
             .complexity(25)
             .cost("n p² + K p³ time, K p² memory")
-            .reference("Friedman (1989), Journal of the American Statistical Association 84")
-            .exempt(SINGULAR);
+            .reference("Friedman (1989), Journal of the American Statistical Association 84");
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RegularizedDiscriminantAnalysisModel> {
         rounds::train(self, data, run)
