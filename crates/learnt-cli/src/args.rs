@@ -191,7 +191,7 @@ fn path() -> Command {
     preparation(data(
         "path",
         "Follow the coefficients of a penalised regression as the penalty falls",
-        "learnt path lasso diabetes --figure path.svg\n  learnt path elastic-net my.csv -t price --l1-ratio 0.9 -o path.csv",
+        "learnt path lasso cpu --figure path.svg\n  learnt path elastic-net my.csv -t price --l1-ratio 0.9 -o path.csv",
     ))
     .mut_arg("data", |arg| arg.index(2))
     .arg(

@@ -113,14 +113,6 @@ impl<'a> Asked<'a> {
         .ok_or_else(|| Error::parameter(name, "a whole number >= 0", self.value(name)))
     }
 
-    /// An argument that is yes or no.
-    pub fn flag(&self, name: &str) -> Result<bool> {
-        match self.value(name) {
-            Value::Bool(yes) => Ok(*yes),
-            other => Err(Error::parameter(name, "true or false", other)),
-        }
-    }
-
     /// An argument that is one of these words: its position.
     pub fn choice(&self, name: &str, words: &[&str]) -> Result<usize> {
         let found = match self.value(name) {
@@ -133,18 +125,17 @@ impl<'a> Asked<'a> {
 
     /// An argument that lists words; one text may hold several with commas between them.
     pub fn words(&self, name: &str) -> Result<Vec<String>> {
-        let wrong = || Error::parameter(name, "names, such as a,b", self.value(name));
         match self.value(name) {
             Value::Null => Ok(Vec::new()),
             Value::Text(text) => Ok(text.split(',').map(|word| word.trim().to_string()).collect()),
-            Value::List(items) => items
-                .iter()
-                .map(|item| match item {
-                    Value::Text(text) => Ok(text.clone()),
-                    other => Ok(other.to_string()),
-                })
-                .collect(),
-            _ => Err(wrong()),
+            Value::List(items) => {
+                let word = |item: &Value| match item {
+                    Value::Text(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                Ok(items.iter().map(word).collect())
+            }
+            other => Err(Error::parameter(name, "names, such as a,b", other)),
         }
     }
 

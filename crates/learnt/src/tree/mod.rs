@@ -9,7 +9,9 @@ mod prune;
 mod text;
 
 #[cfg(test)]
-mod tests;
+mod reference_tests;
+#[cfg(test)]
+mod search_tests;
 
 pub use decision_tree_classifier::{
     ClassWeight, DecisionTreeClassifier, DecisionTreeClassifierModel, TreeClassifierCriterion,

@@ -26,7 +26,7 @@ pub(super) use from_moments::SecondMoments;
 use gradient::{Anchor, Gradient};
 use learnt_core::linalg::{dot, singular_values};
 use learnt_core::prelude::*;
-pub(super) use moments::Moments;
+pub(super) use moments::{Moments, copy_joined};
 use normal::{Factor, System};
 pub(super) use orthogonal::Rows;
 

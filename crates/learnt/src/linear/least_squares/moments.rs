@@ -59,7 +59,8 @@ impl Moments {
     }
 }
 
-fn copy_joined(data: &Dataset, y: MatRef, i: usize, out: &mut [f64]) {
+/// The inputs and outputs of one row, side by side.
+pub(in crate::linear) fn copy_joined(data: &Dataset, y: MatRef, i: usize, out: &mut [f64]) {
     let (inputs, outputs) = out.split_at_mut(data.x.ncols());
     data.x.values().copy_row(i, inputs);
     y.copy_row(i, outputs);

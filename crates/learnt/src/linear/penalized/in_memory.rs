@@ -3,7 +3,7 @@
 //!
 //! Means first, then products of centred rows.
 
-use crate::linear::least_squares::Moments;
+use crate::linear::least_squares::{Moments, copy_joined};
 use learnt_core::linalg::ColumnProducts;
 use learnt_core::prelude::*;
 
@@ -36,12 +36,6 @@ pub(super) fn moments(data: &Dataset, centred: bool, run: &Context) -> Result<Mo
     let scatter = products.finish();
     let rest = vec![0.0; width];
     Ok(Moments { rows: data.nrows() as u64, weight, ln_weight, mean, rest, scatter })
-}
-
-fn copy_joined(data: &Dataset, y: MatRef, i: usize, out: &mut [f64]) {
-    let (inputs, outputs) = out.split_at_mut(data.x.ncols());
-    data.x.values().copy_row(i, inputs);
-    y.copy_row(i, outputs);
 }
 
 /// Means as the first row plus mean differences from it: exact for constant columns.
