@@ -61,7 +61,7 @@ pub struct ParamSpec {
     pub doc: &'static str,
     /// What is accepted.
     pub kind: Kind,
-    /// The value if nothing is said.
+    /// The default value.
     pub default: Value,
     /// Python accepts it by position.
     pub positional: bool,

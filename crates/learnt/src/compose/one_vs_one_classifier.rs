@@ -16,7 +16,7 @@ use learnt_core::prelude::*;
 
 /// Tells each pair of classes apart with a two-class learner, and counts votes.
 ///
-/// The learner is logistic regression if nothing is said; regressors are refused. The decision
+/// The learner is logistic regression by default; regressors are refused. The decision
 /// scores are votes, with the sum of scores squeezed into a third of a vote.
 ///
 /// ```
@@ -32,7 +32,7 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(rules = rules, nested = estimator)]
 pub struct OneVsOneClassifier {
-    /// The two-class learner; logistic regression if nothing is said.
+    /// The two-class learner; logistic regression by default.
     #[param(positional, default = Wrapped::default())]
     pub estimator: Wrapped,
 }
@@ -69,7 +69,7 @@ impl Estimator for OneVsOneClassifier {
         .alias(&["one-vs-one", "ovo"])
         .weights()
         .only_by_name()
-        .margins()
+        .decision_scores()
         .threads()
         .iterations()
         .scaling()
@@ -194,7 +194,7 @@ impl OneVsOneClassifierModel {
 }
 
 impl Classifier for OneVsOneClassifierModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         if let Some(part) = self.only() {
             return Ok(Matrix::column_vector(two_class_scores(part, x, run)?));
         }
@@ -249,8 +249,8 @@ mod tests {
         let alone = LogisticRegression::default().fit(&data.view()).unwrap();
         let model = OneVsOneClassifier::default().fit(&data.view()).unwrap();
         assert_eq!(
-            model.margins_in(&frame, &run).unwrap(),
-            alone.margins_in(&frame, &run).unwrap()
+            model.decision_scores_in(&frame, &run).unwrap(),
+            alone.decision_scores_in(&frame, &run).unwrap()
         );
         assert_eq!(model.classify(&frame).unwrap(), alone.classify(&frame).unwrap());
     }
@@ -269,7 +269,7 @@ mod tests {
         for estimator in [Wrapped::default(), Wrapped::of(GaussianNB::default())] {
             let model = OneVsOneClassifier { estimator }.fit(&data.view()).unwrap();
             assert_eq!(model.models().count(), 6);
-            let margins = model.margins_in(&data.x.frame(), &run).unwrap();
+            let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();
             let codes = model.classify(&data.x.frame()).unwrap();
             for (row, &code) in margins.rows().zip(&codes) {
                 assert_eq!(learnt_core::estimator::first_maximum(row), code);

@@ -123,7 +123,7 @@ pub(super) fn classifier(part: &Part) -> Result<&dyn Classifier> {
 /// Scores of the second of two classes, 0 on the boundary: margins, else probabilities less ½.
 pub(super) fn two_class_scores(part: &Part, x: &Frame, run: &Context) -> Result<Vec<f64>> {
     let model = classifier(part)?;
-    let (scores, shift) = match model.margins_in(x, run) {
+    let (scores, shift) = match model.decision_scores_in(x, run) {
         Err(error) if error.code() == Code::Unsupported => (model.probabilities_in(x, run)?, 0.5),
         margins => (margins?, 0.0),
     };

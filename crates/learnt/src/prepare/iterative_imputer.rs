@@ -32,10 +32,10 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(rules = rules)]
 pub struct IterativeImputer {
-    /// The regressor for numeric columns; least squares if nothing is said.
+    /// The regressor for numeric columns; least squares by default.
     #[param(positional, default = None)]
     pub estimator: Option<Value>,
-    /// The classifier for categorical columns; they keep their mode if nothing is said.
+    /// The classifier for categorical columns; by default they keep their mode.
     #[param(default = None)]
     pub classifier: Option<Value>,
     /// Largest number of rounds.
