@@ -1,7 +1,7 @@
 //! The command line, made from the registry: a learner's flags are its parameters.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use learnt::estimator::{About, Entry};
+use learnt::estimator::{About, Entry, ROLES};
 use learnt::params::{Kind, ParamSpec, Variant};
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommands([
             look("list", "List the learners", "learnt list --role classifier\n  learnt list --streaming --json")
-                .arg(Arg::new("role").long("role").value_name("ROLE").help("Only classifier, regressor, transformer or clusterer"))
+                .arg(Arg::new("role").long("role").value_name("ROLE").help(format!("Only one of {}", ROLES.iter().map(|role| role.name).collect::<Vec<_>>().join(", "))))
                 .arg(flag("streaming", "Only learners that fit files larger than memory")),
             look("show", "Show a learner: what it does, its parameters and their defaults", "learnt show ridge\n  learnt show tree --json")
                 .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A name from `learnt list`")),
@@ -48,6 +48,8 @@ pub(crate) fn command() -> Command {
                         .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there"))
                         .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
                         .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+                        .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
+                        .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
                         .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing"]).help("What prediction does with categories that training did not see"))
                 },
             ),
@@ -55,9 +57,12 @@ pub(crate) fn command() -> Command {
             model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  zcat new.csv.gz | learnt predict my.learnt - --proba"))
                 .arg(flag("proba", "Add the probability of each class"))
                 .arg(flag("append", "Put the predictions beside the input columns"))
+                .arg(method_flag())
+                .arg(missing_flag())
                 .arg(out_flag("Write to this file instead; the ending chooses the format")),
             model(data("score", "Score a model on data with a target", "learnt score my.learnt test.csv\n  learnt score my.learnt test.csv --fail-under r2=0.8"))
                 .arg(metric_flag())
+                .arg(missing_flag())
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
             with_learners(
                 data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2"),
@@ -152,6 +157,8 @@ fn with_data(command: Command) -> Command {
         )
         .arg(text("task", "TASK", "What to make of the target: classify or regress"))
         .arg(text("weight", "COLUMN", "The column with row weights"))
+        .arg(text("group", "COLUMN", "Rows with equal values stay together in folds and splits"))
+        .arg(text("sequence", "COLUMN", "Consecutive rows with equal values are one sequence"))
         .arg(text("ignore", "COLUMNS", "Columns to leave out").value_delimiter(','))
         .arg(text("format", "FORMAT", "csv, tsv, parquet, arrow, arff, libsvm or ndjson"))
         .arg(text("delimiter", "CHAR", "The delimiter of CSV"))
@@ -237,6 +244,25 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
 
 fn out_flag(help: &'static str) -> Arg {
     Arg::new("out").long("out").short('o').value_name("FILE").help(help)
+}
+
+/// Everything that some role can be asked, from the table of roles.
+fn method_flag() -> Arg {
+    let all = ROLES.iter().flat_map(|role| role.methods.iter().map(|method| method.name));
+    let names: Vec<String> = all.map(|name| name.replace('_', "-")).collect();
+    Arg::new("method")
+        .long("method")
+        .value_name("METHOD")
+        .help(format!("What to ask of the model instead: {}", names.join(", ")))
+}
+
+fn missing_flag() -> Arg {
+    Arg::new("missing")
+        .long("missing")
+        .value_name("HOW")
+        .value_parser(["error", "skip"])
+        .default_value("error")
+        .help("Rows with missing values that the learner cannot take: refuse, or leave without a prediction")
 }
 
 fn metric_flag() -> Arg {

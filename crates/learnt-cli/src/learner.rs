@@ -8,7 +8,7 @@ use learnt::error::{Code, Error, Result};
 use learnt::estimator::{About, AnyEstimator, Entry, Roles};
 use learnt::params::{LearnerSpec, Value, all_values};
 use learnt::prepare::{Formula, Side};
-use learnt_io::Task;
+use learnt_io::TargetTask;
 
 /// The entry that a name stands for, given the target.
 pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static Entry> {
@@ -19,7 +19,7 @@ pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static En
         (several, Some(target)) => {
             let classes = matches!(target, Target::Class { .. });
             let fits = |entry: &&&'static Entry| match classes {
-                true => entry.about.roles.classifier,
+                true => entry.about.roles.needs_classes(),
                 false => entry.about.roles.regressor,
             };
             several.iter().find(fits).copied().ok_or_else(|| learnt::unknown_learner(name))
@@ -30,19 +30,16 @@ pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static En
 
 /// Whether any learner of this name predicts a target.
 pub(crate) fn needs_target(name: &str) -> bool {
-    learnt::find_all(name).iter().any(|entry| {
-        let roles = entry.about.roles;
-        roles.classifier || roles.regressor
-    })
+    learnt::find_all(name).iter().any(|entry| entry.about.roles.needs_target())
 }
 
 /// The task of a learner that has only one, for targets that may be either.
-pub(crate) fn leaning(name: &str) -> Option<Task> {
+pub(crate) fn leaning(name: &str) -> Option<TargetTask> {
     let entries = learnt::find_all(name);
     let all = |role: fn(&Roles) -> bool| entries.iter().all(|entry| role(&entry.about.roles));
-    match (all(|roles| roles.classifier), all(|roles| roles.regressor)) {
-        (true, false) if !entries.is_empty() => Some(Task::Classify),
-        (false, true) => Some(Task::Regress),
+    match (all(|roles| roles.needs_classes()), all(|roles| roles.regressor)) {
+        (true, false) if !entries.is_empty() => Some(TargetTask::Classify),
+        (false, true) => Some(TargetTask::Regress),
         _ => None,
     }
 }
@@ -52,7 +49,7 @@ pub(crate) fn check_task(entry: &Entry, target: Option<&Target>) -> Result<()> {
     let roles = entry.about.roles;
     let wrong = match target {
         Some(Target::Class { .. }) => roles.regressor && !roles.classifier,
-        Some(Target::Real(_)) => roles.classifier && !roles.regressor,
+        Some(Target::Real(_)) => roles.needs_classes() && !roles.regressor,
         None => false,
     };
     if !wrong {

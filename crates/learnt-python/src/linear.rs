@@ -32,7 +32,7 @@ fn on_numbers<'py, T: Send>(
         let run = Context::default().with_threads(threads).observed_by(observer);
         let x = Frame::new(x, &schema)?;
         let y = Some(Target::Real(y));
-        let data = Dataset { x, y, weights: weights.as_deref(), groups: None };
+        let data = Dataset { y, weights: weights.as_deref(), ..Dataset::new(x) };
         let accepts = Accepts { weights: true, many_outputs: true, ..Accepts::default() };
         data.check(accepts, true, &run)?;
         work(&data, &run)
@@ -60,7 +60,7 @@ fn on_classes<'py, T: Send>(
     let outcome = interrupt::run(py, |observer| {
         let run = Context::default().with_threads(threads).observed_by(observer);
         let y = Some(Target::Class { codes, classes: &classes });
-        let data = Dataset { x: Frame::new(x, &schema)?, y, weights: None, groups: None };
+        let data = Dataset { y, ..Dataset::new(Frame::new(x, &schema)?) };
         data.check(Accepts::default(), true, &run)?;
         work(&data, &run)
     })?;

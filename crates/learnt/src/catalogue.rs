@@ -1,7 +1,7 @@
 //! The registry as JSON: what `registry.json`, Python and the command line's `--json` print.
 
 use crate::entries;
-use learnt_core::estimator::Entry;
+use learnt_core::estimator::{Entry, Power};
 use learnt_core::params::{Search, Value};
 use learnt_core::question::{Argument, Needs, Question};
 use serde_json::{Map, Value as Json, json};
@@ -23,11 +23,17 @@ pub fn describe(entry: &Entry) -> Json {
         "doc": learner.documentation(),
         "roles": about.roles.names(),
         "two_classes": about.roles.two_classes,
+        "target": match (about.roles.needs_classes(), about.roles.needs_target()) {
+            (true, _) => "classes",
+            (_, true) => "numbers",
+            _ => "none",
+        },
         "accepts": {
             "missing": accepts.missing,
             "categories": accepts.categories,
             "weights": accepts.weights,
             "many_outputs": accepts.many_outputs,
+            "sequences": accepts.sequences,
         },
         "offers": {
             "probabilities": offers.probabilities,
@@ -49,6 +55,10 @@ pub fn describe(entry: &Entry) -> Json {
         "wants_scaling": about.wants_scaling,
         "positive_target": about.positive_target,
         "stores_rows": about.stores_rows,
+        "deviance": about.deviance.map(|power| match power {
+            Power::Fixed(power) => json!(power),
+            Power::Parameter(name) => json!(name),
+        }),
         "exempt": about.exempt.iter().map(|&(check, why)| (check.to_string(), json!(why)))
             .collect::<Map<_, _>>(),
         "params": learner.specs().iter().map(|spec| json!({

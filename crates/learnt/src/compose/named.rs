@@ -4,6 +4,7 @@ use learnt_core::estimator::{Accepts, Roles};
 use learnt_core::params::{Kind, LearnerSpec, ParamType, all_values};
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
+use learnt_core::trained::{accepts_of, check_rows};
 
 /// A learner as a value: its path and all its parameters, in the order that JSON gives them.
 pub(super) fn to_spec(learner: &dyn AnyEstimator) -> Value {
@@ -142,6 +143,17 @@ pub struct Part {
 }
 
 impl Part {
+    /// Refuses rows that the part's learner does not take: the parts before it may give any.
+    pub(crate) fn check_rows(&self, x: &Frame, run: &Context) -> Result<()> {
+        check_rows(self.about, self.model.as_ref(), x, run)
+            .map_err(|error| error.within(&self.name))
+    }
+
+    /// What the part's inputs may hold.
+    pub(super) fn accepts(&self) -> Accepts {
+        accepts_of(self.about, self.model.as_ref())
+    }
+
     /// As a transformer, or an error that names the step.
     pub(super) fn transformer(&self) -> Result<&dyn Transformer> {
         self.model.as_transformer().ok_or_else(|| {

@@ -39,7 +39,7 @@ pub struct OneVsOneClassifier {
 
 /// A fitted [`OneVsOneClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, validate = validate, report = table, converged = converged, accepts = accepts)]
 pub struct OneVsOneClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -171,6 +171,10 @@ impl OneVsOneClassifierModel {
             }
         }
         Ok(Tally { votes, sums })
+    }
+
+    fn accepts(&self) -> Accepts {
+        self.pairs.first().map(|pair| pair.part.accepts()).unwrap_or_default()
     }
 
     fn validate(&self) -> Result<()> {

@@ -39,7 +39,7 @@ pub struct OneVsRestClassifier {
 
 /// A fitted [`OneVsRestClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, validate = validate, report = table, converged = converged, accepts = accepts)]
 pub struct OneVsRestClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -127,6 +127,10 @@ impl OneVsRestClassifierModel {
             }
         }
         Ok(out)
+    }
+
+    fn accepts(&self) -> Accepts {
+        self.parts.iter().flatten().next().map(Part::accepts).unwrap_or_default()
     }
 
     fn validate(&self) -> Result<()> {

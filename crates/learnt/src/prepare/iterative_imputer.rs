@@ -214,7 +214,7 @@ impl<'a> Filling<'a> {
         let x = self.table.frame().gather(known).frame().select(&inputs);
         let weights = self.data.weights.filter(|_| accepts.weights);
         let weights: Option<Vec<f64>> = weights.map(|w| known.iter().map(|&i| w[i]).collect());
-        let train = OwnedDataset { x, y: Some(y), weights, groups: None };
+        let train = OwnedDataset { x, y: Some(y), weights, ..OwnedDataset::default() };
         let name = &schema.column(j).name;
         let model = learner.fit_any(&train.view(), run).map_err(|error| error.within(name))?;
         let part = Part { name: name.clone(), about: learner.about(), model };
@@ -277,6 +277,7 @@ impl Fill {
             return Ok(());
         }
         let x = table.frame().gather(gaps).frame().select(&self.inputs);
+        self.part.check_rows(&x.frame(), run)?;
         let predicted: Vec<f64> = if let Some(regressor) = self.part.model.as_regressor() {
             regressor.predict_in(&x.frame(), run)?.column(0)
         } else if let Some(classifier) = self.part.model.as_classifier() {

@@ -1,6 +1,6 @@
 //! Python classes and their stubs.
 
-use learnt_core::estimator::{About, Entry};
+use learnt_core::estimator::{About, Entry, ROLES};
 use learnt_core::params::{Kind, ParamSpec, Value, Variant};
 use learnt_core::question::{Needs, Question};
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -
 fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let about = entry.about;
     let (roles, offers) = (about.roles, about.offers);
-    let all = [
+    let offered = [
         (about.accepts.weights, "Weighted"),
         (is_composite(entry), "Composite"),
         (about.uses.online, "Online"),
@@ -85,12 +85,9 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
         (roles.classifier && offers.decision_scores, "DecisionScores"),
         (roles.transformer && offers.inverse_transform, "Invertible"),
         (roles.clusterer && offers.assign, "Assigning"),
-        (roles.classifier, "Classifier"),
-        (roles.regressor, "Regressor"),
-        (roles.clusterer, "Clusterer"),
-        (roles.transformer, "Transformer"),
     ];
-    all.into_iter().filter(|(has, _)| *has).map(|(_, base)| base).collect()
+    let played = ROLES.iter().map(|role| ((role.among)(&roles), role.class));
+    offered.into_iter().chain(played).filter(|(has, _)| *has).map(|(_, base)| base).collect()
 }
 
 /// Whether the model plays the roles of the last of its steps, so that its methods depend on them.

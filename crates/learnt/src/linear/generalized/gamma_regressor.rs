@@ -11,6 +11,7 @@ use super::fit::{Problem, Tolerance};
 use super::generalized_rounds;
 use super::model::GeneralizedModel;
 use super::poisson_regressor::GeneralizedSolver;
+use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
 /// Fits positive numbers by the exponential of a linear function.
@@ -49,6 +50,7 @@ pub struct GammaRegressor {
 impl Estimator for GammaRegressor {
     type Model = GeneralizedModel;
     const ABOUT: &'static About = &About::regressor("linear_model.GammaRegressor")
+        .deviance(Power::Fixed(2.0))
         .alias(&["gamma"])
         .weights()
         .threads()

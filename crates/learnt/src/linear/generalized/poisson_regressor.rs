@@ -10,6 +10,7 @@ use super::family::{Family, Law, Link};
 use super::fit::{Problem, Tolerance};
 use super::generalized_rounds;
 use super::model::GeneralizedModel;
+use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
 /// Fits counts by the exponential of a linear function.
@@ -57,6 +58,7 @@ pub enum GeneralizedSolver {
 impl Estimator for PoissonRegressor {
     type Model = GeneralizedModel;
     const ABOUT: &'static About = &About::regressor("linear_model.PoissonRegressor")
+        .deviance(Power::Fixed(1.0))
         .alias(&["poisson"])
         .weights()
         .threads()

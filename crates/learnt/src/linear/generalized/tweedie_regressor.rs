@@ -13,6 +13,7 @@ use super::generalized_linear_model::check_power;
 use super::generalized_rounds;
 use super::model::GeneralizedModel;
 use super::poisson_regressor::GeneralizedSolver;
+use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
 /// Fits a target whose variance is a power of its mean.
@@ -71,6 +72,7 @@ pub enum TweedieLink {
 impl Estimator for TweedieRegressor {
     type Model = GeneralizedModel;
     const ABOUT: &'static About = &About::regressor("linear_model.TweedieRegressor")
+        .deviance(Power::Parameter("power"))
         .alias(&["tweedie"])
         .weights()
         .threads()
