@@ -7,7 +7,7 @@ use crate::error::{Code, Error, Result, nearest, plain};
 use crate::estimator::{About, AnyEstimator, Entry, Model};
 use crate::params::{Value, all_values};
 use crate::persist::{Node, Stored, file, invalid};
-use crate::report::Report;
+use crate::answer::Answer;
 use crate::rounds::{self, Outline, Source};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -337,7 +337,7 @@ impl Trained {
         arguments: &[(String, Value)],
         data: Option<Dataset>,
         run: &Context,
-    ) -> Result<Report> {
+    ) -> Result<Answer> {
         let known = self.model.questions();
         let question = known.iter().find(|question| question.name == name).ok_or_else(|| {
             match known.is_empty() {

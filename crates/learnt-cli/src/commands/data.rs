@@ -7,7 +7,7 @@ use crate::output::{print, print_json};
 use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
 use learnt::error::{Error, Result};
 use learnt::params::Value;
-use learnt::report::{Cell, ReportTable, finite, number};
+use learnt::answer::{Cell, Columns, finite, number};
 use learnt::stats::summary;
 use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
@@ -38,7 +38,7 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print_json("describe", None, payload);
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = ReportTable::new(
+    let mut out = Columns::new(
         "",
         &["column", "type", "missing", "distinct", "min", "median", "max", "note"],
     );
@@ -217,12 +217,12 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
             print_json("dataset", None, json!({ "datasets": sets }));
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = ReportTable::new(
+        let mut table = Columns::new(
             "",
             &["name", "rows", "columns", "task", "target", "source", "licence"],
         );
         for set in sets {
-            table.rows.push(vec![
+            table.push(vec![
                 set.name.into(),
                 Cell::Count(set.rows as i64),
                 Cell::Count(set.columns as i64),

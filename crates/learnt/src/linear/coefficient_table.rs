@@ -79,11 +79,11 @@ pub(super) fn with_tests(
     statistic: &str,
     tests: &[CoefficientTest],
     undetermined: &[String],
-) -> ReportTable {
+) -> Columns {
     let head = ["term", "coefficient", "std. error", statistic, "p", "2.5%", "97.5%"];
-    let mut table = ReportTable::new(title, &head);
+    let mut table = Columns::new(title, &head);
     for test in tests {
-        table.rows.push(vec![
+        table.push(vec![
             Cell::Text(test.name.clone()),
             Cell::Number(test.estimate),
             Cell::Number(test.standard_error),
@@ -96,7 +96,7 @@ pub(super) fn with_tests(
     for name in undetermined {
         let mut cells = vec![Cell::Text(name.clone())];
         cells.extend((1..head.len()).map(|_| Cell::Empty("aliased with other columns".into())));
-        table.rows.push(cells);
+        table.push(cells);
     }
     table
 }
@@ -107,11 +107,11 @@ pub(super) fn without_tests(
     intercept: Option<f64>,
     names: &[String],
     coefficients: &[f64],
-) -> ReportTable {
-    let mut table = ReportTable::new(title, &["term", "coefficient"]);
+) -> Columns {
+    let mut table = Columns::new(title, &["term", "coefficient"]);
     table.rows.extend(intercept.map(|b| vec!["(intercept)".into(), Cell::Number(b)]));
     for (name, &b) in names.iter().zip(coefficients) {
-        table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
+        table.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
     }
     table
 }
@@ -132,7 +132,7 @@ pub(super) struct Likelihood {
 
 impl Likelihood {
     /// The figures, in one order.
-    pub(super) fn add_to(&self, report: &mut Report) {
+    pub(super) fn add_to(&self, report: &mut Answer) {
         let mut figure = |name: &str, value: Option<f64>| {
             report.figures.extend(value.map(|value| (name.to_string(), value)));
         };

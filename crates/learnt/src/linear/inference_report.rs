@@ -7,8 +7,8 @@ use learnt_core::prelude::*;
 
 impl LinearRegressionModel {
     /// Tables for people.
-    pub(super) fn report(&self) -> Report {
-        let mut report = Report::new("Least squares");
+    pub(super) fn report(&self) -> Answer {
+        let mut report = Answer::new("Least squares");
         report.notes.extend(self.evidence.aliasing());
         for output in 0..self.coef.nrows() {
             let many = self.coef.nrows() > 1;
@@ -33,7 +33,7 @@ impl LinearRegressionModel {
 }
 
 impl Inference {
-    fn add_to(&self, report: &mut Report, title: &str, many: bool) {
+    fn add_to(&self, report: &mut Answer, title: &str, many: bool) {
         report.tables.push(with_tests(title, "t", &self.coefficients, &self.undetermined));
         let suffix = if many { format!(" ({title})") } else { String::new() };
         let mut figure = |name: &str, value: Option<f64>| {

@@ -165,7 +165,7 @@ impl ConfusionMatrix {
     }
 
     /// The table with labels, for people.
-    pub fn report(&self, classes: &[Label]) -> ReportTable {
+    pub fn report(&self, classes: &[Label]) -> Columns {
         let mut head = vec!["actual".to_string()];
         head.extend(classes.iter().map(|class| format!("predicted {class}")));
         let row = |(i, class): (usize, &Label)| {
@@ -173,7 +173,7 @@ impl ConfusionMatrix {
             std::iter::once(Cell::Text(class.to_string())).chain(cells).collect()
         };
         let rows = classes.iter().take(self.classes()).enumerate().map(row).collect();
-        ReportTable { title: "confusion".to_string(), head, rows }
+        Columns { title: "confusion".to_string(), head, rows }
     }
 }
 

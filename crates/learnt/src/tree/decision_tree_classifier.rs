@@ -17,7 +17,7 @@ use super::text;
 use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use learnt_core::report::number;
+use learnt_core::answer::number;
 
 /// A decision tree for classes.
 ///
@@ -210,7 +210,7 @@ impl DecisionTreeClassifierModel {
         format!("{name} ({})", number(shares[best]))
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> Answer {
         let importances = &self.feature_importances;
         text::report("Decision tree", &self.tree, &self.schema, importances, |n| self.label(n))
     }
