@@ -481,10 +481,8 @@ impl KMeansModel {
         }
         let mut report = Answer::new("k-means");
         report.tables.push(table);
-        report.figures = vec![
-            ("inertia".to_string(), self.inertia),
-            ("iterations".to_string(), self.n_iter as f64),
-        ];
+        report.push("inertia", self.inertia);
+        report.push("iterations", self.n_iter);
         report
     }
 

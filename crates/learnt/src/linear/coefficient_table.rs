@@ -109,7 +109,9 @@ pub(super) fn without_tests(
     coefficients: &[f64],
 ) -> Columns {
     let mut table = Columns::new(title, &["term", "coefficient"]);
-    table.rows.extend(intercept.map(|b| vec!["(intercept)".into(), Cell::Number(b)]));
+    if let Some(b) = intercept {
+        table.push(vec!["(intercept)".into(), Cell::Number(b)]);
+    }
     for (name, &b) in names.iter().zip(coefficients) {
         table.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
     }
@@ -134,7 +136,7 @@ impl Likelihood {
     /// The figures, in one order.
     pub(super) fn add_to(&self, report: &mut Answer) {
         let mut figure = |name: &str, value: Option<f64>| {
-            report.figures.extend(value.map(|value| (name.to_string(), value)));
+            report.push_some(name, value);
         };
         figure("log-likelihood", self.log_likelihood);
         figure("deviance", Some(self.deviance));

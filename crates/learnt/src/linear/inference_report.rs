@@ -37,7 +37,9 @@ impl Inference {
         report.tables.push(with_tests(title, "t", &self.coefficients, &self.undetermined));
         let suffix = if many { format!(" ({title})") } else { String::new() };
         let mut figure = |name: &str, value: Option<f64>| {
-            report.figures.extend(value.map(|value| (format!("{name}{suffix}"), value)));
+            let p = name.starts_with("p of ");
+            let datum = value.map(|value| if p { Datum::P(value) } else { Datum::Real(value) });
+            report.push_some(format!("{name}{suffix}"), datum);
         };
         figure("sigma", Some(self.sigma2.sqrt()));
         figure("df", Some(self.df));

@@ -179,30 +179,24 @@ impl LinearRegressionModel {
             ..Answer::new(format!("Confidence region, level {level}"))
         };
         if !point.is_empty() {
-            report.figures.push(("contains point".into(), f64::from(region.contains(point)?)));
+            report.push("contains point", region.contains(point)?);
         }
         Ok(report)
     }
 
     fn influence_table(&self, data: &Dataset, output: usize) -> Result<Answer> {
         let found = diagnostics::influence(self, data, output)?;
-        let head = ["row", "fitted", "residual", "leverage", "standardised", "studentised", "cook"];
-        let mut table = Columns::new("", &head);
-        for i in 0..found.fitted.len() {
-            let mut row = vec![Cell::Count(i as i64 + 1)];
-            let columns = [
-                &found.fitted,
-                &found.residual,
-                &found.leverage,
-                &found.standardised,
-                &found.studentised,
-                &found.cook,
-            ];
-            row.extend(columns.map(|column| Cell::Number(column[i])));
-            table.push(row);
-        }
-        let figures = vec![("PRESS".to_string(), found.press)];
-        Ok(Answer { tables: vec![table], figures, ..Answer::new("Influence of rows") })
+        let table = Columns::titled("")
+            .counts("row", (1..=found.fitted.len() as i64).collect())
+            .reals("fitted", found.fitted)
+            .reals("residual", found.residual)
+            .reals("leverage", found.leverage)
+            .reals("standardised", found.standardised)
+            .reals("studentised", found.studentised)
+            .reals("cook", found.cook);
+        let mut answer = Answer { tables: vec![table], ..Answer::new("Influence of rows") };
+        answer.push("PRESS", found.press);
+        Ok(answer)
     }
 }
 
@@ -221,11 +215,11 @@ fn test_report(columns: &str, test: &Test) -> Answer {
 
 /// Fit, lower and upper end, a row each.
 fn rows_report(title: &str, rows: &Matrix) -> Answer {
-    let mut table = Columns::new("", &["row", "fit", "lower", "upper"]);
-    for (i, row) in rows.rows().enumerate() {
-        let numbers = row.iter().map(|&value| Cell::Number(value));
-        table.push(std::iter::once(Cell::Count(i as i64 + 1)).chain(numbers).collect());
-    }
+    let table = Columns::titled("")
+        .counts("row", (1..=rows.nrows() as i64).collect())
+        .reals("fit", rows.view().column(0))
+        .reals("lower", rows.view().column(1))
+        .reals("upper", rows.view().column(2));
     Answer { tables: vec![table], ..Answer::new(title) }
 }
 
@@ -263,7 +257,7 @@ mod tests {
     #[test]
     fn the_test_of_one_column_is_the_worked_one() {
         let report = answer("test_columns", &[("columns", Value::Text("x1".to_string()))]).unwrap();
-        let Cell::Number(statistic) = report.tables[0].rows[0][1] else { panic!("no number") };
+        let statistic = report.column("F").unwrap().reals().unwrap()[0];
         assert!((statistic - 40.893_617_021_3).abs() < 1e-8);
     }
 

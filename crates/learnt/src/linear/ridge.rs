@@ -201,7 +201,7 @@ impl RidgeModel {
             report.tables.push(without_tests(&title, intercept, &self.names, self.coef.row(t)));
         }
         if let [alpha] = self.alpha[..] {
-            report.push("alpha".into(), alpha);
+            report.push("alpha", alpha);
         }
         for (t, &df) in self.effective_df.iter().flatten().enumerate() {
             let name = match self.coef.nrows() {

@@ -172,8 +172,9 @@ impl ConfusionMatrix {
             let cells = self.counts.row(i).iter().map(|&count| Cell::Number(count));
             std::iter::once(Cell::Text(class.to_string())).chain(cells).collect()
         };
-        let rows = classes.iter().take(self.classes()).enumerate().map(row).collect();
-        Columns { title: "confusion".to_string(), head, rows }
+        let mut table = Columns::with_heads("confusion", head);
+        classes.iter().take(self.classes()).enumerate().for_each(|entry| table.push(row(entry)));
+        table
     }
 }
 

@@ -381,7 +381,7 @@ impl PCAModel {
         let mut sum = 0.0;
         for (k, ratio) in self.explained_variance_ratio.iter().enumerate() {
             sum += ratio;
-            shares.rows.push(vec![
+            shares.push(vec![
                 Cell::Text(format!("pca{k}")),
                 Cell::Number(self.explained_variance[k]),
                 Cell::Number(*ratio),
@@ -390,7 +390,7 @@ impl PCAModel {
         }
         let mut report = Answer::new("Principal components");
         report.tables = vec![shares, self.loadings()];
-        report.figures = vec![("noise variance".to_string(), self.noise_variance)];
+        report.push("noise variance", self.noise_variance);
         report
     }
 

@@ -109,14 +109,12 @@ pub(crate) fn report(
     let mut table =
         Columns::new("Importance", &["column", "share of the decrease of impurity"]);
     for j in used.into_iter().take(LONGEST_REPORT) {
-        table
-            .rows
-            .push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
+        table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
     }
     report.tables.push(table);
-    report.push("nodes".into(), tree.len() as f64);
-    report.push("leaves".into(), tree.leaves() as f64);
-    report.push("depth".into(), tree.depth() as f64);
+    report.push("nodes", tree.len());
+    report.push("leaves", tree.leaves());
+    report.push("depth", tree.depth());
     if tree.len() > LONGEST_REPORT {
         let more = tree.len() - LONGEST_REPORT;
         report.notes.push(format!("{more} more nodes are not shown"));

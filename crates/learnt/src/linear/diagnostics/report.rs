@@ -54,7 +54,7 @@ fn add_output(
     report.tables.push(influence_table(rows, suffix));
     report.push(format!("PRESS{suffix}"), rows.press);
     let straight = correlation(&normal_pairs(&rows.standardised));
-    report.figures.extend(straight.map(|r| (format!("correlation of the normal plot{suffix}"), r)));
+    report.push_some(format!("correlation of the normal plot{suffix}"), straight);
     let largest = rows.cook.iter().copied().fold(0.0, f64::max);
     report.push(format!("largest Cook's distance{suffix}"), largest);
 }

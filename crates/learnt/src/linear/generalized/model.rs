@@ -134,7 +134,7 @@ impl GeneralizedModel {
             (tests, _) => {
                 let intercept = self.has_intercept.then_some(self.intercept);
                 report.tables.push(without_tests("", intercept, &self.names, &self.coef));
-                report.push("deviance".to_string(), self.deviance);
+                report.push("deviance", self.deviance);
                 let why = tests.and_then(Result::err).map(|why| why.message().to_string());
                 report.notes.extend(why);
             }
@@ -144,8 +144,8 @@ impl GeneralizedModel {
     }
 
     fn add_figures(&self, inference: &GeneralizedInference, report: &mut Answer) {
-        report.push("dispersion".to_string(), inference.dispersion);
-        report.push("df".to_string(), inference.df);
+        report.push("dispersion", inference.dispersion);
+        report.push("df", inference.df);
         inference.likelihood().add_to(report);
     }
 }

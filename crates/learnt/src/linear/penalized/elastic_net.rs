@@ -239,12 +239,12 @@ impl ElasticNetModel {
         let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
         let mut report = Answer::new(title);
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.push("alpha".into(), self.alpha);
+        report.push("alpha", self.alpha);
         if self.l1_ratio != 1.0 {
-            report.push("l1_ratio".into(), self.l1_ratio);
+            report.push("l1_ratio", self.l1_ratio);
         }
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.push("coefficients other than zero".into(), kept as f64);
+        report.push("coefficients other than zero", kept as f64);
         report.notes.push("Coefficients of exactly zero are left out.".into());
         report
     }

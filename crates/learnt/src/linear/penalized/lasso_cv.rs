@@ -149,9 +149,9 @@ impl LassoCVModel {
     fn report(&self) -> Answer {
         let mut report = Answer::new("Lasso, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.push("alpha".into(), self.alpha);
+        report.push("alpha", self.alpha);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.push("coefficients other than zero".into(), kept as f64);
+        report.push("coefficients other than zero", kept as f64);
         report.notes.push("Coefficients of exactly zero are left out.".into());
         report
     }

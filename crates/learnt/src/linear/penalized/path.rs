@@ -358,7 +358,7 @@ impl RegularizationPath {
             report.tables.push(self.table(t, shown));
         }
         if let PathKind::ElasticNet { l1_ratio } = self.kind {
-            report.push("l1_ratio".into(), l1_ratio);
+            report.push("l1_ratio", l1_ratio);
         }
         if shown < self.names.len() {
             let note = format!("The coefficients of {} columns are not shown.", self.names.len());
@@ -414,7 +414,7 @@ mod tests {
         assert!(path.df[(0, 1)] >= 1.0);
         assert!((path.shrinkage[(0, 99)] - 1.0).abs() < 1e-6);
         assert!((1..100).all(|i| path.r2[(0, i)] >= path.r2[(0, i - 1)]));
-        assert!(path.converged && path.report().tables[0].rows.len() == 100);
+        assert!(path.converged && path.report().tables[0].len() == 100);
     }
 
     #[test]

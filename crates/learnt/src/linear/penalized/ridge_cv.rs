@@ -262,9 +262,9 @@ impl RidgeCVModel {
     fn report(&self) -> Answer {
         let mut report = Answer::new("Ridge regression, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.push("alpha".into(), self.alpha);
-        report.push("score".into(), self.best_score);
-        report.push("effective df".into(), self.effective_df);
+        report.push("alpha", self.alpha);
+        report.push("score", self.best_score);
+        report.push("effective df", self.effective_df);
         report
     }
 }

@@ -255,7 +255,7 @@ impl MinimumSquaredErrorClassifierModel {
             &self.names,
             &self.classes,
         );
-        report.push("squared error".to_string(), self.squared_error);
+        report.push("squared error", self.squared_error);
         report
     }
 }

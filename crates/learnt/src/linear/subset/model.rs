@@ -121,9 +121,9 @@ impl SubsetRegressionModel {
             Answer::new(format!("Least squares on {count} of {} columns", self.names.len()));
         report.tables.push(self.coefficient_table());
         report.tables.push(self.comparison_table());
-        report.push("RSS".into(), self.rss[self.chosen]);
+        report.push("RSS", self.rss[self.chosen]);
         let r2 = self.adjusted_r2.as_ref().map(|all| all[self.chosen]);
-        report.figures.extend(r2.map(|r2| ("adjusted R2".into(), r2)));
+        report.push_some("adjusted R2", r2);
         report.notes.push(self.rule.clone());
         report.notes.push(
             "standard errors ignore the selection, so p-values from them would be too small; none are given"
