@@ -24,7 +24,7 @@ pub mod tree;
 pub use learnt_core::prelude;
 pub use learnt_core::{
     chart, context, data, error, estimator, figure, linalg, optimize, params, persist, question,
-    report, rounds, stats, trained,
+    rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};

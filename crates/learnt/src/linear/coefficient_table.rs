@@ -135,21 +135,18 @@ pub(super) struct Likelihood {
 impl Likelihood {
     /// The figures, in one order.
     pub(super) fn add_to(&self, report: &mut Answer) {
-        let mut figure = |name: &str, value: Option<f64>| {
-            report.push_some(name, value);
-        };
-        figure("log-likelihood", self.log_likelihood);
-        figure("deviance", Some(self.deviance));
-        figure("null deviance", self.null_deviance);
-        figure("pseudo R2", self.pseudo_r2);
+        report.push_some("log-likelihood", self.log_likelihood);
+        report.push("deviance", self.deviance);
+        report.push_some("null deviance", self.null_deviance);
+        report.push_some("pseudo R2", self.pseudo_r2);
         if let Some(test) = self.overall {
             let known = test.df_residual.is_infinite();
             let name = if known { "likelihood ratio" } else { "F" };
-            figure(name, Some(test.statistic));
-            figure(&format!("p of {name}"), Some(test.p));
+            report.push(name, test.statistic);
+            report.push(format!("p of {name}"), Datum::P(test.p));
         }
-        figure("AIC", self.aic);
-        figure("BIC", self.bic);
+        report.push_some("AIC", self.aic);
+        report.push_some("BIC", self.bic);
     }
 }
 

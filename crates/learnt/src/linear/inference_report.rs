@@ -36,20 +36,18 @@ impl Inference {
     fn add_to(&self, report: &mut Answer, title: &str, many: bool) {
         report.tables.push(with_tests(title, "t", &self.coefficients, &self.undetermined));
         let suffix = if many { format!(" ({title})") } else { String::new() };
-        let mut figure = |name: &str, value: Option<f64>| {
-            let p = name.starts_with("p of ");
-            let datum = value.map(|value| if p { Datum::P(value) } else { Datum::Real(value) });
-            report.push_some(format!("{name}{suffix}"), datum);
+        let mut figure = |name: &str, value: Option<Datum>| {
+            report.push_some(format!("{name}{suffix}"), value);
         };
-        figure("sigma", Some(self.sigma2.sqrt()));
-        figure("df", Some(self.df));
-        figure("R2", self.r2);
-        figure("adjusted R2", self.adjusted_r2);
-        figure("F", self.f_test.map(|test| test.statistic));
-        figure("p of F", self.f_test.map(|test| test.p));
-        figure("log-likelihood", Some(self.log_likelihood));
-        figure("AIC", Some(self.aic));
-        figure("BIC", Some(self.bic));
-        figure("condition", self.condition);
+        figure("sigma", Some(Datum::Real(self.sigma2.sqrt())));
+        figure("df", Some(Datum::Real(self.df)));
+        figure("R2", self.r2.map(Datum::Real));
+        figure("adjusted R2", self.adjusted_r2.map(Datum::Real));
+        figure("F", self.f_test.map(|test| Datum::Real(test.statistic)));
+        figure("p of F", self.f_test.map(|test| Datum::P(test.p)));
+        figure("log-likelihood", Some(Datum::Real(self.log_likelihood)));
+        figure("AIC", Some(Datum::Real(self.aic)));
+        figure("BIC", Some(Datum::Real(self.bic)));
+        figure("condition", self.condition.map(Datum::Real));
     }
 }
