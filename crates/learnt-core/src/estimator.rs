@@ -1,12 +1,12 @@
 //! The contract: a learner has parameters and trains a model; a model plays roles.
 
+use crate::answer::Answer;
 use crate::context::Context;
 use crate::data::{Dataset, Frame, Matrix, Table};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
-use crate::answer::Answer;
 use crate::rounds::Job;
 use std::any::Any;
 use std::fmt::Debug;

@@ -95,14 +95,29 @@ pub enum FunctionKind {
 impl FunctionKind {
     /// Every kind with its name, its plural, its verb and what it holds.
     pub const ALL: &'static [(FunctionKind, &'static str, &'static str, &'static str)] = &[
-        (FunctionKind::Metric, "metrics", "metric", "Scores and curves of predictions and clusterings"),
+        (
+            FunctionKind::Metric,
+            "metrics",
+            "metric",
+            "Scores and curves of predictions and clusterings",
+        ),
         (FunctionKind::Theory, "theory", "theory", "Bounds and counts of learning theory"),
         (FunctionKind::Study, "studies", "study", "Simulations that show how methods behave"),
         (FunctionKind::Generator, "generators", "make", "Data drawn from known distributions"),
         (FunctionKind::Split, "splits", "split", "Rows divided into training and test parts"),
-        (FunctionKind::Statistic, "statistics", "stat", "Distributions, summaries, correlations, resampling"),
+        (
+            FunctionKind::Statistic,
+            "statistics",
+            "stat",
+            "Distributions, summaries, correlations, resampling",
+        ),
         (FunctionKind::Algebra, "algebra", "algebra", "Linear algebra and geometry"),
-        (FunctionKind::Analysis, "analyses", "analyze", "Analyses of a table that are no models to predict with"),
+        (
+            FunctionKind::Analysis,
+            "analyses",
+            "analyze",
+            "Analyses of a table that are no models to predict with",
+        ),
     ];
 
     fn row(self) -> &'static (FunctionKind, &'static str, &'static str, &'static str) {
@@ -406,9 +421,8 @@ pub fn take<'a, T: InputType<'a>>(
     index: usize,
     spec: &InputSpec,
 ) -> Result<T> {
-    T::take(given.get(index).copied().flatten()).ok_or_else(|| {
-        Error::new(Code::Usage, format!("the input '{}' is missing", spec.name))
-    })
+    T::take(given.get(index).copied().flatten())
+        .ok_or_else(|| Error::new(Code::Usage, format!("the input '{}' is missing", spec.name)))
 }
 
 /// Refuses inputs of different lengths, values that are not finite, and weights that cannot count.
@@ -465,9 +479,8 @@ fn check_finite(name: &str, given: &Given, run: &Context) -> Result<()> {
 fn first_bad(values: MatRef, run: &Context) -> Option<(usize, usize)> {
     let columns = values.ncols();
     let found = run.par_ranges(values.nrows(), 65_536, |rows| {
-        rows.into_iter().find_map(|i| {
-            (0..columns).find(|&j| !values.at(i, j).is_finite()).map(|j| (i, j))
-        })
+        rows.into_iter()
+            .find_map(|i| (0..columns).find(|&j| !values.at(i, j).is_finite()).map(|j| (i, j)))
     });
     found.into_iter().flatten().next()
 }
@@ -507,7 +520,19 @@ macro_rules! plain_outputs {
         }
     )*};
 }
-plain_outputs!(f64, bool, i64, u64, usize, String, Vec<f64>, Vec<i64>, Vec<bool>, Matrix, OwnedDataset);
+plain_outputs!(
+    f64,
+    bool,
+    i64,
+    u64,
+    usize,
+    String,
+    Vec<f64>,
+    Vec<i64>,
+    Vec<bool>,
+    Matrix,
+    OwnedDataset
+);
 
 /// The erased twin of [`Function`]: what the command line and Python use.
 pub trait AnyFunction: Params {
@@ -577,7 +602,10 @@ mod tests {
         let command = |path, kind| Callable::new(path, kind).command();
         assert_eq!(command("metrics.roc_curve", FunctionKind::Metric), "roc-curve");
         assert_eq!(command("datasets.make_moons", FunctionKind::Generator), "moons");
-        assert_eq!(command("model_selection.StratifiedKFold", FunctionKind::Split), "stratified-k-fold");
+        assert_eq!(
+            command("model_selection.StratifiedKFold", FunctionKind::Split),
+            "stratified-k-fold"
+        );
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub mod prelude {
         About, AnyEstimator, Classifier, Clusterer, Entry, Estimator, Model, Regressor, Roles,
         Transformer, entry,
     };
-    pub use crate::function::{Callable, Classes, Function, FunctionEntry, FunctionKind, Inputs, Output, function};
+    pub use crate::function::{
+        Callable, Classes, Function, FunctionEntry, FunctionKind, Inputs, Output, function,
+    };
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
     pub use crate::question::{Argument, Asked, Needs, Question};

@@ -130,7 +130,14 @@ mod tests {
         );
         let code = inputs(&input).unwrap().to_string();
         assert!(code.contains("name : \"x\"") && code.contains("doc : \"Points.\""), "{code}");
-        assert!(inputs(&parse_quote!(struct Points { x: f64 })).is_err());
+        assert!(
+            inputs(&parse_quote!(
+                struct Points {
+                    x: f64,
+                }
+            ))
+            .is_err()
+        );
     }
 
     #[test]

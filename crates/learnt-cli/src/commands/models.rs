@@ -2,9 +2,9 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
 use learnt::error::{Code, Error, Result};
-use learnt::answer::{Cell, Columns};
 use learnt::trained::Trained;
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;

@@ -4,12 +4,12 @@ use super::Call;
 use super::models::load;
 use crate::input;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns, finite};
 use learnt::data::{
     Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target,
 };
 use learnt::error::{Code, Error, Result, plain};
 use learnt::metrics::{self, Direction, Predictions, Task};
-use learnt::answer::{Cell, Columns, finite};
 use learnt::trained::{Prediction, Trained};
 use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};

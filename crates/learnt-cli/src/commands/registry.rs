@@ -2,9 +2,9 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns};
 use learnt::error::{Error, Result};
 use learnt::estimator::Entry;
-use learnt::answer::{Cell, Columns};
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;
 
@@ -120,7 +120,7 @@ fn page(entry: &Entry) -> String {
         let text = text.lines().collect::<Vec<_>>().join(" ");
         table.push(vec![Cell::Text((*name).to_string()), Cell::Text(text)]);
     }
-    if !table.rows.is_empty() {
+    if !table.is_empty() {
         out += &table.to_text();
     }
     out + "\n"

@@ -177,7 +177,9 @@ where
     }
     fn from_datum(datum: Datum) -> Result<Self> {
         match datum {
-            Datum::List(items) => items.into_iter().map(<Vec<T> as DatumType>::from_datum).collect(),
+            Datum::List(items) => {
+                items.into_iter().map(<Vec<T> as DatumType>::from_datum).collect()
+            }
             _ => Err(wrong("a list")),
         }
     }

@@ -60,10 +60,9 @@ impl Datum {
             Datum::Counts(values) => json!(values),
             Datum::Reals(values) => values.iter().map(|&x| finite(x)).collect(),
             Datum::Texts(values) => json!(values),
-            Datum::Matrix(matrix) => matrix
-                .rows()
-                .map(|row| row.iter().map(|&x| finite(x)).collect::<Json>())
-                .collect(),
+            Datum::Matrix(matrix) => {
+                matrix.rows().map(|row| row.iter().map(|&x| finite(x)).collect::<Json>()).collect()
+            }
             Datum::Labels { codes, classes } => {
                 codes.iter().map(|&code| label_json(&classes[code as usize])).collect()
             }
@@ -157,12 +156,14 @@ impl Columns {
             }
         };
         let line = |cell: &dyn Fn(usize) -> String| {
-            let padded: Vec<String> =
-                (0..self.columns.len()).map(|j| pad(j, &cell(j))).collect();
+            let padded: Vec<String> = (0..self.columns.len()).map(|j| pad(j, &cell(j))).collect();
             format!(" {}", padded.join("  ")).trim_end().to_string() + "\n"
         };
-        let mut out =
-            if self.title.is_empty() { String::new() } else { format!("{}\n", plain_lines(&self.title)) };
+        let mut out = if self.title.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", plain_lines(&self.title))
+        };
         out += &line(&|j| plain(&self.columns[j].name));
         for i in 0..shown.len() {
             if shown.len() < n && i == head {
@@ -189,7 +190,8 @@ impl Columns {
     /// As comma-separated values with a header; numbers have all their digits.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
-        let heads: Vec<String> = self.columns.iter().map(|column| csv_field(&column.name)).collect();
+        let heads: Vec<String> =
+            self.columns.iter().map(|column| csv_field(&column.name)).collect();
         out += &(heads.join(",") + "\n");
         for i in 0..self.len() {
             for (j, column) in self.columns.iter().enumerate() {
@@ -250,7 +252,11 @@ impl Columns {
             for column in &self.columns {
                 let why = column.absent.get(&i).filter(|why| !why.is_empty());
                 let title = why.map_or(String::new(), |why| format!(" title=\"{}\"", html(why)));
-                out += &format!("<td class=\"{}\"{title}>{}</td>", side(column), html(&column.text(i)));
+                out += &format!(
+                    "<td class=\"{}\"{title}>{}</td>",
+                    side(column),
+                    html(&column.text(i))
+                );
             }
             out += "</tr>";
         }
@@ -375,8 +381,11 @@ impl Answer {
     pub fn to_csv(&self) -> String {
         let tables = self.all_tables();
         if tables.is_empty() {
-            let (names, texts): (Vec<String>, Vec<String>) =
-                self.values.iter().map(|(name, d)| (csv_field(name), csv_field(&d.exact()))).unzip();
+            let (names, texts): (Vec<String>, Vec<String>) = self
+                .values
+                .iter()
+                .map(|(name, d)| (csv_field(name), csv_field(&d.exact())))
+                .unzip();
             return format!("{}\n{}\n", names.join(","), texts.join(","));
         }
         tables.iter().map(Columns::to_csv).collect::<Vec<_>>().join("\n")

@@ -138,9 +138,10 @@ pub(super) fn add_tables<'p>(report: &mut Answer, parts: impl Iterator<Item = &'
     const SHOWN: usize = 10;
     for part in parts.take(SHOWN) {
         let Some(own) = part.model.report() else { continue };
-        report.tables.extend(own.tables.into_iter().map(|table| Columns {
-            title: format!("{}: {}", part.name, table.title),
-            ..table
-        }));
+        report.tables.extend(
+            own.tables
+                .into_iter()
+                .map(|table| Columns { title: format!("{}: {}", part.name, table.title), ..table }),
+        );
     }
 }

@@ -368,8 +368,7 @@ impl LinearDiscriminantAnalysisModel {
                 table.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
             }
             report.tables.push(table);
-            let mut table =
-                Columns::new("Separation", &["coordinate", "between/within", "share"]);
+            let mut table = Columns::new("Separation", &["coordinate", "between/within", "share"]);
             for k in 0..shown {
                 let share = shares.get(k).copied().unwrap_or(0.0);
                 let name = Cell::Text(names[k].clone());

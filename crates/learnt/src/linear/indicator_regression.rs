@@ -220,8 +220,7 @@ impl IndicatorRegressionModel {
         let mut report = Answer::new("Indicator regression");
         for (k, &intercept) in self.intercept.iter().enumerate() {
             let class = &self.classes[k + usize::from(self.intercept.len() == 1)];
-            let mut table =
-                Columns::new(&format!("class {}", plain(class)), &["term", "estimate"]);
+            let mut table = Columns::new(&format!("class {}", plain(class)), &["term", "estimate"]);
             table.push(vec!["(intercept)".into(), Cell::Number(intercept)]);
             for (name, &value) in self.names.iter().zip(self.coef.row(k)) {
                 table.push(vec![name.as_str().into(), Cell::Number(value)]);

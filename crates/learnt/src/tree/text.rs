@@ -1,9 +1,9 @@
 //! A tree as text: one line a node, conditions indented by depth, with counts and predictions.
 
 use super::nodes::{NONE, Tree};
+use learnt_core::answer::number;
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
-use learnt_core::answer::number;
 
 /// Deeper nodes are not indented further: a chain of n nodes stays of size n.
 const DEEPEST_INDENT: usize = 30;
@@ -88,10 +88,8 @@ pub(crate) fn report(
     label: impl Fn(usize) -> String,
 ) -> Answer {
     let mut report = Answer::new(title);
-    let mut rules = Columns::new(
-        "Rules (a leaf has *)",
-        &["node", "rows", "weight", "impurity", "prediction"],
-    );
+    let mut rules =
+        Columns::new("Rules (a leaf has *)", &["node", "rows", "weight", "impurity", "prediction"]);
     for line in lines(tree, schema, LONGEST_REPORT) {
         let mark = if tree.is_leaf(line.node) { " *" } else { "" };
         let indent = "  ".repeat(line.depth.min(DEEPEST_INDENT));
@@ -106,8 +104,7 @@ pub(crate) fn report(
     report.tables.push(rules);
     let mut used: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
     used.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
-    let mut table =
-        Columns::new("Importance", &["column", "share of the decrease of impurity"]);
+    let mut table = Columns::new("Importance", &["column", "share of the decrease of impurity"]);
     for j in used.into_iter().take(LONGEST_REPORT) {
         table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
     }

@@ -43,11 +43,7 @@ fn add_output(
     let scaled: Vec<f64> =
         rows.residual.iter().enumerate().map(|(i, r)| data.weight(i).sqrt() * r).collect();
     tests.push(test_row("linear in the columns", "RESET", reset(model, data, output, POWER)));
-    tests.push(test_row(
-        "equal variance",
-        "Breusch-Pagan",
-        breusch_pagan(model, data, output),
-    ));
+    tests.push(test_row("equal variance", "Breusch-Pagan", breusch_pagan(model, data, output)));
     tests.push(watson_row(durbin_watson(&scaled)));
     tests.push(test_row("normal", "Jarque-Bera", jarque_bera(&scaled)));
     report.tables.push(tests);
