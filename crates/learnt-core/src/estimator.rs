@@ -10,13 +10,13 @@ pub use roles::{
     Regressor, Role, Roles, Transformer, first_maximum,
 };
 
+use crate::answer::Answer;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
-use crate::report::Report;
 use crate::rounds::Job;
 use std::any::Any;
 use std::fmt::Debug;
@@ -135,7 +135,7 @@ pub trait Model: Any + Debug + Send + Sync {
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.
-    fn report(&self) -> Option<Report> {
+    fn report(&self) -> Option<Answer> {
         None
     }
     /// Questions beyond prediction that [`Model::answer`] takes.
@@ -143,7 +143,7 @@ pub trait Model: Any + Debug + Send + Sync {
         &[]
     }
     /// The answer to one of its questions.
-    fn answer(&self, asked: &Asked) -> Result<Report> {
+    fn answer(&self, asked: &Asked) -> Result<Answer> {
         Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
     }
     /// The stored form.

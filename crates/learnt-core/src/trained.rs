@@ -9,13 +9,13 @@ pub use crate::estimator::Prediction;
 pub use gate::{Missing, Rows, accepts_of, check_rows};
 pub use history::{Examples, History, Unknown};
 
+use crate::answer::Answer;
 use crate::context::{Context, Recorder, Traced};
 use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
 use crate::params::{Value, all_values};
 use crate::persist::{Node, Stored, file, invalid};
-use crate::report::Report;
 use crate::rounds::{self, Outline, Source};
 use self_test::ranges_of;
 use std::collections::BTreeMap;
@@ -287,7 +287,7 @@ impl Trained {
         arguments: &[(String, Value)],
         data: Option<Dataset>,
         run: &Context,
-    ) -> Result<Report> {
+    ) -> Result<Answer> {
         let known = self.model.questions();
         let question = known.iter().find(|question| question.name == name).ok_or_else(|| {
             match known.is_empty() {

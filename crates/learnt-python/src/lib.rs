@@ -193,6 +193,7 @@ fn capabilities<'py>(
     out.set_item("weights", accepts.weights)?;
     out.set_item("many_outputs", accepts.many_outputs)?;
     out.set_item("sequences", accepts.sequences)?;
+    out.set_item("classes", learner.any_roles().needs_classes())?;
     out.set_item("probabilities", learner.any_offers().probabilities)?;
     Ok((learner.any_roles().names(), out))
 }

@@ -216,15 +216,14 @@ impl IndicatorRegressionModel {
         if fits { Ok(()) } else { Err(invalid("coefficients do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("Indicator regression");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("Indicator regression");
         for (k, &intercept) in self.intercept.iter().enumerate() {
             let class = &self.classes[k + usize::from(self.intercept.len() == 1)];
-            let mut table =
-                ReportTable::new(&format!("class {}", plain(class)), &["term", "estimate"]);
-            table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept)]);
+            let mut table = Columns::new(&format!("class {}", plain(class)), &["term", "estimate"]);
+            table.push(vec!["(intercept)".into(), Cell::Number(intercept)]);
             for (name, &value) in self.names.iter().zip(self.coef.row(k)) {
-                table.rows.push(vec![name.as_str().into(), Cell::Number(value)]);
+                table.push(vec![name.as_str().into(), Cell::Number(value)]);
             }
             report.tables.push(table);
         }

@@ -176,18 +176,18 @@ pub(super) fn weight_table(
     intercept: &[f64],
     names: &[String],
     classes: &[String],
-) -> Report {
-    let mut report = Report::new(title.to_string());
+) -> Answer {
+    let mut report = Answer::new(title.to_string());
     for k in 0..coef.nrows() {
         let class = classes.get(if coef.nrows() == 1 { 1 } else { k });
         let title = match class {
             Some(class) => format!("score of class {}", learnt_core::error::plain(class)),
             None => "prediction".to_string(),
         };
-        let mut table = ReportTable::new(&title, &["term", "weight"]);
-        table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept[k])]);
+        let mut table = Columns::new(&title, &["term", "weight"]);
+        table.push(vec!["(intercept)".into(), Cell::Number(intercept[k])]);
         for (name, &weight) in names.iter().zip(coef.row(k)) {
-            table.rows.push(vec![name.as_str().into(), Cell::Number(weight)]);
+            table.push(vec![name.as_str().into(), Cell::Number(weight)]);
         }
         report.tables.push(table);
     }

@@ -267,7 +267,7 @@ impl SGDRegressorModel {
         if fits { Ok(()) } else { Err(invalid("weights do not fit the columns")) }
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let title = format!("SGD regression, {} passes", self.n_iter);
         classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &[])
     }

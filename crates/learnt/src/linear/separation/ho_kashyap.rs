@@ -165,7 +165,7 @@ impl HoKashyapClassifierModel {
         self.outcome != "limit"
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let title = format!("Ho-Kashyap, {} after {} steps", self.outcome, self.n_iter);
         line_report(&title, &self.coef, &self.intercept, &self.names, &self.classes)
     }
