@@ -10,7 +10,7 @@
 //! S. Lloyd (1982), IEEE Trans. Inf. Theory 28; D. Arthur and S. Vassilvitskii (2007), SODA.
 
 use super::centres::{self, Cost, Leaders, Race, SeedMemo, Sums};
-use crate::prepare::ColumnMoments;
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::linalg::{Distances, Nearest};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;

@@ -16,7 +16,7 @@ use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
 use super::tables::class_means;
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;

@@ -5,15 +5,15 @@
 //! row sum to 1, but may leave [0, 1]. Two classes have one output, 1 for the second class, and the
 //! threshold 0.5; exactly 0.5 goes to the first class unless `on_boundary` says otherwise. Solved as
 //! `LinearRegression` is, one or two passes over the data. A class between others may never be
-//! chosen: see [`masking`](super::masking).
+//! chosen: see [`masking`](crate::discriminant::masking).
 //!
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.2.
 
 use super::geometry::OnBoundary;
 use super::least_squares::{Problem, Solution, Stage as Pass, Summary};
-use super::predict::linear_predict;
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 

@@ -10,8 +10,8 @@
 
 use super::evidence::Evidence;
 use super::least_squares::{Problem, Solution, Stage, Summary};
-use super::predict::linear_predict;
 use super::questions::QUESTIONS;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Fits a linear function by least squares, and tells how sure it is.

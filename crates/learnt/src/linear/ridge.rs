@@ -10,7 +10,7 @@
 
 use super::coefficient_table::without_tests;
 use super::least_squares::{Problem, Solution, Stage, Summary};
-use super::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Least squares with an L2 penalty on the coefficients.

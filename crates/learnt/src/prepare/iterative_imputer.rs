@@ -8,9 +8,9 @@
 
 use super::affine::check_width;
 use super::categories::TableCounts;
-use super::moments::ColumnMoments;
 use crate::compose::Part;
 use learnt_core::estimator::Accepts;
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 

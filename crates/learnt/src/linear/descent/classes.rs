@@ -2,8 +2,9 @@
 
 use super::effort::Descended;
 use super::line::{Line, Plan, Task};
-use crate::linear::{ClassWeight, linear_predict};
+use crate::linear::ClassWeight;
 use learnt_core::estimator::first_maximum;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Rows of a data set with the classes and weights that descents need.

@@ -14,7 +14,7 @@ use super::effort::{self, Effort};
 use super::line::{Line, Plan, Task};
 use super::loss::{Loss, RealLoss};
 use super::options::{Average, DescentPenalty, LearningRate};
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 

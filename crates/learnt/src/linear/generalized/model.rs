@@ -6,8 +6,8 @@ use super::inference::GeneralizedInference;
 use super::pass::Survey;
 use crate::linear::coefficient_table::{with_tests, without_tests};
 use crate::linear::evidence::aliasing;
-use crate::linear::predict::linear_predict;
 use learnt_core::linalg::dot;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 

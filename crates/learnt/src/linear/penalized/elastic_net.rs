@@ -11,7 +11,7 @@
 
 use super::problem::{Problem, Settings, Solved};
 use super::sums::{Stage, Summary};
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Least squares with an L1 and an L2 penalty on the coefficients.

@@ -9,7 +9,7 @@
 use super::elastic_net::{Selection, coefficient_tables};
 use super::folds::{Alphas, Search};
 use super::problem::Settings;
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Lasso with a penalty chosen by cross-validation.

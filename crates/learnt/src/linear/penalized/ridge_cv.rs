@@ -12,7 +12,7 @@ use super::folds::Folds;
 use super::problem::Problem;
 use super::spectrum::Spectrum;
 use super::sums::Stage;
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Source};

@@ -11,7 +11,7 @@
 
 use super::least_squares::LeastSquares;
 use super::reflection::Reflected;
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;

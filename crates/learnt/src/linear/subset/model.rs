@@ -3,7 +3,7 @@
 use super::folds::FoldErrors;
 use super::reduced::Reduced;
 use super::table::{Fitted, SizeTable};
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// A least-squares fit on chosen columns.

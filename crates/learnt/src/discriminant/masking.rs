@@ -5,8 +5,8 @@
 //!
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.2.
 
-use super::indicator_regression::IndicatorRegression;
-use crate::discriminant::LinearDiscriminantAnalysis;
+use super::LinearDiscriminantAnalysis;
+use crate::linear::IndicatorRegression;
 use crate::prepare::PolynomialFeatures;
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -38,7 +38,7 @@ pub struct Predicted {
 /// Looks for masked classes.
 ///
 /// ```
-/// use learnt::{linear::masking, prelude::*};
+/// use learnt::{discriminant::masking, prelude::*};
 /// let x = Matrix::column_vector((0..6).map(f64::from).collect());
 /// let data = OwnedDataset::classification(x, &[0, 0, 1, 1, 2, 2].map(Label::Int));
 /// let found = masking(&data.view(), &Context::default())?;
