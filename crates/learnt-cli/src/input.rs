@@ -5,7 +5,7 @@ use crate::learner;
 use learnt::data::{OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::prepare::{Formula, Side};
-use learnt_io::{Encoding, Format, Header, Ragged, ColumnRoles, ReadOptions, TargetTask, TypeRule};
+use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
 use std::path::Path;
 
 /// A table, where it came from, and what was noticed on the way.

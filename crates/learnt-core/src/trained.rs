@@ -274,9 +274,10 @@ impl Trained {
 
     /// Rows drawn from the model's density, with the columns of the training rows.
     pub fn sample(&self, rows: usize, run: &Context) -> Result<Table> {
-        let density = self.model.as_density().ok_or_else(|| {
-            Error::unsupported(format!("{} is not a density", self.about.name()))
-        })?;
+        let density = self
+            .model
+            .as_density()
+            .ok_or_else(|| Error::unsupported(format!("{} is not a density", self.about.name())))?;
         Table::new(density.sample(rows, run)?, self.history.schema.clone())
     }
 

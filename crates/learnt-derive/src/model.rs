@@ -288,7 +288,8 @@ mod tests {
             }
         };
         let code = derive(&input).unwrap().to_string();
-        let shown = quote!(("labels", <Vec<u32> as ::learnt_core::persist::Stored>::to_node(&self.labels)));
+        let shown =
+            quote!(("labels", <Vec<u32> as ::learnt_core::persist::Stored>::to_node(&self.labels)));
         assert!(code.contains(&shown.to_string()));
         assert!(code.contains(&quote!(labels: ::core::default::Default::default()).to_string()));
         assert!(!code.contains(&quote!(::std::string::String::from("labels")).to_string()));

@@ -141,7 +141,9 @@ fn target(
             let (task, note) = decide(column, &distinct, values.nrows() as u64, roles)?;
             notes.push(note);
             let y = match task {
-                TargetTask::Regress => OwnedTarget::Real(Matrix::column_vector(values.column(*place))),
+                TargetTask::Regress => {
+                    OwnedTarget::Real(Matrix::column_vector(values.column(*place)))
+                }
                 TargetTask::Classify => classes_of(column, &distinct).encode(values, *place),
             };
             Ok((Some(y), Some(task)))
@@ -248,7 +250,10 @@ pub(crate) fn decide(
         }
         (ColumnKind::Numeric, Some(TargetTask::Classify)) => {
             let count = distinct.values.len();
-            Ok((TargetTask::Classify, format!("task: classify '{name}', {count} classes (numbers)")))
+            Ok((
+                TargetTask::Classify,
+                format!("task: classify '{name}', {count} classes (numbers)"),
+            ))
         }
         (ColumnKind::Numeric, Some(TargetTask::Regress)) => {
             Ok((TargetTask::Regress, format!("task: regress '{name}'")))
@@ -412,8 +417,8 @@ mod tests {
     fn a_misspelt_target_gets_its_neighbour() {
         let targets = ["targett".to_string()];
         let table = table(vec![0.5], Column::numeric("target"));
-        let error =
-            to_dataset(table, &ColumnRoles { targets: &targets, ..ColumnRoles::default() }).unwrap_err();
+        let error = to_dataset(table, &ColumnRoles { targets: &targets, ..ColumnRoles::default() })
+            .unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'target'?"));
     }
 

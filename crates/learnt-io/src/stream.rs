@@ -5,7 +5,8 @@
 //! its own. Compressed files and standard input are first copied to a temporary file.
 
 use crate::dataset::{
-    Classes, Distinct, Places, ColumnRoles, TargetTask, classes_of, decide, missing_target, text_weights,
+    Classes, ColumnRoles, Distinct, Places, TargetTask, classes_of, decide, missing_target,
+    text_weights,
 };
 use crate::input::{self, digest_of};
 use crate::options::{Format, ReadOptions};

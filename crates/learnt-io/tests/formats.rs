@@ -6,7 +6,8 @@ use learnt_core::context::Context;
 use learnt_core::data::{Column, Matrix, Schema, Table};
 use learnt_core::rounds::{InMemory, Source, block_rows};
 use learnt_io::{
-    Format, ReadOptions, ColumnRoles, TargetTask, WriteOptions, open_stream, read, to_dataset, write,
+    ColumnRoles, Format, ReadOptions, TargetTask, WriteOptions, open_stream, read, to_dataset,
+    write,
 };
 use std::path::Path;
 

@@ -6,9 +6,7 @@
 
 use crate::failure::raise;
 use crate::internal;
-use learnt_core::data::{
-    Column, ColumnKind, Label, MatRef, Matrix, Schema, offsets_from_lengths,
-};
+use learnt_core::data::{Column, ColumnKind, Label, MatRef, Matrix, Schema, offsets_from_lengths};
 use learnt_core::error::Result;
 use learnt_core::params::{LearnerSpec, Value};
 use learnt_core::persist::Node;

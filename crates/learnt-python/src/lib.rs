@@ -143,7 +143,8 @@ impl<'py> Rows<'py> {
                 (_, _, Some(values)) => Some(Target::Real(values)),
                 _ => None,
             };
-            let sequences = offsets.map(|offsets| Sequences::new(offsets, x.nrows())).transpose()?;
+            let sequences =
+                offsets.map(|offsets| Sequences::new(offsets, x.nrows())).transpose()?;
             let x = Frame::new(x, schema)?;
             let data = Dataset { x, y, weights: weights.as_deref(), groups: None, sequences };
             let run =

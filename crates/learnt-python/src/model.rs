@@ -104,12 +104,7 @@ impl Model {
     }
 
     /// Rows drawn from the model's density.
-    fn sample<'py>(
-        &self,
-        py: Python<'py>,
-        rows: usize,
-        seed: u64,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn sample<'py>(&self, py: Python<'py>, rows: usize, seed: u64) -> PyResult<Bound<'py, PyAny>> {
         let outcome = interrupt::run(py, |observer| {
             let run = Context::default().with_seed(seed).observed_by(observer);
             self.trained.sample(rows, &run)
@@ -269,9 +264,7 @@ fn prediction_object(py: Python<'_>, prediction: Prediction) -> PyResult<Bound<'
             let sign = |outlier| if outlier { -1_i64 } else { 1 };
             Ok(PyArray1::from_iter(py, flags.into_iter().map(sign)).into_any())
         }
-        Prediction::Table(table) => {
-            Ok(table_object(py, table)?.into_pyobject(py)?.into_any())
-        }
+        Prediction::Table(table) => Ok(table_object(py, table)?.into_pyobject(py)?.into_any()),
     }
 }
 
