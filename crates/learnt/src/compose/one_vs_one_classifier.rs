@@ -64,6 +64,7 @@ impl OneVsOneClassifier {
 
 impl Estimator for OneVsOneClassifier {
     type Model = OneVsOneClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("multiclass.OneVsOneClassifier")
         .without_probabilities()
         .alias(&["one-vs-one", "ovo"])

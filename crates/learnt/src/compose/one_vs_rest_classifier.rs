@@ -56,6 +56,7 @@ impl OneVsRestClassifier {
 
 impl Estimator for OneVsRestClassifier {
     type Model = OneVsRestClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("multiclass.OneVsRestClassifier")
         .alias(&["one-vs-rest", "ovr"])
         .weights()

@@ -109,6 +109,7 @@ fn learner_of(value: &Value) -> Result<Box<dyn AnyEstimator>> {
 
 impl Estimator for IterativeImputer {
     type Model = IterativeImputerModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::transformer("impute.IterativeImputer")
         .weights()
         .missing()
