@@ -371,12 +371,12 @@ class Online:
         return order[codes], known
 
 
-class Margins:
+class DecisionScores:
     """A classifier that gives decision scores."""
 
     def decision_function(self, X):
         """Scores: one a row for two classes (positive means the second), else one a class."""
-        values = self._call("margins", X)
+        values = self._call("decision_scores", X)
         return values.ravel() if values.shape[1] == 1 else values
 
 
@@ -431,7 +431,7 @@ class Transformer(BaseEstimator):
 
 
 class Invertible:
-    """A transformer with a way back."""
+    """A transformer with an inverse."""
 
     def inverse_transform(self, X):
         """The rows before the transformation."""
@@ -492,7 +492,7 @@ class Composite(Scored, BaseEstimator):
     predict = _AsLastStep(Predictor.predict)
     predict_proba = _AsLastStep(Probabilities.predict_proba)
     predict_log_proba = _AsLastStep(Probabilities.predict_log_proba)
-    decision_function = _AsLastStep(Margins.decision_function)
+    decision_function = _AsLastStep(DecisionScores.decision_function)
     fit_predict = _AsLastStep(Clusterer.fit_predict)
     transform = _AsLastStep(Transformer.transform)
     fit_transform = _AsLastStep(Transformer.fit_transform)
@@ -552,7 +552,7 @@ def threads(count):
 
 
 def default_threads():
-    """Threads where nothing is said: the innermost `threads`, the environment, or all."""
+    """The default number of threads: the innermost `threads`, the environment, or all."""
     if _threads:
         return _threads[-1]
     for variable in ("LEARNT_NUM_THREADS", "OMP_NUM_THREADS"):

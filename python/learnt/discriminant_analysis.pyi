@@ -2,10 +2,10 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._base import Classifier, Margins, Probabilities, Transformer
+from ._base import Classifier, DecisionScores, Probabilities, Transformer
 from ._sklearn import Weighted
 
-class LinearDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier, Transformer):
+class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier, Transformer):
     coef_: Any
     intercept_: Any
     covariance_: Any
@@ -30,7 +30,7 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier, T
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearDiscriminantAnalysis: ...
 
-class QuadraticDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier):
+class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
     covariance_: Any
     means_: Any
     priors_: Any
@@ -52,7 +52,7 @@ class QuadraticDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> QuadraticDiscriminantAnalysis: ...
 
-class RegularizedDiscriminantAnalysis(Weighted, Probabilities, Margins, Classifier):
+class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
     covariance_: Any
     means_: Any
     priors_: Any

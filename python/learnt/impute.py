@@ -75,9 +75,9 @@ class IterativeImputer(Weighted, Transformer):
     Parameters
     ----------
     estimator : a value or None, default=None
-        The regressor for numeric columns; least squares if nothing is said.
+        The regressor for numeric columns; least squares by default.
     classifier : a value or None, default=None
-        The classifier for categorical columns; they keep their mode if nothing is said.
+        The classifier for categorical columns; by default they keep their mode.
     max_iter : a whole number >= 0, default=10
         Largest number of rounds.
     tol : a number >= 0, default=0.001

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import Classifier, Margins, Online, Probabilities, Regressor, SomeProbabilities
+from ._base import Classifier, DecisionScores, Online, Probabilities, Regressor, SomeProbabilities
 from ._sklearn import Weighted
 from ._linear import constrained_least_squares as constrained_least_squares
 from ._linear import enet_path as enet_path
@@ -61,7 +61,7 @@ class Ridge(Weighted, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge: ...
 
-class LogisticRegression(Weighted, Probabilities, Margins, Classifier):
+class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     coef_: Any
     intercept_: Any
     n_iter_: Any
@@ -147,7 +147,7 @@ class StepwiseRegression(Weighted, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StepwiseRegression: ...
 
-class IndicatorRegression(Weighted, Margins, Classifier):
+class IndicatorRegression(Weighted, DecisionScores, Classifier):
     coef_: Any
     intercept_: Any
     classes_: Any
@@ -285,7 +285,7 @@ class TweedieRegressor(Weighted, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TweedieRegressor: ...
 
-class SGDClassifier(Weighted, Online, SomeProbabilities, Margins, Classifier):
+class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classifier):
     coef_: Any
     intercept_: Any
     n_iter_: Any
@@ -355,7 +355,7 @@ class SGDRegressor(Weighted, Online, Regressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
 
-class Perceptron(Weighted, Online, Margins, Classifier):
+class Perceptron(Weighted, Online, DecisionScores, Classifier):
     coef_: Any
     intercept_: Any
     n_iter_: Any
@@ -390,7 +390,7 @@ class Perceptron(Weighted, Online, Margins, Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron: ...
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron: ...
 
-class MinimumSquaredErrorClassifier(Weighted, Margins, Classifier):
+class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
     coef_: Any
     intercept_: Any
     separates_: Any
@@ -412,7 +412,7 @@ class MinimumSquaredErrorClassifier(Weighted, Margins, Classifier):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MinimumSquaredErrorClassifier: ...
 
-class HoKashyapClassifier(Weighted, Margins, Classifier):
+class HoKashyapClassifier(Weighted, DecisionScores, Classifier):
     coef_: Any
     intercept_: Any
     a_: Any

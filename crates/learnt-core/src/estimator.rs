@@ -164,7 +164,7 @@ pub trait Classifier: Model {
     }
 
     /// Scores whose sign or order gives the class: one column for two classes, else one a class.
-    fn margins_in(&self, _x: &Frame, _run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, _x: &Frame, _run: &Context) -> Result<Matrix> {
         Err(Error::unsupported("this model gives no decision scores"))
     }
 
@@ -189,9 +189,9 @@ pub trait Transformer: Model {
     /// The table after the transformation; the schema names its columns.
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table>;
 
-    /// The way back, where there is one.
-    fn inverse_in(&self, _x: &Frame, _run: &Context) -> Result<Table> {
-        Err(Error::unsupported("this transformation has no way back"))
+    /// The rows before the transformation, where it can be undone.
+    fn inverse_transform_in(&self, _x: &Frame, _run: &Context) -> Result<Table> {
+        Err(Error::unsupported("this transformation has no inverse"))
     }
 
     /// The same, with all threads.
@@ -318,9 +318,9 @@ pub struct Offers {
     /// Class probabilities with some parameters: [`Estimator::offers`] knows with which.
     pub some_probabilities: bool,
     /// Decision scores.
-    pub margins: bool,
-    /// The way back from a transformation.
-    pub inverse: bool,
+    pub decision_scores: bool,
+    /// The inverse of a transformation.
+    pub inverse_transform: bool,
     /// Clusters of new rows.
     pub assign: bool,
 }
@@ -356,8 +356,8 @@ impl About {
             offers: Offers {
                 probabilities: false,
                 some_probabilities: false,
-                margins: false,
-                inverse: false,
+                decision_scores: false,
+                inverse_transform: false,
                 assign: false,
             },
             uses: Uses {
@@ -456,11 +456,11 @@ facts! {
     /// Takes several numeric targets.
     many_outputs: accepts.many_outputs = true;
     /// Gives decision scores.
-    margins: offers.margins = true;
+    decision_scores: offers.decision_scores = true;
     /// Gives no probabilities.
     without_probabilities: offers.probabilities = false;
-    /// Has a way back.
-    inverse: offers.inverse = true;
+    /// Has an inverse transform.
+    inverse_transform: offers.inverse_transform = true;
     /// Assigns new rows to clusters.
     assign: offers.assign = true;
     /// Depends on the seed.

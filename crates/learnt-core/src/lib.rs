@@ -5,6 +5,7 @@
 
 extern crate self as learnt_core;
 
+pub mod chart;
 pub mod context;
 pub mod data;
 pub mod error;

@@ -120,7 +120,7 @@ impl Model {
     }
 
     /// Decision scores.
-    fn margins<'py>(
+    fn decision_scores<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         columns: Columns,
@@ -129,7 +129,7 @@ impl Model {
         let matrix = self.apply(x, columns, threads, |trained, x, run| {
             let classifier =
                 trained.model.as_classifier().ok_or_else(|| not(trained, "classifier"))?;
-            classifier.margins_in(x, run)
+            classifier.decision_scores_in(x, run)
         })?;
         convert::array(x.py(), matrix)
     }
@@ -149,7 +149,7 @@ impl Model {
         table_object(x.py(), table)
     }
 
-    /// The way back from transformed rows, which need no names.
+    /// The rows before the transformation; transformed rows need no names.
     fn inverse<'py>(
         &self,
         x: &Bound<'py, PyAny>,
@@ -166,7 +166,7 @@ impl Model {
             let schema = Schema::unnamed(values.ncols());
             let rows = Frame::new(values, &schema)?;
             rows.check(Accepts { missing: self.accepts.missing, ..Accepts::default() }, &run)?;
-            transformer.inverse_in(&rows, &run)
+            transformer.inverse_transform_in(&rows, &run)
         })?;
         table_object(py, outcome.value)
     }

@@ -32,8 +32,8 @@ pub fn describe(entry: &Entry) -> Json {
         "offers": {
             "probabilities": offers.probabilities,
             "some_probabilities": offers.some_probabilities,
-            "margins": offers.margins,
-            "inverse": offers.inverse,
+            "decision_scores": offers.decision_scores,
+            "inverse_transform": offers.inverse_transform,
             "assign": offers.assign,
         },
         "uses": {

@@ -8,7 +8,7 @@ use learnt::data::{
     Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target,
 };
 use learnt::error::{Code, Error, Result, plain};
-use learnt::metrics::{self, Direction, Said, Task};
+use learnt::metrics::{self, Direction, Predictions, Task};
 use learnt::report::{Cell, ReportTable, finite};
 use learnt::trained::{Prediction, Trained};
 use learnt_io::WriteOptions;
@@ -221,8 +221,9 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> 
         true => metrics::usual(Task::of(data)),
         false => names.iter().map(|name| metrics::find(name)).collect::<Result<Vec<_>>>()?,
     };
-    let said = trained.with_aligned(&data.x, |x| Said::by(trained.model.as_ref(), x, &call.run))?;
-    let outcome = said.beside(data);
+    let predictions =
+        trained.with_aligned(&data.x, |x| Predictions::of(trained.model.as_ref(), x, &call.run))?;
+    let outcome = predictions.with_truth(data);
     Ok(chosen
         .iter()
         .map(|metric| {

@@ -51,7 +51,7 @@ impl Lbfgs {
         }
     }
 
-    /// The length of the first step along the negative gradient, 1 / |g| if nothing is said; 1 is
+    /// The length of the first step along the negative gradient, 1 / |g| by default; 1 is
     /// right where the Hessian at the start is the identity.
     #[must_use]
     pub fn with_first_step(self, step: f64) -> Self {

@@ -47,7 +47,7 @@ pub trait Stored: Sized {
         Node::List(items.iter().map(Self::to_node).collect())
     }
 
-    /// The way back from [`Stored::list_to_node`].
+    /// The inverse of [`Stored::list_to_node`].
     fn list_from_node(node: &Node) -> Result<Vec<Self>> {
         match node {
             Node::List(items) => items.iter().map(Self::from_node).collect(),

@@ -61,7 +61,7 @@ impl Estimator for OneVsOneClassifier {
         .alias(&["one-vs-one", "ovo"])
         .weights()
         .only_by_name()
-        .margins()
+        .decision_scores()
         .threads()
         .iterations()
         .scaling()
@@ -186,7 +186,7 @@ impl OneVsOneClassifierModel {
 }
 
 impl Classifier for OneVsOneClassifierModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         if let Some(part) = self.only() {
             return Ok(Matrix::column_vector(two_class_scores(part, x, run)?));
         }
@@ -240,8 +240,8 @@ mod tests {
         let alone = LogisticRegression::default().fit(&data.view()).unwrap();
         let model = OneVsOneClassifier::default().fit(&data.view()).unwrap();
         assert_eq!(
-            model.margins_in(&frame, &run).unwrap(),
-            alone.margins_in(&frame, &run).unwrap()
+            model.decision_scores_in(&frame, &run).unwrap(),
+            alone.decision_scores_in(&frame, &run).unwrap()
         );
         assert_eq!(model.classify(&frame).unwrap(), alone.classify(&frame).unwrap());
     }
@@ -261,7 +261,7 @@ mod tests {
         for estimator in [logistic, Learner::from(GaussianNB::default())] {
             let model = OneVsOneClassifier { estimator }.fit(&data.view()).unwrap();
             assert_eq!(model.models().count(), 6);
-            let margins = model.margins_in(&data.x.frame(), &run).unwrap();
+            let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();
             let codes = model.classify(&data.x.frame()).unwrap();
             for (row, &code) in margins.rows().zip(&codes) {
                 assert_eq!(learnt_core::estimator::first_maximum(row), code);

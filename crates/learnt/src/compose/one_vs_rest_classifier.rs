@@ -52,7 +52,7 @@ impl Estimator for OneVsRestClassifier {
         .alias(&["one-vs-rest", "ovr"])
         .weights()
         .only_by_name()
-        .margins()
+        .decision_scores()
         .threads()
         .iterations()
         .scaling()
@@ -138,9 +138,9 @@ impl OneVsRestClassifierModel {
 }
 
 impl Classifier for OneVsRestClassifierModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         match self.only()? {
-            Some(model) => model.margins_in(x, run),
+            Some(model) => model.decision_scores_in(x, run),
             None => self.columns(x, f64::NEG_INFINITY, |part| two_class_scores(part, x, run)),
         }
     }
@@ -160,7 +160,7 @@ impl Classifier for OneVsRestClassifierModel {
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         match self.only()? {
             Some(model) => model.classify_in(x, run),
-            None => Ok(self.margins_in(x, run)?.rows().map(first_maximum).collect()),
+            None => Ok(self.decision_scores_in(x, run)?.rows().map(first_maximum).collect()),
         }
     }
 }
@@ -196,8 +196,8 @@ mod tests {
         let model = OneVsRestClassifier::default().fit(&data.view()).unwrap();
         let run = Context::default();
         assert_eq!(
-            model.margins_in(&frame, &run).unwrap(),
-            alone.margins_in(&frame, &run).unwrap()
+            model.decision_scores_in(&frame, &run).unwrap(),
+            alone.decision_scores_in(&frame, &run).unwrap()
         );
         assert_eq!(model.probabilities(&frame).unwrap(), alone.probabilities(&frame).unwrap());
         assert_eq!(model.classify(&frame).unwrap(), alone.classify(&frame).unwrap());
@@ -211,8 +211,8 @@ mod tests {
         let second = OwnedDataset::classification(data.x.values().clone(), &labels);
         let alone = LogisticRegression::default().fit(&second.view()).unwrap();
         let run = Context::default();
-        let margins = model.margins_in(&data.x.frame(), &run).unwrap();
-        let expected = alone.margins_in(&data.x.frame(), &run).unwrap();
+        let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();
+        let expected = alone.decision_scores_in(&data.x.frame(), &run).unwrap();
         assert_eq!(margins.column(1), expected.column(0));
         let right = model.classify(&data.x.frame()).unwrap();
         assert!(right.iter().enumerate().filter(|(i, k)| i % 3 == **k as usize).count() > 80);

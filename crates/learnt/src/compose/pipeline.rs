@@ -422,9 +422,9 @@ impl Classifier for PipelineModel {
         let last = self.role(Model::as_classifier)?;
         self.prepared(x, run, |x| last.probabilities_in(x, run))
     }
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let last = self.role(Model::as_classifier)?;
-        self.prepared(x, run, |x| last.margins_in(x, run))
+        self.prepared(x, run, |x| last.decision_scores_in(x, run))
     }
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         let last = self.role(Model::as_classifier)?;
@@ -436,13 +436,13 @@ impl Transformer for PipelineModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         through(&self.parts, x, run)?.ok_or_else(|| Error::internal("a pipeline without steps"))
     }
-    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         let mut table: Option<Table> = None;
         for part in self.parts.iter().rev() {
             let frame = table.as_ref().map_or(*x, Table::frame);
             table = Some(
                 part.transformer()?
-                    .inverse_in(&frame, run)
+                    .inverse_transform_in(&frame, run)
                     .map_err(|error| error.within(&part.name))?,
             );
         }

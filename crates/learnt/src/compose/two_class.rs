@@ -23,12 +23,12 @@ pub(super) fn class_rows(data: &Dataset) -> Result<Vec<usize>> {
     }
 }
 
-/// Scores of the second of two classes, 0 on the boundary: margins, else probabilities less ½.
+/// Scores of the second of two classes, 0 on the boundary: scores, else probabilities less ½.
 pub(super) fn two_class_scores(part: &Fitted, x: &Frame, run: &Context) -> Result<Vec<f64>> {
     let model = part.classifier()?;
-    let (scores, shift) = match model.margins_in(x, run) {
+    let (scores, shift) = match model.decision_scores_in(x, run) {
         Err(error) if error.code() == Code::Unsupported => (model.probabilities_in(x, run)?, 0.5),
-        margins => (margins?, 0.0),
+        scores => (scores?, 0.0),
     };
     match scores.ncols() {
         1 | 2 => Ok(scores.rows().map(|row| row[row.len() - 1] - shift).collect()),

@@ -116,7 +116,7 @@ impl Estimator for LinearDiscriminantAnalysis {
             .also_transformer()
             .alias(&["lda"])
             .weights()
-            .margins()
+            .decision_scores()
             .threads()
             .streaming()
             .complexity(20)
@@ -246,16 +246,16 @@ impl LinearDiscriminantAnalysis {
 }
 
 impl Classifier for LinearDiscriminantAnalysisModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         linear_predict(x, &self.coef, &self.intercept, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(&self.margins_in(x, run)?))
+        Ok(posterior::probabilities(&self.decision_scores_in(x, run)?))
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(posterior::classes(&self.margins_in(x, run)?))
+        Ok(posterior::classes(&self.decision_scores_in(x, run)?))
     }
 }
 
@@ -302,7 +302,7 @@ impl LinearDiscriminantAnalysisModel {
             let got = format!("{first} and {second}");
             return Err(Error::parameter("classes", format!("below {classes}"), got));
         }
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         let score = |row: &[f64], k: usize| match row {
             [margin] => margin * k as f64,
             row => row[k],

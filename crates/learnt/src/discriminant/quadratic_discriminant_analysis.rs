@@ -99,7 +99,7 @@ impl Estimator for QuadraticDiscriminantAnalysis {
         &About::classifier("discriminant_analysis.QuadraticDiscriminantAnalysis")
             .alias(&["qda"])
             .weights()
-            .margins()
+            .decision_scores()
             .threads()
             .streaming()
             .complexity(25)
@@ -183,16 +183,16 @@ impl QuadraticDiscriminantAnalysis {
 }
 
 impl Classifier for QuadraticDiscriminantAnalysisModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         self.gaussians.margins(x, &self.means, &self.priors, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(&self.margins_in(x, run)?))
+        Ok(posterior::probabilities(&self.decision_scores_in(x, run)?))
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(posterior::classes(&self.margins_in(x, run)?))
+        Ok(posterior::classes(&self.decision_scores_in(x, run)?))
     }
 }
 

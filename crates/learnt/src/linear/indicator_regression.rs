@@ -82,7 +82,7 @@ impl Estimator for IndicatorRegression {
     const ABOUT: &'static About = &About::classifier("linear_model.IndicatorRegression")
         .without_probabilities()
         .weights()
-        .margins()
+        .decision_scores()
         .threads()
         .streaming()
         .complexity(20)
@@ -175,7 +175,7 @@ impl IndicatorRegression {
 
 impl Classifier for IndicatorRegressionModel {
     /// The fitted values; for two classes the one of the second less 0.5.
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let mut out = linear_predict(x, &self.coef, &self.intercept, run)?;
         if self.coef.nrows() == 1 {
             out.as_mut_slice().iter_mut().for_each(|fit| *fit -= 0.5);
@@ -184,7 +184,7 @@ impl Classifier for IndicatorRegressionModel {
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         Ok(match margins.ncols() {
             1 => margins.as_slice().iter().map(|&m| self.on_boundary.class(m, 0.0)).collect(),
             _ => margins.rows().map(first_maximum).collect(),

@@ -146,7 +146,7 @@ impl Estimator for LogisticRegression {
     const ABOUT: &'static About = &About::classifier("linear_model.LogisticRegression")
         .alias(&["logistic"])
         .weights()
-        .margins()
+        .decision_scores()
         .threads()
         .iterations()
         .streaming()
@@ -246,7 +246,7 @@ impl LogisticRegression {
 }
 
 impl Classifier for LogisticRegressionModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         self.by_rows(x, run, self.coef.nrows(), |margins, rows, out| {
             for (i, out) in out.chunks_exact_mut(margins.len() / rows.max(1)).enumerate() {
                 out.iter_mut().enumerate().for_each(|(k, out)| *out = margins[k * rows + i]);
@@ -263,7 +263,7 @@ impl Classifier for LogisticRegressionModel {
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         Ok(match self.coef.nrows() {
             1 => margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
             _ => margins.rows().map(first_maximum).collect(),

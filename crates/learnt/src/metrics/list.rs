@@ -283,9 +283,9 @@ fn positive_class(outcome: &Outcome, classes: usize) -> Result<usize> {
     }
 }
 
-/// Scores as the ranking needs them: probabilities, else margins.
+/// Scores as the ranking needs them: probabilities, else decision scores.
 fn class_scores<'a>(outcome: &Outcome<'a>) -> Result<MatRef<'a>> {
-    let scores = outcome.probabilities.or(outcome.margins);
+    let scores = outcome.probabilities.or(outcome.decision_scores);
     Outcome::given(scores, "probabilities or decision scores")
 }
 
@@ -357,12 +357,15 @@ mod tests {
     }
 
     #[test]
-    fn margins_stand_in_for_probabilities_and_the_positive_class_can_be_chosen() {
+    fn decision_scores_stand_in_for_probabilities_and_the_positive_class_can_be_chosen() {
         let classes = ["a", "b"].map(Label::from);
-        let margins = Matrix::column_vector(vec![-1.0, 0.5, 2.0]);
+        let decision_scores = Matrix::column_vector(vec![-1.0, 0.5, 2.0]);
         let truth = Target::Class { codes: &[0, 0, 1], classes: &classes };
-        let outcome =
-            Outcome { truth: Some(truth), margins: Some(margins.view()), ..Outcome::default() };
+        let outcome = Outcome {
+            truth: Some(truth),
+            decision_scores: Some(decision_scores.view()),
+            ..Outcome::default()
+        };
         let auc = find("auc").unwrap();
         let run = Context::default();
         assert_eq!((auc.score)(&outcome, &run).unwrap(), 1.0);

@@ -1,7 +1,7 @@
 //! Scores: how good predictions are, by name and as functions.
 //!
 //! [`METRICS`] lists what the command line and comparisons can ask for; each takes an [`Outcome`],
-//! which holds the truth and what a model said. A score that does not exist for these rows (one
+//! which holds the truth and what a model predicted. A score that does not exist for these rows (one
 //! class, nothing predicted positive, a constant truth) is an error with the reason, never NaN.
 
 mod classification;
@@ -117,7 +117,7 @@ pub fn usual(task: Task) -> Vec<&'static Metric> {
     names.iter().filter_map(|name| find(name).ok()).collect()
 }
 
-/// The truth about some rows, and what a model said about them.
+/// The truth about some rows, and what a model predicted about them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome<'a> {
     /// What is true, for supervised models.
@@ -131,12 +131,12 @@ pub struct Outcome<'a> {
     /// Predicted probabilities, one column a class.
     pub probabilities: Option<MatRef<'a>>,
     /// Predicted scores, one column for two classes, else one a class.
-    pub margins: Option<MatRef<'a>>,
+    pub decision_scores: Option<MatRef<'a>>,
     /// Clusters; `None` is noise.
     pub clusters: Option<&'a [Option<u32>]>,
     /// How much each row counts.
     pub weights: Option<&'a [f64]>,
-    /// The class of interest among two; the second if nothing is said.
+    /// The class of interest among two; the second by default.
     pub positive: Option<u32>,
 }
 
@@ -162,43 +162,43 @@ impl<'a> Outcome<'a> {
 
 /// The predictions of a model, kept so that an [`Outcome`] can point to them.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct Predictions {
     values: Option<Matrix>,
     codes: Option<Vec<u32>>,
     probabilities: Option<Matrix>,
-    margins: Option<Matrix>,
+    decision_scores: Option<Matrix>,
     clusters: Option<Vec<Option<u32>>>,
 }
 
-impl Said {
+impl Predictions {
     /// All that the model says about the rows.
-    pub fn by(model: &dyn Model, x: &Frame, run: &Context) -> Result<Said> {
-        let mut said = Said::default();
+    pub fn of(model: &dyn Model, x: &Frame, run: &Context) -> Result<Predictions> {
+        let mut predictions = Predictions::default();
         if let Some(regressor) = model.as_regressor() {
-            said.values = Some(regressor.predict_in(x, run)?);
+            predictions.values = Some(regressor.predict_in(x, run)?);
         }
         if let Some(classifier) = model.as_classifier() {
-            said.codes = Some(classifier.classify_in(x, run)?);
-            said.probabilities = offered(classifier.probabilities_in(x, run))?;
-            if said.probabilities.is_none() {
-                said.margins = offered(classifier.margins_in(x, run))?;
+            predictions.codes = Some(classifier.classify_in(x, run)?);
+            predictions.probabilities = offered(classifier.probabilities_in(x, run))?;
+            if predictions.probabilities.is_none() {
+                predictions.decision_scores = offered(classifier.decision_scores_in(x, run))?;
             }
         }
         if let Some(clusterer) = model.as_clusterer() {
-            said.clusters = offered(clusterer.assign_in(x, run))?;
+            predictions.clusters = offered(clusterer.assign_in(x, run))?;
         }
-        Ok(said)
+        Ok(predictions)
     }
 
     /// The predictions beside the truth.
-    pub fn beside<'a>(&'a self, data: &Dataset<'a>) -> Outcome<'a> {
+    pub fn with_truth<'a>(&'a self, data: &Dataset<'a>) -> Outcome<'a> {
         Outcome {
             truth: data.y,
             x: Some(data.x),
             values: self.values.as_ref().map(Matrix::view),
             codes: self.codes.as_deref(),
             probabilities: self.probabilities.as_ref().map(Matrix::view),
-            margins: self.margins.as_ref().map(Matrix::view),
+            decision_scores: self.decision_scores.as_ref().map(Matrix::view),
             clusters: self.clusters.as_deref(),
             weights: data.weights,
             positive: None,

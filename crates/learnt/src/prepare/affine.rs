@@ -1,4 +1,4 @@
-//! Columns by their own line: x ↦ (x - shift) / scale, and the way back. What the scalers share.
+//! Columns by their own line: x ↦ (x - shift) / scale, and its inverse. What the scalers share.
 
 use learnt_core::prelude::*;
 

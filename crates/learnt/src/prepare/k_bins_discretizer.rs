@@ -3,7 +3,7 @@
 //! Cuts at equal widths, at quantiles, at given places, or where classes change (see
 //! [`entropy_cuts`](super::entropy_cuts::entropy_cuts)). Bins are closed on the left as in
 //! scikit-learn: a value at a cut goes to the upper bin; with `closed` = `right` it goes to the lower
-//! one. Values beyond the first and last edge belong to the first and last bin. The way back gives
+//! one. Values beyond the first and last edge belong to the first and last bin. The inverse transform gives
 //! the middle of the bin.
 
 use super::affine::check_width;
@@ -190,12 +190,12 @@ impl Estimator for KBinsDiscretizer {
     const ABOUT: &'static About = &About::transformer("preprocessing.KBinsDiscretizer")
         .alias(&["bins"])
         .weights()
-        .inverse()
+        .inverse_transform()
         .threads()
         .complexity(5)
         .cost("n p log n time, n memory a thread")
         .reference("U. Fayyad, K. Irani, Multi-interval discretization (1993), for `entropy`")
-        .exempt(&[("inverse", "the way back gives the middle of the bin")]);
+        .exempt(&[("inverse", "the inverse transform gives the middle of the bin")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<KBinsDiscretizerModel> {
         let width = data.x.ncols();
@@ -288,7 +288,7 @@ impl Transformer for KBinsDiscretizerModel {
         Table::new(out, self.encoded_schema(x.schema())?)
     }
 
-    fn inverse_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
         let width = match self.encode {
             BinEncode::Ordinal => self.n_bins.len(),
             _ => self.n_bins.iter().sum(),
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(table.values().row(0), [1.0, 0.0]);
         assert_eq!(table.schema().column(1).name, "x0_1.0");
         let run = Context::default();
-        let back = model.inverse_in(&table.frame(), &run).unwrap();
+        let back = model.inverse_transform_in(&table.frame(), &run).unwrap();
         assert_eq!(back.values().column(0), [1.0, 1.0, 3.0, 3.0]);
     }
 

@@ -40,7 +40,7 @@ impl Estimator for MaxAbsScaler {
     const ABOUT: &'static About = &About::transformer("preprocessing.MaxAbsScaler")
         .alias(&["maxabs"])
         .missing()
-        .inverse()
+        .inverse_transform()
         .streaming()
         .threads()
         .complexity(5)
@@ -94,7 +94,7 @@ impl Transformer for MaxAbsScalerModel {
         map_columns(x, self.scale.len(), run, |v, j| clip(v / self.scale[j]))
     }
 
-    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         map_columns(x, self.scale.len(), run, |v, j| v * self.scale[j])
     }
 }

@@ -69,7 +69,7 @@ impl Estimator for MinMaxScaler {
     const ABOUT: &'static About = &About::transformer("preprocessing.MinMaxScaler")
         .alias(&["minmax"])
         .missing()
-        .inverse()
+        .inverse_transform()
         .streaming()
         .threads()
         .complexity(5)
@@ -142,7 +142,7 @@ impl Transformer for MinMaxScalerModel {
         map_columns(x, self.scale.len(), run, |v, j| clip(v * self.scale[j] + self.min[j]))
     }
 
-    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         map_columns(x, self.scale.len(), run, |v, j| (v - self.min[j]) / self.scale[j])
     }
 }

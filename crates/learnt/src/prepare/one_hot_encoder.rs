@@ -73,7 +73,7 @@ impl Estimator for OneHotEncoder {
         .alias(&["one-hot"])
         .missing()
         .categories()
-        .inverse()
+        .inverse_transform()
         .streaming()
         .complexity(5)
         .cost("n (number of categories) time and memory");
@@ -180,7 +180,7 @@ impl Transformer for OneHotEncoderModel {
     }
 
     /// The category of the largest column; a row of zeros is the dropped category, or missing.
-    fn inverse_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
         let (starts, width) = self.starts();
         check_width(x, width)?;
         let mut out = Matrix::zeros(x.nrows(), self.columns.len());
@@ -246,7 +246,7 @@ mod tests {
         let model = learner.fit(&weather().view()).unwrap();
         let table = model.transform(&weather().x.frame()).unwrap();
         assert_eq!(table.values().ncols(), 1);
-        let back = model.inverse_in(&table.frame(), &Context::default()).unwrap();
+        let back = model.inverse_transform_in(&table.frame(), &Context::default()).unwrap();
         assert_eq!(back.values(), weather().x.values());
     }
 

@@ -71,7 +71,7 @@ impl Estimator for OrdinalEncoder {
         .alias(&["ordinal"])
         .missing()
         .categories()
-        .inverse()
+        .inverse_transform()
         .streaming()
         .complexity(5)
         .cost("n p time, memory for the distinct values");
@@ -154,7 +154,7 @@ impl Transformer for OrdinalEncoderModel {
         Table::new(out, Schema::numeric(x.schema().names())?)
     }
 
-    fn inverse_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
         check_width(x, self.categories.len())?;
         let mut out = Matrix::zeros(x.nrows(), x.ncols());
         for (j, categories) in self.categories.iter().enumerate() {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(&coded.values().as_slice()[..3], [1.0, 0.0, 1.0]);
         assert!(coded.values()[(3, 0)].is_nan());
         let run = Context::default();
-        let back = model.inverse_in(&coded.frame(), &run).unwrap();
+        let back = model.inverse_transform_in(&coded.frame(), &run).unwrap();
         assert_eq!(&back.values().as_slice()[..3], [0.0, 1.0, 0.0]);
     }
 

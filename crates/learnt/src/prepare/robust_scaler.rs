@@ -72,7 +72,7 @@ impl Estimator for RobustScaler {
     const ABOUT: &'static About = &About::transformer("preprocessing.RobustScaler")
         .weights()
         .missing()
-        .inverse()
+        .inverse_transform()
         .threads()
         .complexity(5)
         .cost("n p log n time, n memory a thread");
@@ -130,7 +130,7 @@ impl Transformer for RobustScalerModel {
         map_columns(x, self.center.len(), run, |v, j| (v - self.shift(j)) / self.divisor(j))
     }
 
-    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         map_columns(x, self.center.len(), run, |v, j| v * self.divisor(j) + self.shift(j))
     }
 }

@@ -54,7 +54,7 @@ impl Estimator for StandardScaler {
         .alias(&["standardize", "scale"])
         .weights()
         .missing()
-        .inverse()
+        .inverse_transform()
         .streaming()
         .threads()
         .complexity(5)
@@ -137,7 +137,7 @@ impl Transformer for StandardScalerModel {
         map_columns(x, self.mean.len(), run, |v, j| (v - self.shift(j)) / self.divisor(j))
     }
 
-    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         map_columns(x, self.mean.len(), run, |v, j| v * self.divisor(j) + self.shift(j))
     }
 }

@@ -98,7 +98,7 @@ impl Estimator for PCA {
     const ABOUT: &'static About = &About::transformer("decomposition.PCA")
         .alias(&["pca"])
         .weights()
-        .inverse()
+        .inverse_transform()
         .streaming()
         .threads()
         .scaling()
@@ -451,7 +451,7 @@ impl Transformer for PCAModel {
         Table::new(values, Schema::numeric((0..scales.len()).map(|k| format!("pca{k}")))?)
     }
 
-    fn inverse_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+    fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         check_width(x, self.n_components, "there are components")?;
         let scales = self.scales();
         let directions = Matrix::from_fn(self.mean.len(), self.n_components, |j, k| {
@@ -542,7 +542,7 @@ mod tests {
                     assert!((again.scatter[(i, j)] / 299.0 - expected).abs() < 1e-10);
                 }
             }
-            let back = model.inverse_in(&scores.frame(), &Context::default()).unwrap();
+            let back = model.inverse_transform_in(&scores.frame(), &Context::default()).unwrap();
             for (a, b) in back.values().as_slice().iter().zip(data.x.values().as_slice()) {
                 assert!((a - b).abs() < 1e-10);
             }

@@ -5,7 +5,7 @@
 //! child run of its own seed, so any number of threads gives the same scores.
 
 use super::folds::{Split, Splitter};
-use crate::metrics::{Metric, Said, Task};
+use crate::metrics::{Metric, Predictions, Task};
 use learnt_core::context::Recorder;
 use learnt_core::error::Warning;
 use learnt_core::prelude::*;
@@ -107,9 +107,9 @@ fn fit_and_score(
     let start = Instant::now();
     let model = learner.fit_any(&train.view(), run)?;
     let fitted = Instant::now();
-    let said = Said::by(model.as_ref(), &test.x.frame(), run)?;
+    let predictions = Predictions::of(model.as_ref(), &test.x.frame(), run)?;
     let view = test.view();
-    let outcome = said.beside(&view);
+    let outcome = predictions.with_truth(&view);
     let scores = metrics.iter().map(|metric| (metric.score)(&outcome, run)).collect();
     Ok(Scored {
         scores,

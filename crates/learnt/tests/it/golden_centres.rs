@@ -188,7 +188,7 @@ fn iris_agrees_with_scikit_learn() {
         let n_components = Components::Count(k + 1);
         let model = PCA { n_components, ..Default::default() }.fit(&data.view()).unwrap();
         let scores = model.transform(&data.x.frame()).unwrap();
-        let back = model.inverse_in(&scores.frame(), &Context::default()).unwrap();
+        let back = model.inverse_transform_in(&scores.frame(), &Context::default()).unwrap();
         let (a, b) = (back.values().as_slice(), data.x.values().as_slice());
         let sum: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
         close(&[sum / 149.0], &[error], 1e-7, 1e-9);

@@ -309,7 +309,7 @@ fn fifty_alternating_logistic_steps() {
     let model = logistic(0.1, 25).fit(&signs(&case).view()).unwrap();
     case.close("w1", [model.coef[(0, 1)]]);
     assert_eq!(model.t, 51);
-    let margins = model.margins_in(&signs(&case).x.frame(), &Context::default()).unwrap();
+    let margins = model.decision_scores_in(&signs(&case).x.frame(), &Context::default()).unwrap();
     let y = numbers(case.input("y"));
     let loss = |(p, y): (&f64, &f64)| (-y * p).exp().ln_1p();
     let e_in = margins.as_slice().iter().zip(&y).map(loss).sum::<f64>() / y.len() as f64;

@@ -163,7 +163,7 @@ impl Estimator for Perceptron {
     type Model = PerceptronModel;
     const ABOUT: &'static About = &About::classifier("linear_model.Perceptron")
         .weights()
-        .margins()
+        .decision_scores()
         .without_probabilities()
         .randomness()
         .threads()
@@ -312,12 +312,12 @@ impl Perceptron {
 }
 
 impl Classifier for PerceptronModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         classes::margins(x, &self.coef, &self.intercept, run)
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         Ok(match (margins.ncols(), self.zero_is) {
             (1, ZeroIs::Negative) => {
                 margins.as_slice().iter().map(|&score| u32::from(score > 0.0)).collect()

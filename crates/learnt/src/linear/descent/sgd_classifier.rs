@@ -121,7 +121,7 @@ impl Estimator for SGDClassifier {
     const ABOUT: &'static About = &About::classifier("linear_model.SGDClassifier")
         .alias(&["sgd"])
         .weights()
-        .margins()
+        .decision_scores()
         .without_probabilities()
         .some_probabilities()
         .randomness()
@@ -274,7 +274,7 @@ impl SGDClassifier {
 }
 
 impl Classifier for SGDClassifierModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         classes::margins(x, &self.coef, &self.intercept, run)
     }
 
@@ -284,7 +284,7 @@ impl Classifier for SGDClassifierModel {
             return Err(Error::unsupported(message)
                 .hint("choose loss='log_loss', 'modified_huber' or 'multinomial'"));
         }
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         let mut out = Matrix::zeros(x.nrows(), self.classes.len());
         for (i, scores) in margins.rows().enumerate() {
             fill_probabilities(self.loss, scores, out.row_mut(i));
@@ -293,7 +293,7 @@ impl Classifier for SGDClassifierModel {
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(classes::classify(&self.margins_in(x, run)?))
+        Ok(classes::classify(&self.decision_scores_in(x, run)?))
     }
 }
 

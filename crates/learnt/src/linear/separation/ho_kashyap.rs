@@ -72,7 +72,7 @@ impl Estimator for HoKashyapClassifier {
     const ABOUT: &'static About = &About::classifier("linear_model.HoKashyapClassifier")
         .alias(&["ho-kashyap"])
         .weights()
-        .margins()
+        .decision_scores()
         .without_probabilities()
         .two_classes()
         .iterations()
@@ -143,12 +143,12 @@ pub fn rectified_margin_step(b: &[f64], gradient: &[f64], eta: f64) -> Vec<f64> 
 }
 
 impl Classifier for HoKashyapClassifierModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         linear_predict(x, &self.coef, &self.intercept, run)
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         Ok(margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect())
     }
 }

@@ -104,7 +104,7 @@ impl Estimator for MinimumSquaredErrorClassifier {
     const ABOUT: &'static About = &About::classifier("linear_model.MinimumSquaredErrorClassifier")
         .alias(&["minimum-squared-error", "widrow-hoff"])
         .weights()
-        .margins()
+        .decision_scores()
         .without_probabilities()
         .two_classes()
         .iterations()
@@ -228,12 +228,12 @@ fn gradient(reflected: &Reflected, a: &[f64], b: &[f64], data: &Dataset) -> (Vec
 }
 
 impl Classifier for MinimumSquaredErrorClassifierModel {
-    fn margins_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         linear_predict(x, &self.coef, &self.intercept, run)
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.margins_in(x, run)?;
+        let margins = self.decision_scores_in(x, run)?;
         Ok(margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect())
     }
 }

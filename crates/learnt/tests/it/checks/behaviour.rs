@@ -293,7 +293,7 @@ fn a_cancelled_fit_says_so_and_leaves_nothing() {
 fn the_way_back_from_a_transformation_is_the_identity() {
     for (entry, learner) in super::learners() {
         let exempt = super::exempt(entry, "inverse");
-        if exempt || !entry.about.offers.inverse {
+        if exempt || !entry.about.offers.inverse_transform {
             continue;
         }
         let data = easy(40, learner.any_roles());
@@ -301,7 +301,7 @@ fn the_way_back_from_a_transformation_is_the_identity() {
         let transformer = trained.model.as_transformer().unwrap();
         let run = Context::default();
         let there = transformer.transform_in(&data.x.frame(), &run).unwrap();
-        let back = transformer.inverse_in(&there.frame(), &run).unwrap();
+        let back = transformer.inverse_transform_in(&there.frame(), &run).unwrap();
         for (a, b) in back.values().as_slice().iter().zip(data.x.values().as_slice()) {
             assert!((a - b).abs() < 1e-9, "{}: {a} is not {b}", entry.about.path);
         }
