@@ -23,7 +23,7 @@ pub(super) fn class_rows(data: &Dataset) -> Result<Vec<usize>> {
     }
 }
 
-/// Scores of the second of two classes, 0 on the boundary: scores, else probabilities less ½.
+/// Scores of the second of two classes, 0 on the boundary: decision scores, else probabilities less ½.
 pub(super) fn two_class_scores(part: &Fitted, x: &Frame, run: &Context) -> Result<Vec<f64>> {
     let model = part.classifier()?;
     let (scores, shift) = match model.decision_scores_in(x, run) {
