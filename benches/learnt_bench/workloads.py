@@ -441,9 +441,9 @@ def kmeans_plus_plus(library):
 
 
 def built(name):
-    """A program of ours in release; `cargo xtask bench` builds it."""
+    """A program of ours as it is distributed; `cargo xtask bench` builds it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target"))
-    return str(target / "release" / (name + (".exe" if os.name == "nt" else "")))
+    return str(target / "dist" / (name + (".exe" if os.name == "nt" else "")))
 
 
 def read_learnt(data, _threads):

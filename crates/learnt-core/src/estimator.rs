@@ -1,12 +1,12 @@
 //! The contract: a learner has parameters and trains a model; a model plays roles.
 
+use crate::answer::Answer;
 use crate::context::Context;
 use crate::data::{Dataset, Frame, Matrix, Table};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
-use crate::report::Report;
 use crate::rounds::Job;
 use std::any::Any;
 use std::fmt::Debug;
@@ -124,7 +124,7 @@ pub trait Model: Any + Debug + Send + Sync {
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.
-    fn report(&self) -> Option<Report> {
+    fn report(&self) -> Option<Answer> {
         None
     }
     /// Questions beyond prediction that [`Model::answer`] takes.
@@ -132,7 +132,7 @@ pub trait Model: Any + Debug + Send + Sync {
         &[]
     }
     /// The answer to one of its questions.
-    fn answer(&self, asked: &Asked) -> Result<Report> {
+    fn answer(&self, asked: &Asked) -> Result<Answer> {
         Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
     }
     /// The stored form.

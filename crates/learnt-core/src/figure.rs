@@ -4,7 +4,7 @@
 //! Ticks are 1, 2 or 5 times a power of ten; on a logarithmic axis, powers of ten. Points that are
 //! not finite leave a gap.
 
-use crate::report::finite;
+use crate::answer::finite;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 

@@ -5,24 +5,26 @@
 
 extern crate self as learnt_core;
 
+pub mod answer;
 pub mod chart;
 pub mod context;
 pub mod data;
 pub mod error;
 pub mod estimator;
 pub mod figure;
+pub mod function;
 pub mod linalg;
 pub mod optimize;
 pub mod params;
 pub mod persist;
 pub mod question;
-pub mod report;
 pub mod rounds;
 pub mod stats;
 pub mod trained;
 
 /// What a learner's file needs.
 pub mod prelude {
+    pub use crate::answer::{Answer, Cell, Columns, Datum};
     pub use crate::context::Context;
     pub use crate::data::{
         Column, ColumnKind, Dataset, Frame, Label, MatRef, Matrix, OwnedDataset, OwnedTarget,
@@ -33,10 +35,12 @@ pub mod prelude {
         About, AnyEstimator, Classifier, Clusterer, Entry, Estimator, Model, Regressor, Roles,
         Transformer, entry,
     };
+    pub use crate::function::{
+        Callable, Classes, Function, FunctionEntry, FunctionKind, Inputs, Output, function,
+    };
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
     pub use crate::question::{Argument, Asked, Needs, Question};
-    pub use crate::report::{Cell, Report, ReportTable};
     pub use crate::rounds::{self, Block, Merge, OnePass, Outline, Rounds, Step};
-    pub use learnt_derive::{Choice, Model, Params, Stored};
+    pub use learnt_derive::{Choice, Inputs, Model, Output, Params, Stored};
 }

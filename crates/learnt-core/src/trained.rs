@@ -1,13 +1,13 @@
 //! A trained model with everything that a file, a command or Python needs around it: the learner and
 //! its parameters, the columns it was trained on, classes, seed, warnings and self-test rows.
 
+use crate::answer::Answer;
 use crate::context::{Context, Recorder};
 use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, nearest, plain};
 use crate::estimator::{About, AnyEstimator, Entry, Model};
 use crate::params::{Value, all_values};
 use crate::persist::{Node, Stored, file, invalid};
-use crate::report::Report;
 use crate::rounds::{self, Outline, Source};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -337,7 +337,7 @@ impl Trained {
         arguments: &[(String, Value)],
         data: Option<Dataset>,
         run: &Context,
-    ) -> Result<Report> {
+    ) -> Result<Answer> {
         let known = self.model.questions();
         let question = known.iter().find(|question| question.name == name).ok_or_else(|| {
             match known.is_empty() {

@@ -172,8 +172,8 @@ pub struct Fitted {
     done: bool,
 }
 impl Fitted {
-    fn table(&self) -> Report {
-        Report::default()
+    fn table(&self) -> Answer {
+        Answer::default()
     }
     fn ok(&self) -> Result<()> {
         Ok(())

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod choice;
+mod function;
 mod input;
 mod model;
 mod params;
@@ -108,7 +109,7 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 /// - the roles `regressor`, `classifier`, `transformer`, `clusterer`;
 /// - `version = N` of the stored form, else 1;
 /// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
-/// - `report = method`: `fn(&self) -> Report`;
+/// - `report = method`: `fn(&self) -> Answer`;
 /// - `converged = name`: a `bool` field, or a method where no field has the name;
 /// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields.
 ///
@@ -118,6 +119,37 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 pub fn model(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
     finish(model::derive(&input))
+}
+
+/// Writes `Inputs` for a struct with one lifetime: what a function is computed from.
+///
+/// ```ignore
+/// /// Scores beside the truth.
+/// #[derive(Inputs)]
+/// pub struct Scored<'a> {
+///     /// The actual classes.
+///     pub y_true: Classes<'a>,
+///     /// The score of the positive class.
+///     pub y_score: &'a [f64],
+///     /// How much each row counts.
+///     pub sample_weight: Option<&'a [f64]>,
+/// }
+/// ```
+///
+/// On a field, `#[input(...)]` takes `missing` (missing values are allowed) and `apart` (it has its
+/// own length).
+#[proc_macro_derive(Inputs, attributes(input))]
+pub fn inputs(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(function::inputs(&input))
+}
+
+/// Writes `Output` for a struct whose fields are the values that a function gives, in their order.
+/// `#[output(p)]` marks a p-value.
+#[proc_macro_derive(Output, attributes(output))]
+pub fn output(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(function::output(&input))
 }
 
 fn finish(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

@@ -161,7 +161,7 @@ fn questions_fns() -> TokenStream {
         fn answer(
             &self,
             asked: &::learnt_core::question::Asked,
-        ) -> ::learnt_core::error::Result<::learnt_core::report::Report> {
+        ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
         }
     }
@@ -190,7 +190,7 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
 
 fn report_fn(method: &Ident) -> TokenStream {
     quote! {
-        fn report(&self) -> ::core::option::Option<::learnt_core::report::Report> {
+        fn report(&self) -> ::core::option::Option<::learnt_core::answer::Answer> {
             ::core::option::Option::Some(self.#method())
         }
     }

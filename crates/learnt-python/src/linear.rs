@@ -207,7 +207,8 @@ pub(crate) fn masking_report(
     classes: &Bound<'_, PyList>,
     threads: usize,
 ) -> PyResult<(String, String)> {
-    let report = on_classes(x, columns, y, classes, threads, linear::masking)?.report();
+    let report =
+        on_classes(x, columns, y, classes, threads, learnt::discriminant::masking)?.report();
     Ok((report.to_text(), report.to_json().to_string()))
 }
 

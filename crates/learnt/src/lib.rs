@@ -25,8 +25,8 @@ pub mod tree;
 pub use learner::{Fitted, Learner, Named};
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    chart, context, data, error, estimator, figure, linalg, optimize, params, persist, question,
-    report, rounds, stats, trained,
+    answer, chart, context, data, error, estimator, figure, function, linalg, optimize, params,
+    persist, question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};

@@ -1,15 +1,19 @@
-//! Repository tasks: `cargo xtask test | gen [--check] | bench | golden`.
+//! Repository tasks: `cargo xtask test [--quick] | tidy | gen [--check] | bench | golden`.
 
 mod bench;
-mod generate;
 mod golden;
+mod steps;
+mod system;
 mod test;
+mod tidy;
 mod venv;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask test           everything: format, lints, generated files, Rust tests, Python tests
+cargo xtask test --quick   a few minutes' worth: format, tidy, units of changed crates, some Python
+cargo xtask tidy           rules about the sources: edges, lengths, names, dependencies
 cargo xtask gen [--check]  write (or compare) the Python classes, stubs and reference pages
 cargo xtask bench [...]    time learnt beside its peers
 cargo xtask golden         make the reference numbers again and compare them";
@@ -19,8 +23,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["test"] => test::run(),
-        ["gen"] => generate::write(),
-        ["gen", "--check"] => generate::check(),
+        ["test", "--quick"] => test::quick(),
+        ["tidy"] => tidy::check(),
+        ["gen", ..] => test::generate(&words[1..]),
         ["bench", ..] => bench::run(&args[1..]),
         ["golden"] => golden::run(),
         _ => Err(USAGE.to_string()),

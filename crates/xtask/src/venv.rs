@@ -34,7 +34,7 @@ pub(crate) fn ensure(name: &str, requirements: &Path) -> Result<PathBuf, String>
     Ok(python)
 }
 
-/// Builds the Python package of this checkout in release and installs it into an environment.
+/// Builds the Python package of this checkout as it is distributed and installs it into an environment.
 ///
 /// The build backend is the environment's own, so nothing is fetched; it looks for its program on
 /// `PATH`.

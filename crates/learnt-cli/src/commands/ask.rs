@@ -5,11 +5,11 @@ use super::models::load;
 use super::predict::labelled;
 use crate::input;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns};
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
 use learnt::params::Value;
 use learnt::question::{Needs, Question};
-use learnt::report::{Cell, ReportTable};
 use learnt::trained::Trained;
 use serde_json::json;
 use std::process::ExitCode;
@@ -70,14 +70,14 @@ fn list(call: &Call, trained: &Trained) -> Result<ExitCode> {
         print_json("ask", None, json!({ "questions": all }));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = ReportTable::new("questions", &["question", "data", "--with", "answer"]);
+    let mut table = Columns::new("questions", &["question", "data", "--with", "answer"]);
     for question in questions {
         let data = match question.needs {
             Needs::Nothing => "",
             Needs::Rows => "rows",
             Needs::RowsAndTarget => "rows, target",
         };
-        table.rows.push(vec![
+        table.push(vec![
             question.name.into(),
             data.into(),
             Cell::Text(arguments(question)),

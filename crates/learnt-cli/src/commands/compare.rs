@@ -5,11 +5,11 @@ use super::fit::duration;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns, finite, probability};
 use learnt::data::{Dataset, Target};
 use learnt::error::{Code, Error, Result, plain};
 use learnt::estimator::Entry;
 use learnt::metrics::{self, Metric, Task};
-use learnt::report::{Cell, ReportTable, finite, probability};
 use learnt::select::{self, Candidate, Comparison, CrossValidation, Row};
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
@@ -71,7 +71,7 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
 }
 
 fn cv_text(call: &Call, entry: &Entry, result: &CrossValidation) -> String {
-    let mut table = ReportTable::new("", &["metric", "mean", "±", "folds"]);
+    let mut table = Columns::new("", &["metric", "mean", "±", "folds"]);
     for (m, metric) in result.metrics.iter().enumerate() {
         let number =
             |value: Option<f64>| value.map_or(Cell::Empty("not defined".into()), Cell::Number);
@@ -80,7 +80,7 @@ fn cv_text(call: &Call, entry: &Entry, result: &CrossValidation) -> String {
             .iter()
             .map(|score| score.map_or("–".to_string(), |x| format!("{x:.3}")))
             .collect();
-        table.rows.push(vec![
+        table.push(vec![
             metric.name.into(),
             number(result.mean(m)),
             number(result.standard_error(m)),
@@ -202,9 +202,9 @@ fn compare_text(call: &Call, supervised: &Supervised, k: usize, comparison: &Com
     let mut head = vec!["", "model"];
     head.extend(comparison.metrics.iter().map(|metric| metric.name));
     head.extend(["fit", "vs best", ""]);
-    let mut table = ReportTable::new("", &head);
+    let mut table = Columns::new("", &head);
     for (i, row) in comparison.rows.iter().enumerate() {
-        table.rows.push(compare_row(i, row, comparison));
+        table.push(compare_row(i, row, comparison));
     }
     out += &table.to_text();
     for row in comparison.failures() {

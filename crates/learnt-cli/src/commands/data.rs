@@ -4,10 +4,10 @@ use super::Call;
 use crate::args::PARAM;
 use crate::input;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns, finite, number};
 use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
 use learnt::error::{Error, Result};
 use learnt::params::Value;
-use learnt::report::{Cell, ReportTable, finite, number};
 use learnt::stats::summary;
 use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
@@ -38,7 +38,7 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print_json("describe", None, payload);
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = ReportTable::new(
+    let mut out = Columns::new(
         "",
         &["column", "type", "missing", "distinct", "min", "median", "max", "note"],
     );
@@ -48,12 +48,12 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         .filter(|c| columns.len() <= limit || Some(c.name.as_str()) != target)
         .take(limit)
     {
-        out.rows.push(column.cells(target));
+        out.push(column.cells(target));
     }
     if width > limit
         && let Some(column) = columns.iter().find(|c| Some(c.name.as_str()) == target)
     {
-        out.rows.push(column.cells(target));
+        out.push(column.cells(target));
     }
     print(&format!("{}  {rows} rows x {width} columns\n\n{}", input.name, out.to_text()));
     if width > limit {
@@ -217,12 +217,10 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
             print_json("dataset", None, json!({ "datasets": sets }));
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = ReportTable::new(
-            "",
-            &["name", "rows", "columns", "task", "target", "source", "licence"],
-        );
+        let mut table =
+            Columns::new("", &["name", "rows", "columns", "task", "target", "source", "licence"]);
         for set in sets {
-            table.rows.push(vec![
+            table.push(vec![
                 set.name.into(),
                 Cell::Count(set.rows as i64),
                 Cell::Count(set.columns as i64),

@@ -157,7 +157,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
             "targets": history.targets, "seconds": seconds, "warnings": history.warnings,
             "converged": trained.model.converged(), "model": out,
             "data": { "path": call.text("data"), "rows": history.rows, "digest": history.digest },
-            "report": report.as_ref().map_or(Json::Null, learnt::report::Report::to_json),
+            "report": report.as_ref().map_or(Json::Null, learnt::answer::Answer::to_json),
         });
         print_json("fit", Some(history.seed), payload);
     } else if let Some(report) = report.filter(|_| out != Some("-")) {

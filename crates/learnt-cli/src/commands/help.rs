@@ -78,7 +78,7 @@ fn explanation(code: Code) -> &'static str {
         Code::Io => {
             "The operating system refused: a missing file, a directory, permissions, a full disk."
         }
-        _ => "A mistake in learnt. Report the command and, if you can, the data.",
+        _ => "A mistake in learnt. Answer the command and, if you can, the data.",
     }
 }
 

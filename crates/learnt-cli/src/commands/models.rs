@@ -2,9 +2,9 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
 use learnt::error::{Code, Error, Result};
-use learnt::report::{Cell, ReportTable};
 use learnt::trained::Trained;
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;
@@ -42,8 +42,8 @@ fn column_json(schema: &Schema) -> Vec<Json> {
     schema.columns().iter().map(column).collect()
 }
 
-fn column_table(schema: &Schema) -> ReportTable {
-    let mut table = ReportTable::new("columns", &["column", "type", "levels"]);
+fn column_table(schema: &Schema) -> Columns {
+    let mut table = Columns::new("columns", &["column", "type", "levels"]);
     for column in schema.columns() {
         let (kind, levels) = match &column.kind {
             ColumnKind::Numeric => ("num", String::new()),
@@ -51,7 +51,7 @@ fn column_table(schema: &Schema) -> ReportTable {
                 (if *ordered { "ord" } else { "cat" }, levels.join(", "))
             }
         };
-        table.rows.push(vec![Cell::Text(column.name.clone()), kind.into(), Cell::Text(levels)]);
+        table.push(vec![Cell::Text(column.name.clone()), kind.into(), Cell::Text(levels)]);
     }
     table
 }

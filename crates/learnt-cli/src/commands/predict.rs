@@ -4,12 +4,12 @@ use super::Call;
 use super::models::load;
 use crate::input;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns, finite};
 use learnt::data::{
     Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target,
 };
 use learnt::error::{Code, Error, Result, plain};
 use learnt::metrics::{self, Direction, Predictions, Task};
-use learnt::report::{Cell, ReportTable, finite};
 use learnt::trained::{Prediction, Trained};
 use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};
@@ -171,13 +171,13 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
             json!({ "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed }),
         );
     } else {
-        let mut table = ReportTable::new("", &["metric", "value"]);
+        let mut table = Columns::new("", &["metric", "value"]);
         for (name, _, score) in &scores {
             let cell = match score {
                 Ok(value) => Cell::Number(*value),
                 Err(error) => Cell::Empty(error.message().to_string()),
             };
-            table.rows.push(vec![Cell::Text(name.clone()), cell]);
+            table.push(vec![Cell::Text(name.clone()), cell]);
         }
         print(&table.to_text());
     }

@@ -2,9 +2,9 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use learnt::answer::{Cell, Columns};
 use learnt::error::{Error, Result};
 use learnt::estimator::Entry;
-use learnt::report::{Cell, ReportTable};
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;
 
@@ -26,7 +26,7 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
         print_json("list", None, json!({ "learners": learners }));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = ReportTable::new("", &["learner", "also", "role", "takes", "what it does"]);
+    let mut table = Columns::new("", &["learner", "also", "role", "takes", "what it does"]);
     for entry in entries {
         let about = entry.about;
         let accepts = about.accepts;
@@ -40,7 +40,7 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
             takes.iter().filter(|(yes, _)| *yes).map(|(_, word)| *word).collect();
         let sentence =
             (entry.build)().documentation().lines().next().unwrap_or_default().to_string();
-        table.rows.push(vec![
+        table.push(vec![
             Cell::Text(about.command()),
             Cell::Text(about.aliases.join(" ")),
             Cell::Text(about.roles.names().join(" ")),
@@ -105,9 +105,9 @@ fn page(entry: &Entry) -> String {
     if !about.reference.is_empty() {
         out += &format!("reference  {}\n", about.reference);
     }
-    let mut table = ReportTable::new("\nparameters", &["flag", "default", "accepts", "meaning"]);
+    let mut table = Columns::new("\nparameters", &["flag", "default", "accepts", "meaning"]);
     for spec in learner.specs() {
-        table.rows.push(vec![
+        table.push(vec![
             Cell::Text(format!("--{}", spec.name.replace('_', "-"))),
             Cell::Text(spec.default_text()),
             Cell::Text(spec.kind.to_string()),
@@ -115,12 +115,12 @@ fn page(entry: &Entry) -> String {
         ]);
     }
     out += &table.to_text();
-    let mut table = ReportTable::new("\nattributes of the model", &["name", "meaning"]);
+    let mut table = Columns::new("\nattributes of the model", &["name", "meaning"]);
     for (name, text) in (entry.attributes)() {
         let text = text.lines().collect::<Vec<_>>().join(" ");
-        table.rows.push(vec![Cell::Text((*name).to_string()), Cell::Text(text)]);
+        table.push(vec![Cell::Text((*name).to_string()), Cell::Text(text)]);
     }
-    if !table.rows.is_empty() {
+    if !table.is_empty() {
         out += &table.to_text();
     }
     out + "\n"

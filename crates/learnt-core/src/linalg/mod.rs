@@ -3,15 +3,19 @@
 //!
 //! Ranks are decided by `max(n, d) * eps * s1`. Nothing here forms an inverse unless asked for one.
 
+mod column_moments;
 mod column_products;
 mod factor;
+mod linear_predict;
 mod points;
 mod rank_update;
 mod scatter;
 pub mod vector_math;
 
+pub use column_moments::ColumnMoments;
 pub use column_products::ColumnProducts;
 pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, svd, triangle_of};
+pub use linear_predict::linear_predict;
 pub use points::{Distances, Nearest, Projection};
 pub use rank_update::RankUpdate;
 pub use scatter::{Scatter, Triangle};

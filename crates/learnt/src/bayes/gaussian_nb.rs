@@ -392,13 +392,13 @@ impl GaussianNBModel {
         (0..self.theta.nrows()).map(constant).collect()
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("Gaussian naive Bayes");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("Gaussian naive Bayes");
         for (k, class) in self.classes.iter().enumerate() {
             let title = format!("class {}, prior {:.4}", plain(class), self.class_prior[k]);
-            let mut table = ReportTable::new(&title, &["column", "mean", "sd"]);
+            let mut table = Columns::new(&title, &["column", "mean", "sd"]);
             for (j, name) in self.names.iter().enumerate() {
-                table.rows.push(vec![
+                table.push(vec![
                     name.as_str().into(),
                     Cell::Number(self.theta[(k, j)]),
                     Cell::Number(self.var[(k, j)].sqrt()),

@@ -10,7 +10,7 @@
 //! S. Lloyd (1982), IEEE Trans. Inf. Theory 28; D. Arthur and S. Vassilvitskii (2007), SODA.
 
 use super::centres::{self, Cost, Leaders, Race, SeedMemo, Sums};
-use crate::prepare::ColumnMoments;
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::linalg::{Distances, Nearest};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -472,19 +472,17 @@ impl KMeansModel {
         if sane { Ok(()) } else { Err(invalid("centres and labels of k-means do not fit")) }
     }
 
-    fn table(&self) -> Report {
-        let mut table = ReportTable::new("Clusters", &["cluster", "weight", "share"]);
+    fn table(&self) -> Answer {
+        let mut table = Columns::new("Clusters", &["cluster", "weight", "share"]);
         let total: f64 = self.weights.iter().sum();
         for (c, &weight) in self.weights.iter().enumerate() {
             let share = if total > 0.0 { weight / total } else { 0.0 };
-            table.rows.push(vec![Cell::Count(c as i64), Cell::Number(weight), Cell::Number(share)]);
+            table.push(vec![Cell::Count(c as i64), Cell::Number(weight), Cell::Number(share)]);
         }
-        let mut report = Report::new("k-means");
+        let mut report = Answer::new("k-means");
         report.tables.push(table);
-        report.figures = vec![
-            ("inertia".to_string(), self.inertia),
-            ("iterations".to_string(), self.n_iter as f64),
-        ];
+        report.push("inertia", self.inertia);
+        report.push("iterations", self.n_iter);
         report
     }
 

@@ -178,8 +178,8 @@ impl OneVsOneClassifierModel {
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("One against one");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("One against one");
         add_tables(&mut report, self.pairs.iter().map(|pair| &pair.part));
         report
     }

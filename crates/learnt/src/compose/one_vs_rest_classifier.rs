@@ -130,8 +130,8 @@ impl OneVsRestClassifierModel {
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("One against the rest");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("One against the rest");
         add_tables(&mut report, self.parts.iter().flatten());
         report
     }

@@ -365,13 +365,13 @@ impl Model for PipelineModel {
     fn attributes(&self) -> Vec<(&'static str, Node)> {
         self.last().map(Model::attributes).unwrap_or_default()
     }
-    fn report(&self) -> Option<Report> {
+    fn report(&self) -> Option<Answer> {
         self.last()?.report()
     }
     fn questions(&self) -> &'static [Question] {
         self.last().map(Model::questions).unwrap_or_default()
     }
-    fn answer(&self, asked: &Asked) -> Result<Report> {
+    fn answer(&self, asked: &Asked) -> Result<Answer> {
         let last = self.last().ok_or_else(|| Error::internal("a pipeline without steps"))?;
         match &asked.data {
             None => last.answer(asked),

@@ -16,7 +16,7 @@ use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
 use super::tables::class_means;
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -354,26 +354,25 @@ impl LinearDiscriminantAnalysisModel {
         if fits { Ok(()) } else { Err(invalid("scores do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("Linear discriminant analysis");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("Linear discriminant analysis");
         report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
         if let (Some(scalings), Some(shares)) = (&self.scalings, &self.explained_variance_ratio) {
             let shown = self.components.min(6);
             let names: Vec<String> = (0..shown).map(|k| format!("LD{}", k + 1)).collect();
             let head: Vec<&str> =
                 ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
-            let mut table = ReportTable::new("Discriminant coordinates", &head);
+            let mut table = Columns::new("Discriminant coordinates", &head);
             for (j, name) in self.names.iter().enumerate() {
                 let cells = (0..shown).map(|k| Cell::Number(scalings[(j, k)]));
-                table.rows.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
+                table.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
             }
             report.tables.push(table);
-            let mut table =
-                ReportTable::new("Separation", &["coordinate", "between/within", "share"]);
+            let mut table = Columns::new("Separation", &["coordinate", "between/within", "share"]);
             for k in 0..shown {
                 let share = shares.get(k).copied().unwrap_or(0.0);
                 let name = Cell::Text(names[k].clone());
-                table.rows.push(vec![name, Cell::Number(self.ratios[k]), Cell::Number(share)]);
+                table.push(vec![name, Cell::Number(self.ratios[k]), Cell::Number(share)]);
             }
             report.tables.push(table);
         }

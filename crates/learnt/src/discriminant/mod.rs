@@ -3,6 +3,7 @@
 mod axes;
 mod gaussians;
 mod linear_discriminant_analysis;
+mod masking;
 mod passes;
 mod posterior;
 mod quadratic_discriminant_analysis;
@@ -16,6 +17,7 @@ mod tables;
 pub use linear_discriminant_analysis::{
     LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, LinearDiscriminantSolver,
 };
+pub use masking::{Masking, Predicted, masking};
 pub use quadratic_discriminant_analysis::{
     QuadraticDiscriminantAnalysis, QuadraticDiscriminantAnalysisModel, QuadraticDiscriminantSolver,
 };

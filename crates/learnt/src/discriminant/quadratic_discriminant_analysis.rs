@@ -222,8 +222,8 @@ impl QuadraticDiscriminantAnalysisModel {
         }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("Quadratic discriminant analysis");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("Quadratic discriminant analysis");
         report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
         report.tables.push(determinants(&self.classes, self.ln_determinants()));
         report

@@ -170,8 +170,8 @@ impl RegularizedDiscriminantAnalysisModel {
         }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("Regularised discriminant analysis");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("Regularised discriminant analysis");
         report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
         report.tables.push(determinants(&self.classes, &self.gaussians.ln_determinants));
         report

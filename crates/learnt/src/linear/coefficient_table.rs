@@ -79,11 +79,11 @@ pub(super) fn with_tests(
     statistic: &str,
     tests: &[CoefficientTest],
     undetermined: &[String],
-) -> ReportTable {
+) -> Columns {
     let head = ["term", "coefficient", "std. error", statistic, "p", "2.5%", "97.5%"];
-    let mut table = ReportTable::new(title, &head);
+    let mut table = Columns::new(title, &head);
     for test in tests {
-        table.rows.push(vec![
+        table.push(vec![
             Cell::Text(test.name.clone()),
             Cell::Number(test.estimate),
             Cell::Number(test.standard_error),
@@ -96,7 +96,7 @@ pub(super) fn with_tests(
     for name in undetermined {
         let mut cells = vec![Cell::Text(name.clone())];
         cells.extend((1..head.len()).map(|_| Cell::Empty("aliased with other columns".into())));
-        table.rows.push(cells);
+        table.push(cells);
     }
     table
 }
@@ -107,11 +107,13 @@ pub(super) fn without_tests(
     intercept: Option<f64>,
     names: &[String],
     coefficients: &[f64],
-) -> ReportTable {
-    let mut table = ReportTable::new(title, &["term", "coefficient"]);
-    table.rows.extend(intercept.map(|b| vec!["(intercept)".into(), Cell::Number(b)]));
+) -> Columns {
+    let mut table = Columns::new(title, &["term", "coefficient"]);
+    if let Some(b) = intercept {
+        table.push(vec!["(intercept)".into(), Cell::Number(b)]);
+    }
     for (name, &b) in names.iter().zip(coefficients) {
-        table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
+        table.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
     }
     table
 }
@@ -132,22 +134,19 @@ pub(super) struct Likelihood {
 
 impl Likelihood {
     /// The figures, in one order.
-    pub(super) fn add_to(&self, report: &mut Report) {
-        let mut figure = |name: &str, value: Option<f64>| {
-            report.figures.extend(value.map(|value| (name.to_string(), value)));
-        };
-        figure("log-likelihood", self.log_likelihood);
-        figure("deviance", Some(self.deviance));
-        figure("null deviance", self.null_deviance);
-        figure("pseudo R2", self.pseudo_r2);
+    pub(super) fn add_to(&self, report: &mut Answer) {
+        report.push_some("log-likelihood", self.log_likelihood);
+        report.push("deviance", self.deviance);
+        report.push_some("null deviance", self.null_deviance);
+        report.push_some("pseudo R2", self.pseudo_r2);
         if let Some(test) = self.overall {
             let known = test.df_residual.is_infinite();
             let name = if known { "likelihood ratio" } else { "F" };
-            figure(name, Some(test.statistic));
-            figure(&format!("p of {name}"), Some(test.p));
+            report.push(name, test.statistic);
+            report.push(format!("p of {name}"), Datum::P(test.p));
         }
-        figure("AIC", self.aic);
-        figure("BIC", self.bic);
+        report.push_some("AIC", self.aic);
+        report.push_some("BIC", self.bic);
     }
 }
 

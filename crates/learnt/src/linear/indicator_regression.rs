@@ -5,15 +5,15 @@
 //! row sum to 1, but may leave [0, 1]. Two classes have one output, 1 for the second class, and the
 //! threshold 0.5; exactly 0.5 goes to the first class unless `on_boundary` says otherwise. Solved as
 //! `LinearRegression` is, one or two passes over the data. A class between others may never be
-//! chosen: see [`masking`](super::masking).
+//! chosen: see [`masking`](crate::discriminant::masking).
 //!
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.2.
 
 use super::geometry::OnBoundary;
 use super::least_squares::{Problem, Solution, Stage as Pass, Summary};
-use super::predict::linear_predict;
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -216,15 +216,14 @@ impl IndicatorRegressionModel {
         if fits { Ok(()) } else { Err(invalid("coefficients do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new("Indicator regression");
+    fn table(&self) -> Answer {
+        let mut report = Answer::new("Indicator regression");
         for (k, &intercept) in self.intercept.iter().enumerate() {
             let class = &self.classes[k + usize::from(self.intercept.len() == 1)];
-            let mut table =
-                ReportTable::new(&format!("class {}", plain(class)), &["term", "estimate"]);
-            table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept)]);
+            let mut table = Columns::new(&format!("class {}", plain(class)), &["term", "estimate"]);
+            table.push(vec!["(intercept)".into(), Cell::Number(intercept)]);
             for (name, &value) in self.names.iter().zip(self.coef.row(k)) {
-                table.rows.push(vec![name.as_str().into(), Cell::Number(value)]);
+                table.push(vec![name.as_str().into(), Cell::Number(value)]);
             }
             report.tables.push(table);
         }

@@ -7,8 +7,8 @@ use learnt_core::prelude::*;
 
 impl LinearRegressionModel {
     /// Tables for people.
-    pub(super) fn report(&self) -> Report {
-        let mut report = Report::new("Least squares");
+    pub(super) fn report(&self) -> Answer {
+        let mut report = Answer::new("Least squares");
         report.notes.extend(self.evidence.aliasing());
         for output in 0..self.coef.nrows() {
             let many = self.coef.nrows() > 1;
@@ -33,21 +33,21 @@ impl LinearRegressionModel {
 }
 
 impl Inference {
-    fn add_to(&self, report: &mut Report, title: &str, many: bool) {
+    fn add_to(&self, report: &mut Answer, title: &str, many: bool) {
         report.tables.push(with_tests(title, "t", &self.coefficients, &self.undetermined));
         let suffix = if many { format!(" ({title})") } else { String::new() };
-        let mut figure = |name: &str, value: Option<f64>| {
-            report.figures.extend(value.map(|value| (format!("{name}{suffix}"), value)));
+        let mut figure = |name: &str, value: Option<Datum>| {
+            report.push_some(format!("{name}{suffix}"), value);
         };
-        figure("sigma", Some(self.sigma2.sqrt()));
-        figure("df", Some(self.df));
-        figure("R2", self.r2);
-        figure("adjusted R2", self.adjusted_r2);
-        figure("F", self.f_test.map(|test| test.statistic));
-        figure("p of F", self.f_test.map(|test| test.p));
-        figure("log-likelihood", Some(self.log_likelihood));
-        figure("AIC", Some(self.aic));
-        figure("BIC", Some(self.bic));
-        figure("condition", self.condition);
+        figure("sigma", Some(Datum::Real(self.sigma2.sqrt())));
+        figure("df", Some(Datum::Real(self.df)));
+        figure("R2", self.r2.map(Datum::Real));
+        figure("adjusted R2", self.adjusted_r2.map(Datum::Real));
+        figure("F", self.f_test.map(|test| Datum::Real(test.statistic)));
+        figure("p of F", self.f_test.map(|test| Datum::P(test.p)));
+        figure("log-likelihood", Some(Datum::Real(self.log_likelihood)));
+        figure("AIC", Some(Datum::Real(self.aic)));
+        figure("BIC", Some(Datum::Real(self.bic)));
+        figure("condition", self.condition.map(Datum::Real));
     }
 }

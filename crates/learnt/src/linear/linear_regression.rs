@@ -10,8 +10,8 @@
 
 use super::evidence::Evidence;
 use super::least_squares::{Problem, Solution, Stage, Summary};
-use super::predict::linear_predict;
 use super::questions::QUESTIONS;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Fits a linear function by least squares, and tells how sure it is.
@@ -274,7 +274,7 @@ mod tests {
         let flat = fit(&OwnedDataset::regression(x, vec![0.1; 9]));
         assert_eq!(flat.coef.as_slice(), [0.0, 0.0]);
         assert!(flat.inference(0, 0.95).unwrap_err().message().contains("exact"));
-        assert!(flat.report().figures.iter().all(|(_, value)| value.is_finite()));
+        assert!(flat.report().values.iter().all(|(_, v)| v.as_real().is_some_and(f64::is_finite)));
     }
 
     #[test]

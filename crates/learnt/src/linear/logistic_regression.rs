@@ -324,8 +324,8 @@ impl LogisticRegressionModel {
         Ok(out)
     }
 
-    fn table(&self) -> Report {
-        let mut report = Report::new(format!(
+    fn table(&self) -> Answer {
+        let mut report = Answer::new(format!(
             "Logistic regression, classes {}",
             self.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
         ));
@@ -347,7 +347,7 @@ impl LogisticRegressionModel {
     }
 
     /// Tables relative to the first class; an error says why there is none.
-    fn add_inference(&self, inference: &LogisticInference, report: &mut Report) -> Result<()> {
+    fn add_inference(&self, inference: &LogisticInference, report: &mut Answer) -> Result<()> {
         for (k, class) in self.classes.iter().skip(1).enumerate() {
             let title = format!("class {} against {}", plain(class), plain(&self.classes[0]));
             let tests = inference.tests(k, &self.names, 0.95)?;
@@ -366,7 +366,7 @@ impl LogisticRegressionModel {
         Ok(())
     }
 
-    fn add_weights(&self, report: &mut Report) {
+    fn add_weights(&self, report: &mut Answer) {
         for k in 0..self.coef.nrows() {
             let class = if self.coef.nrows() == 1 { &self.classes[1] } else { &self.classes[k] };
             let title = format!("class {}", plain(class));

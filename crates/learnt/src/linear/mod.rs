@@ -18,11 +18,9 @@ mod linear_regression;
 mod logistic_fit;
 pub mod logistic_functions;
 mod logistic_regression;
-mod masking;
 mod nested;
 mod orthogonalize;
 pub mod penalized;
-mod predict;
 mod questions;
 mod region;
 mod ridge;
@@ -48,14 +46,12 @@ pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
-pub use masking::{Masking, Predicted, masking};
 pub use nested::nested_test;
 pub use orthogonalize::{Orthogonalization, successive_orthogonalization};
 pub use penalized::{
     ElasticNet, ElasticNetCV, ElasticNetCVModel, ElasticNetModel, Lasso, LassoCV, LassoCVModel,
     RidgeCV, RidgeCVModel,
 };
-pub use predict::linear_predict;
 pub use region::ConfidenceRegion;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
 pub use separation::{

@@ -86,7 +86,7 @@ pub(super) const QUESTIONS: &[Question] = &[
 ];
 
 impl LinearRegressionModel {
-    pub(super) fn answer_question(&self, asked: &Asked) -> Result<Report> {
+    pub(super) fn answer_question(&self, asked: &Asked) -> Result<Answer> {
         let output = || asked.count("output");
         let sampling = || -> Result<Sampling> {
             let choice = asked.choice("distribution", &["t", "normal"])?;
@@ -128,33 +128,33 @@ impl LinearRegressionModel {
         }
     }
 
-    fn coefficients(&self, output: usize, level: f64, sampling: Sampling) -> Result<Report> {
+    fn coefficients(&self, output: usize, level: f64, sampling: Sampling) -> Result<Answer> {
         let found = self.inference_by(output, level, sampling)?;
         let head = ["term", "coefficient", "std. error", "t", "p", "lower", "upper"];
-        let mut table = ReportTable::new("", &head);
+        let mut table = Columns::new("", &head);
         for test in &found.coefficients {
             let numbers = [test.estimate, test.standard_error, test.t];
             let mut row = vec![Cell::Text(test.name.clone())];
             row.extend(numbers.map(Cell::Number));
             row.push(Cell::Probability(test.p));
             row.extend([test.lower, test.upper].map(Cell::Number));
-            table.rows.push(row);
+            table.push(row);
         }
-        Ok(Report { tables: vec![table], ..Report::new(format!("Coefficients, level {level}")) })
+        Ok(Answer { tables: vec![table], ..Answer::new(format!("Coefficients, level {level}")) })
     }
 
-    fn covariance_table(&self, output: usize) -> Result<Report> {
+    fn covariance_table(&self, output: usize) -> Result<Answer> {
         let matrix = self.covariance(output)?;
         let intercept = self.evidence.intercept.then(|| "(intercept)".to_string());
         let names: Vec<String> = intercept.into_iter().chain(self.evidence.names.clone()).collect();
         let head: Vec<&str> =
             std::iter::once("term").chain(names.iter().map(String::as_str)).collect();
-        let mut table = ReportTable::new("", &head);
+        let mut table = Columns::new("", &head);
         for (name, row) in names.iter().zip(matrix.rows()) {
             let cells = row.iter().map(|&value| Cell::Number(value));
-            table.rows.push(std::iter::once(Cell::Text(name.clone())).chain(cells).collect());
+            table.push(std::iter::once(Cell::Text(name.clone())).chain(cells).collect());
         }
-        Ok(Report { tables: vec![table], ..Report::new("Covariance of the coefficients") })
+        Ok(Answer { tables: vec![table], ..Answer::new("Covariance of the coefficients") })
     }
 
     fn region(
@@ -163,70 +163,64 @@ impl LinearRegressionModel {
         level: f64,
         sampling: Sampling,
         point: &[f64],
-    ) -> Result<Report> {
+    ) -> Result<Answer> {
         let region = self.confidence_region(output, level, sampling)?;
         let intercept = self.evidence.intercept.then_some("(intercept)");
         let names = intercept.into_iter().chain(self.evidence.names.iter().map(String::as_str));
         let head: Vec<&str> = std::iter::once("half length").chain(names).collect();
-        let mut table = ReportTable::new("axes, longest first", &head);
+        let mut table = Columns::new("axes, longest first", &head);
         for (k, &half) in region.half_lengths.iter().enumerate() {
             let direction =
                 (0..region.centre.len()).map(|j| Cell::Number(region.directions[(j, k)]));
-            table.rows.push(std::iter::once(Cell::Number(half)).chain(direction).collect());
+            table.push(std::iter::once(Cell::Number(half)).chain(direction).collect());
         }
-        let mut report = Report {
+        let mut report = Answer {
             tables: vec![table],
-            ..Report::new(format!("Confidence region, level {level}"))
+            ..Answer::new(format!("Confidence region, level {level}"))
         };
         if !point.is_empty() {
-            report.figures.push(("contains point".into(), f64::from(region.contains(point)?)));
+            report.push("contains point", region.contains(point)?);
         }
         Ok(report)
     }
 
-    fn influence_table(&self, data: &Dataset, output: usize) -> Result<Report> {
+    fn influence_table(&self, data: &Dataset, output: usize) -> Result<Answer> {
         let found = diagnostics::influence(self, data, output)?;
-        let head = ["row", "fitted", "residual", "leverage", "standardised", "studentised", "cook"];
-        let mut table = ReportTable::new("", &head);
-        for i in 0..found.fitted.len() {
-            let mut row = vec![Cell::Count(i as i64 + 1)];
-            let columns = [
-                &found.fitted,
-                &found.residual,
-                &found.leverage,
-                &found.standardised,
-                &found.studentised,
-                &found.cook,
-            ];
-            row.extend(columns.map(|column| Cell::Number(column[i])));
-            table.rows.push(row);
-        }
-        let figures = vec![("PRESS".to_string(), found.press)];
-        Ok(Report { tables: vec![table], figures, ..Report::new("Influence of rows") })
+        let table = Columns::titled("")
+            .counts("row", (1..=found.fitted.len() as i64).collect())
+            .reals("fitted", found.fitted)
+            .reals("residual", found.residual)
+            .reals("leverage", found.leverage)
+            .reals("standardised", found.standardised)
+            .reals("studentised", found.studentised)
+            .reals("cook", found.cook);
+        let mut answer = Answer { tables: vec![table], ..Answer::new("Influence of rows") };
+        answer.push("PRESS", found.press);
+        Ok(answer)
     }
 }
 
-fn test_report(columns: &str, test: &Test) -> Report {
+fn test_report(columns: &str, test: &Test) -> Answer {
     let head = ["columns", "F", "df", "df of residuals", "p"];
-    let mut table = ReportTable::new("", &head);
-    table.rows.push(vec![
+    let mut table = Columns::new("", &head);
+    table.push(vec![
         Cell::Text(columns.to_string()),
         Cell::Number(test.statistic),
         Cell::Number(test.df),
         Cell::Number(test.df_residual),
         Cell::Probability(test.p),
     ]);
-    Report { tables: vec![table], ..Report::new("Test that the coefficients are all zero") }
+    Answer { tables: vec![table], ..Answer::new("Test that the coefficients are all zero") }
 }
 
 /// Fit, lower and upper end, a row each.
-fn rows_report(title: &str, rows: &Matrix) -> Report {
-    let mut table = ReportTable::new("", &["row", "fit", "lower", "upper"]);
-    for (i, row) in rows.rows().enumerate() {
-        let numbers = row.iter().map(|&value| Cell::Number(value));
-        table.rows.push(std::iter::once(Cell::Count(i as i64 + 1)).chain(numbers).collect());
-    }
-    Report { tables: vec![table], ..Report::new(title) }
+fn rows_report(title: &str, rows: &Matrix) -> Answer {
+    let table = Columns::titled("")
+        .counts("row", (1..=rows.nrows() as i64).collect())
+        .reals("fit", rows.view().column(0))
+        .reals("lower", rows.view().column(1))
+        .reals("upper", rows.view().column(2));
+    Answer { tables: vec![table], ..Answer::new(title) }
 }
 
 #[cfg(test)]
@@ -242,7 +236,7 @@ mod tests {
         (data, model)
     }
 
-    fn answer(name: &str, given: &[(&str, Value)]) -> Result<Report> {
+    fn answer(name: &str, given: &[(&str, Value)]) -> Result<Answer> {
         let (data, model) = fitted();
         let given: Vec<_> = given.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
         let question = QUESTIONS.iter().find(|question| question.name == name).unwrap();
@@ -263,7 +257,7 @@ mod tests {
     #[test]
     fn the_test_of_one_column_is_the_worked_one() {
         let report = answer("test_columns", &[("columns", Value::Text("x1".to_string()))]).unwrap();
-        let Cell::Number(statistic) = report.tables[0].rows[0][1] else { panic!("no number") };
+        let statistic = report.column("F").unwrap().reals().unwrap()[0];
         assert!((statistic - 40.893_617_021_3).abs() < 1e-8);
     }
 

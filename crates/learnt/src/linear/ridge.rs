@@ -10,7 +10,7 @@
 
 use super::coefficient_table::without_tests;
 use super::least_squares::{Problem, Solution, Stage, Summary};
-use super::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Least squares with an L2 penalty on the coefficients.
@@ -190,8 +190,8 @@ impl RidgeModel {
         }
     }
 
-    fn report(&self) -> Report {
-        let mut report = Report::new("Ridge regression");
+    fn report(&self) -> Answer {
+        let mut report = Answer::new("Ridge regression");
         for t in 0..self.coef.nrows() {
             let title = match self.coef.nrows() {
                 1 => String::new(),
@@ -201,14 +201,14 @@ impl RidgeModel {
             report.tables.push(without_tests(&title, intercept, &self.names, self.coef.row(t)));
         }
         if let [alpha] = self.alpha[..] {
-            report.figures.push(("alpha".into(), alpha));
+            report.push("alpha", alpha);
         }
         for (t, &df) in self.effective_df.iter().flatten().enumerate() {
             let name = match self.coef.nrows() {
                 1 => "effective df".to_string(),
                 _ => format!("effective df of output {}", t + 1),
             };
-            report.figures.push((name, df));
+            report.push(name, df);
         }
         report
     }

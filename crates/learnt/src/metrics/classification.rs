@@ -165,15 +165,16 @@ impl ConfusionMatrix {
     }
 
     /// The table with labels, for people.
-    pub fn report(&self, classes: &[Label]) -> ReportTable {
+    pub fn report(&self, classes: &[Label]) -> Columns {
         let mut head = vec!["actual".to_string()];
         head.extend(classes.iter().map(|class| format!("predicted {class}")));
         let row = |(i, class): (usize, &Label)| {
             let cells = self.counts.row(i).iter().map(|&count| Cell::Number(count));
             std::iter::once(Cell::Text(class.to_string())).chain(cells).collect()
         };
-        let rows = classes.iter().take(self.classes()).enumerate().map(row).collect();
-        ReportTable { title: "confusion".to_string(), head, rows }
+        let mut table = Columns::with_heads("confusion", head);
+        classes.iter().take(self.classes()).enumerate().for_each(|entry| table.push(row(entry)));
+        table
     }
 }
 

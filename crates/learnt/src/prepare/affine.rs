@@ -35,3 +35,11 @@ pub(super) fn check_width(x: &Frame, width: usize) -> Result<()> {
         )),
     }
 }
+
+/// The error for a column whose numbers are too large to square or subtract.
+pub(super) fn too_large(schema: &Schema, j: usize) -> Error {
+    let name = learnt_core::error::plain(&schema.column(j).name);
+    Error::numeric(format!("column '{name}' overflows: its values are too large to scale"))
+        .column(name)
+        .hint("divide the column by a large constant first")
+}

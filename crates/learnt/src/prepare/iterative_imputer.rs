@@ -8,10 +8,10 @@
 
 use super::affine::check_width;
 use super::categories::TableCounts;
-use super::moments::ColumnMoments;
 use crate::learner::{Fitted, Learner};
 use crate::linear::LinearRegression;
 use learnt_core::estimator::Accepts;
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
 /// Fills missing values with predictions from the other columns.

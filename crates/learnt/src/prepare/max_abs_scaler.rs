@@ -3,7 +3,7 @@
 //! A column of zeros keeps scale 1. Missing values are left out and stay missing. One pass.
 
 use super::affine::map_columns;
-use super::moments::ColumnMoments;
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
 /// Divides each column by its largest absolute value.

@@ -4,8 +4,8 @@
 //! outside the training range stay outside, or are clipped on request. With `center` the result is
 //! (x - mean) / (max - min), mean normalisation. One pass; missing values stay missing.
 
-use super::affine::map_columns;
-use super::moments::{ColumnMoments, too_large};
+use super::affine::{map_columns, too_large};
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
 /// Maps each column's range to `feature_range`.

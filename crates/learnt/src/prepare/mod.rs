@@ -11,7 +11,6 @@ mod k_bins_discretizer;
 mod max_abs_scaler;
 mod min_max_scaler;
 mod missing_rows;
-mod moments;
 mod one_hot_encoder;
 mod ordinal_encoder;
 mod polynomial_features;
@@ -35,7 +34,6 @@ pub use k_bins_discretizer::{
 pub use max_abs_scaler::{MaxAbsScaler, MaxAbsScalerModel};
 pub use min_max_scaler::{MinMaxScaler, MinMaxScalerModel};
 pub use missing_rows::{ClassModes, CompleteRows, drop_missing_rows};
-pub use moments::ColumnMoments;
 pub use one_hot_encoder::{Drop, HandleUnknown, OneHotEncoder, OneHotEncoderModel};
 pub use ordinal_encoder::{OrdinalEncoder, OrdinalEncoderModel, OrdinalUnknown};
 pub use polynomial_features::{

@@ -88,7 +88,7 @@ impl Estimator for RobustScaler {
             let range = at(high).zip(at(low)).map_or(0.0, |(high, low)| (high - low) / unit);
             match center.is_finite() && range.is_finite() {
                 true => Ok((center, if range > 0.0 { range } else { 1.0 })),
-                false => Err(super::moments::too_large(data.x.schema(), j)),
+                false => Err(super::affine::too_large(data.x.schema(), j)),
             }
         })?;
         let (center, scale) = columns.into_iter().unzip();

@@ -6,7 +6,7 @@
 
 use super::affine::check_width;
 use super::categories::TableCounts;
-use super::moments::ColumnMoments;
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
 /// Fills missing values with a statistic of their column.

@@ -4,8 +4,8 @@
 //! centred and keeps scale 1. Missing values are left out of the moments and stay missing. One pass.
 //! Scaling can hide clusters when the spread of a column is due to them.
 
-use super::affine::map_columns;
-use super::moments::{ColumnMoments, too_large};
+use super::affine::{map_columns, too_large};
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
 /// Subtracts each column's mean and divides by its standard deviation.

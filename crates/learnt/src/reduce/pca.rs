@@ -375,35 +375,35 @@ impl PCAModel {
         self.explained_variance.iter().map(scale).collect()
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let head = ["component", "variance", "share", "cumulative share"];
-        let mut shares = ReportTable::new("Variance", &head);
+        let mut shares = Columns::new("Variance", &head);
         let mut sum = 0.0;
         for (k, ratio) in self.explained_variance_ratio.iter().enumerate() {
             sum += ratio;
-            shares.rows.push(vec![
+            shares.push(vec![
                 Cell::Text(format!("pca{k}")),
                 Cell::Number(self.explained_variance[k]),
                 Cell::Number(*ratio),
                 Cell::Number(sum),
             ]);
         }
-        let mut report = Report::new("Principal components");
+        let mut report = Answer::new("Principal components");
         report.tables = vec![shares, self.loadings()];
-        report.figures = vec![("noise variance".to_string(), self.noise_variance)];
+        report.push("noise variance", self.noise_variance);
         report
     }
 
     /// The first components, column by column.
-    fn loadings(&self) -> ReportTable {
+    fn loadings(&self) -> Columns {
         let shown = self.n_components.min(6);
         let names: Vec<String> = (0..shown).map(|k| format!("pca{k}")).collect();
         let head: Vec<&str> =
             ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        let mut table = ReportTable::new("Loadings", &head);
+        let mut table = Columns::new("Loadings", &head);
         for (j, name) in self.schema.names().enumerate() {
             let numbers = (0..shown).map(|k| Cell::Number(self.components[(k, j)]));
-            table.rows.push([Cell::Text(name.to_string())].into_iter().chain(numbers).collect());
+            table.push([Cell::Text(name.to_string())].into_iter().chain(numbers).collect());
         }
         table
     }

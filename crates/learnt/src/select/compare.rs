@@ -197,7 +197,7 @@ impl Comparison {
     }
 
     /// The table for people: means with standard errors, time, and the test against the best.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> Answer {
         let mut head = vec!["model".to_string()];
         for metric in &self.metrics {
             head.extend([metric.name.to_string(), "±".to_string()]);
@@ -221,8 +221,8 @@ impl Comparison {
             });
             cells
         };
-        let rows = self.rows.iter().map(row).collect();
-        let table = ReportTable { title: String::new(), head, rows };
+        let mut table = Columns::with_heads("", head);
+        self.rows.iter().for_each(|entry| table.push(row(entry)));
         let mut notes =
             vec!["± is the standard error over folds; p: corrected resampled t test".to_string()];
         for row in self.failures() {
@@ -236,7 +236,7 @@ impl Comparison {
             notes.push(format!("simplest within one standard error of the best: {name}"));
         }
         let title = format!("comparison by {}", self.metrics[0].name);
-        Report { title, tables: vec![table], figures: Vec::new(), notes }
+        Answer { title, tables: vec![table], notes, ..Answer::default() }
     }
 }
 

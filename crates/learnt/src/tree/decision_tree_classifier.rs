@@ -14,10 +14,10 @@ use super::nodes::Tree;
 use super::options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Options, Splitter};
 use super::prune::{self, PruningPath};
 use super::text;
+use learnt_core::answer::number;
 use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use learnt_core::report::number;
 
 /// A decision tree for classes.
 ///
@@ -210,7 +210,7 @@ impl DecisionTreeClassifierModel {
         format!("{name} ({})", number(shares[best]))
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> Answer {
         let importances = &self.feature_importances;
         text::report("Decision tree", &self.tree, &self.schema, importances, |n| self.label(n))
     }

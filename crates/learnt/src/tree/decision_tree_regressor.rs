@@ -14,9 +14,9 @@ use super::nodes::Tree;
 use super::options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Options, Splitter};
 use super::prune::{self, PruningPath};
 use super::text;
+use learnt_core::answer::number;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use learnt_core::report::number;
 
 /// A decision tree for numbers.
 ///
@@ -220,7 +220,7 @@ impl DecisionTreeRegressorModel {
         values.join(", ")
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> Answer {
         let importances = &self.feature_importances;
         text::report("Regression tree", &self.tree, &self.schema, importances, |n| self.label(n))
     }

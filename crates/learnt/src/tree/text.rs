@@ -1,9 +1,9 @@
 //! A tree as text: one line a node, conditions indented by depth, with counts and predictions.
 
 use super::nodes::{NONE, Tree};
+use learnt_core::answer::number;
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
-use learnt_core::report::number;
 
 /// Deeper nodes are not indented further: a chain of n nodes stays of size n.
 const DEEPEST_INDENT: usize = 30;
@@ -86,16 +86,14 @@ pub(crate) fn report(
     schema: &Schema,
     importances: &[f64],
     label: impl Fn(usize) -> String,
-) -> Report {
-    let mut report = Report::new(title);
-    let mut rules = ReportTable::new(
-        "Rules (a leaf has *)",
-        &["node", "rows", "weight", "impurity", "prediction"],
-    );
+) -> Answer {
+    let mut report = Answer::new(title);
+    let mut rules =
+        Columns::new("Rules (a leaf has *)", &["node", "rows", "weight", "impurity", "prediction"]);
     for line in lines(tree, schema, LONGEST_REPORT) {
         let mark = if tree.is_leaf(line.node) { " *" } else { "" };
         let indent = "  ".repeat(line.depth.min(DEEPEST_INDENT));
-        rules.rows.push(vec![
+        rules.push(vec![
             Cell::Text(format!("{indent}{}{mark}", line.condition)),
             Cell::Count(i64::from(tree.rows[line.node])),
             Cell::Number(tree.weight[line.node]),
@@ -106,17 +104,14 @@ pub(crate) fn report(
     report.tables.push(rules);
     let mut used: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
     used.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
-    let mut table =
-        ReportTable::new("Importance", &["column", "share of the decrease of impurity"]);
+    let mut table = Columns::new("Importance", &["column", "share of the decrease of impurity"]);
     for j in used.into_iter().take(LONGEST_REPORT) {
-        table
-            .rows
-            .push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
+        table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
     }
     report.tables.push(table);
-    report.figures.push(("nodes".into(), tree.len() as f64));
-    report.figures.push(("leaves".into(), tree.leaves() as f64));
-    report.figures.push(("depth".into(), tree.depth() as f64));
+    report.push("nodes", tree.len());
+    report.push("leaves", tree.leaves());
+    report.push("depth", tree.depth());
     if tree.len() > LONGEST_REPORT {
         let more = tree.len() - LONGEST_REPORT;
         report.notes.push(format!("{more} more nodes are not shown"));

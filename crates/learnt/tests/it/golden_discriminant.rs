@@ -5,8 +5,9 @@ use crate::golden_case::{Case, matrix, numbers};
 use learnt::discriminant::{
     LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, LinearDiscriminantSolver,
     QuadraticDiscriminantAnalysis, RegularizedDiscriminantAnalysis, Shrinkage, SpheredCentroids,
+    masking,
 };
-use learnt::linear::{IndicatorRegression, LinearMachine, OnBoundary, masking};
+use learnt::linear::{IndicatorRegression, LinearMachine, OnBoundary};
 use learnt::prelude::*;
 use learnt::stats::distribution::{Continuous, Normal};
 

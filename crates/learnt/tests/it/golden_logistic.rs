@@ -73,8 +73,8 @@ fn pima_training_rows_agree_with_glm() {
     let report = learnt::estimator::Model::report(&model).unwrap();
     assert!(report.to_text().contains("(intercept)"));
     let head = ["term", "coefficient", "std. error", "z", "p", "2.5%", "97.5%"];
-    assert_eq!(report.tables[0].head, head);
-    let figures: Vec<&str> = report.figures.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(report.tables[0].columns.iter().map(|column| &column.name).eq(head));
+    let figures: Vec<&str> = report.values.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
         "log-likelihood",
         "deviance",

@@ -161,7 +161,7 @@ fn the_report_of_stack_loss_names_its_row() {
     let model = LinearRegression::default().fit(&data.view()).unwrap();
     let report = diagnostics::report(&model, &data.view()).unwrap();
     let row = case.expect("largest_cook.row").as_i64().unwrap() + 1;
-    assert_eq!(report.tables[1].rows[0][0], Cell::Count(row));
-    let Cell::Number(watson) = report.tables[0].rows[2][2] else { panic!("no statistic") };
+    assert_eq!(report.tables[1].columns[0].reals().unwrap()[0], row as f64);
+    let watson = report.tables[0].columns[2].reals().unwrap()[2];
     case.close("durbin_watson", [watson]);
 }

@@ -2,8 +2,9 @@
 
 use super::effort::Descended;
 use super::line::{Line, Plan, Task};
-use crate::linear::{ClassWeight, linear_predict};
+use crate::linear::ClassWeight;
 use learnt_core::estimator::first_maximum;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Rows of a data set with the classes and weights that descents need.
@@ -176,18 +177,18 @@ pub(super) fn weight_table(
     intercept: &[f64],
     names: &[String],
     classes: &[String],
-) -> Report {
-    let mut report = Report::new(title.to_string());
+) -> Answer {
+    let mut report = Answer::new(title.to_string());
     for k in 0..coef.nrows() {
         let class = classes.get(if coef.nrows() == 1 { 1 } else { k });
         let title = match class {
             Some(class) => format!("score of class {}", learnt_core::error::plain(class)),
             None => "prediction".to_string(),
         };
-        let mut table = ReportTable::new(&title, &["term", "weight"]);
-        table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept[k])]);
+        let mut table = Columns::new(&title, &["term", "weight"]);
+        table.push(vec!["(intercept)".into(), Cell::Number(intercept[k])]);
         for (name, &weight) in names.iter().zip(coef.row(k)) {
-            table.rows.push(vec![name.as_str().into(), Cell::Number(weight)]);
+            table.push(vec![name.as_str().into(), Cell::Number(weight)]);
         }
         report.tables.push(table);
     }

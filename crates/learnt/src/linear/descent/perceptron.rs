@@ -335,7 +335,7 @@ impl PerceptronModel {
         if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let title = format!("Perceptron, {} passes, {} updates", self.n_iter, self.updates);
         classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
     }

@@ -341,7 +341,7 @@ impl SGDClassifierModel {
         if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let title = format!("SGD classifier, loss {}, {} passes", self.loss, self.n_iter);
         classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
     }

@@ -14,7 +14,7 @@ use super::effort::{self, Effort};
 use super::line::{Line, Plan, Task};
 use super::loss::{Loss, RealLoss};
 use super::options::{Average, DescentPenalty, LearningRate};
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -267,7 +267,7 @@ impl SGDRegressorModel {
         if fits { Ok(()) } else { Err(invalid("weights do not fit the columns")) }
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let title = format!("SGD regression, {} passes", self.n_iter);
         classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &[])
     }

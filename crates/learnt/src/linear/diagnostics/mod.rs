@@ -273,11 +273,10 @@ mod tests {
     fn the_report_starts_with_the_outlier_and_has_all_tests() {
         let data = data(60.0);
         let report = report(&fit(&data), &data.view()).unwrap();
-        assert_eq!(report.tables[1].rows[0][0], Cell::Count(18));
-        let names: Vec<&Cell> = report.tables[0].rows.iter().map(|row| &row[1]).collect();
-        let expected = ["RESET", "Breusch-Pagan", "Durbin-Watson", "Jarque-Bera"].map(Cell::from);
-        assert_eq!(names, expected.iter().collect::<Vec<_>>());
-        assert!(matches!(report.tables[0].rows[3][4], Cell::Probability(p) if p < 1e-6));
+        assert_eq!(report.tables[1].columns[0].reals().unwrap()[0], 18.0);
+        let names: Vec<String> = (0..4).map(|i| report.tables[0].columns[1].text(i)).collect();
+        assert_eq!(names, ["RESET", "Breusch-Pagan", "Durbin-Watson", "Jarque-Bera"]);
+        assert!(report.tables[0].columns[4].reals().unwrap()[3] < 1e-6);
         let text = report.to_text();
         assert!(text.contains("PRESS") && !text.contains("NaN"), "{text}");
     }

@@ -12,8 +12,8 @@ const POWER: usize = 3;
 
 /// Tests of the four assumptions and the most influential rows, for each output; `data` are the rows
 /// that the model was trained on. What cannot be told has its reason.
-pub fn report(model: &LinearRegressionModel, data: &Dataset) -> Result<Report> {
-    let mut report = Report::new("Diagnostics of the residuals");
+pub fn report(model: &LinearRegressionModel, data: &Dataset) -> Result<Answer> {
+    let mut report = Answer::new("Diagnostics of the residuals");
     let outputs = model.coef.nrows();
     for output in 0..outputs {
         let suffix = if outputs > 1 { format!(" (output {})", output + 1) } else { String::new() };
@@ -34,29 +34,25 @@ fn add_output(
     output: usize,
     rows: &Influence,
     suffix: &str,
-    report: &mut Report,
+    report: &mut Answer,
 ) {
-    let mut tests = ReportTable::new(
+    let mut tests = Columns::new(
         &format!("Assumptions{suffix}"),
         &["assumption", "test", "statistic", "df", "p"],
     );
     let scaled: Vec<f64> =
         rows.residual.iter().enumerate().map(|(i, r)| data.weight(i).sqrt() * r).collect();
-    tests.rows.push(test_row("linear in the columns", "RESET", reset(model, data, output, POWER)));
-    tests.rows.push(test_row(
-        "equal variance",
-        "Breusch-Pagan",
-        breusch_pagan(model, data, output),
-    ));
-    tests.rows.push(watson_row(durbin_watson(&scaled)));
-    tests.rows.push(test_row("normal", "Jarque-Bera", jarque_bera(&scaled)));
+    tests.push(test_row("linear in the columns", "RESET", reset(model, data, output, POWER)));
+    tests.push(test_row("equal variance", "Breusch-Pagan", breusch_pagan(model, data, output)));
+    tests.push(watson_row(durbin_watson(&scaled)));
+    tests.push(test_row("normal", "Jarque-Bera", jarque_bera(&scaled)));
     report.tables.push(tests);
     report.tables.push(influence_table(rows, suffix));
-    report.figures.push((format!("PRESS{suffix}"), rows.press));
+    report.push(format!("PRESS{suffix}"), rows.press);
     let straight = correlation(&normal_pairs(&rows.standardised));
-    report.figures.extend(straight.map(|r| (format!("correlation of the normal plot{suffix}"), r)));
+    report.push_some(format!("correlation of the normal plot{suffix}"), straight);
     let largest = rows.cook.iter().copied().fold(0.0, f64::max);
-    report.figures.push((format!("largest Cook's distance{suffix}"), largest));
+    report.push(format!("largest Cook's distance{suffix}"), largest);
 }
 
 fn test_row(assumption: &str, name: &str, test: Result<Test>) -> Vec<Cell> {
@@ -82,9 +78,9 @@ fn watson_row(statistic: Result<f64>) -> Vec<Cell> {
 }
 
 /// The rows of the largest Cook's distances.
-fn influence_table(rows: &Influence, suffix: &str) -> ReportTable {
+fn influence_table(rows: &Influence, suffix: &str) -> Columns {
     let head = ["row", "fitted", "residual", "leverage", "standardised", "studentised", "Cook"];
-    let mut table = ReportTable::new(&format!("Most influential rows{suffix}"), &head);
+    let mut table = Columns::new(&format!("Most influential rows{suffix}"), &head);
     let mut order: Vec<usize> = (0..rows.cook.len()).collect();
     order.sort_by(|&a, &b| rows.cook[b].total_cmp(&rows.cook[a]).then(a.cmp(&b)));
     for &i in order.iter().take(SHOWN) {
@@ -98,7 +94,7 @@ fn influence_table(rows: &Influence, suffix: &str) -> ReportTable {
         ];
         let mut cells = vec![Cell::Count(i as i64 + 1)];
         cells.extend(numbers.map(Cell::Number));
-        table.rows.push(cells);
+        table.push(cells);
     }
     table
 }

@@ -6,8 +6,8 @@ use super::inference::GeneralizedInference;
 use super::pass::Survey;
 use crate::linear::coefficient_table::{with_tests, without_tests};
 use crate::linear::evidence::aliasing;
-use crate::linear::predict::linear_predict;
 use learnt_core::linalg::dot;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -119,11 +119,11 @@ impl GeneralizedModel {
         }
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let family = self.law.family.name();
         let title =
             format!("Generalised linear model: {family} family, {} link", self.law.link.name());
-        let mut report = Report::new(title);
+        let mut report = Answer::new(title);
         let tests = self.inference.as_ref().map(|inference| inference.tests(0.95));
         match (tests, &self.inference) {
             (Some(Ok(tests)), Some(inference)) => {
@@ -134,7 +134,7 @@ impl GeneralizedModel {
             (tests, _) => {
                 let intercept = self.has_intercept.then_some(self.intercept);
                 report.tables.push(without_tests("", intercept, &self.names, &self.coef));
-                report.figures.push(("deviance".to_string(), self.deviance));
+                report.push("deviance", self.deviance);
                 let why = tests.and_then(Result::err).map(|why| why.message().to_string());
                 report.notes.extend(why);
             }
@@ -143,9 +143,9 @@ impl GeneralizedModel {
         report
     }
 
-    fn add_figures(&self, inference: &GeneralizedInference, report: &mut Report) {
-        report.figures.push(("dispersion".to_string(), inference.dispersion));
-        report.figures.push(("df".to_string(), inference.df));
+    fn add_figures(&self, inference: &GeneralizedInference, report: &mut Answer) {
+        report.push("dispersion", inference.dispersion);
+        report.push("df", inference.df);
         inference.likelihood().add_to(report);
     }
 }

@@ -11,7 +11,7 @@
 
 use super::problem::{Problem, Settings, Solved};
 use super::sums::{Stage, Summary};
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Least squares with an L1 and an L2 penalty on the coefficients.
@@ -235,16 +235,16 @@ impl ElasticNetModel {
         }
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> Answer {
         let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
-        let mut report = Report::new(title);
+        let mut report = Answer::new(title);
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.figures.push(("alpha".into(), self.alpha));
+        report.push("alpha", self.alpha);
         if self.l1_ratio != 1.0 {
-            report.figures.push(("l1_ratio".into(), self.l1_ratio));
+            report.push("l1_ratio", self.l1_ratio);
         }
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.figures.push(("coefficients other than zero".into(), kept as f64));
+        report.push("coefficients other than zero", kept as f64);
         report.notes.push("Coefficients of exactly zero are left out.".into());
         report
     }
@@ -255,13 +255,13 @@ pub(super) fn coefficient_tables(
     coef: &Matrix,
     intercept: &[f64],
     names: &[String],
-) -> Vec<ReportTable> {
+) -> Vec<Columns> {
     let of = |t: usize| {
         let title = if coef.nrows() == 1 { String::new() } else { format!("Output {}", t + 1) };
-        let mut table = ReportTable::new(&title, &["term", "coefficient"]);
-        table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept[t])]);
+        let mut table = Columns::new(&title, &["term", "coefficient"]);
+        table.push(vec!["(intercept)".into(), Cell::Number(intercept[t])]);
         for (name, &b) in names.iter().zip(coef.row(t)).filter(|(_, b)| **b != 0.0) {
-            table.rows.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
+            table.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
         }
         table
     };

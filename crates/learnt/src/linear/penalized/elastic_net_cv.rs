@@ -9,7 +9,7 @@
 use super::elastic_net::{Selection, coefficient_tables};
 use super::folds::{Alphas, Search};
 use super::problem::Settings;
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Elastic net with penalties chosen by cross-validation.
@@ -172,13 +172,13 @@ impl ElasticNetCVModel {
         }
     }
 
-    fn report(&self) -> Report {
-        let mut report = Report::new("Elastic net, penalty by cross-validation");
+    fn report(&self) -> Answer {
+        let mut report = Answer::new("Elastic net, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.figures.push(("alpha".into(), self.alpha));
-        report.figures.push(("l1_ratio".into(), self.l1_ratio));
+        report.push("alpha", self.alpha);
+        report.push("l1_ratio", self.l1_ratio);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.figures.push(("coefficients other than zero".into(), kept as f64));
+        report.push("coefficients other than zero", kept as f64);
         report.notes.push("Coefficients of exactly zero are left out.".into());
         report
     }

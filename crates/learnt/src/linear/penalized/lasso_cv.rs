@@ -9,7 +9,7 @@
 use super::elastic_net::{Selection, coefficient_tables};
 use super::folds::{Alphas, Search};
 use super::problem::Settings;
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Lasso with a penalty chosen by cross-validation.
@@ -146,12 +146,12 @@ impl LassoCVModel {
         }
     }
 
-    fn report(&self) -> Report {
-        let mut report = Report::new("Lasso, penalty by cross-validation");
+    fn report(&self) -> Answer {
+        let mut report = Answer::new("Lasso, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.figures.push(("alpha".into(), self.alpha));
+        report.push("alpha", self.alpha);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.figures.push(("coefficients other than zero".into(), kept as f64));
+        report.push("coefficients other than zero", kept as f64);
         report.notes.push("Coefficients of exactly zero are left out.".into());
         report
     }

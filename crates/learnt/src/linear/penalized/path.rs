@@ -346,9 +346,9 @@ impl RegularizationPath {
     }
 
     /// A row for each penalty: its figures and, for up to 30 columns, the coefficients.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> Answer {
         const SHOWN: usize = 30;
-        let mut report = Report::new(match self.kind {
+        let mut report = Answer::new(match self.kind {
             PathKind::Lasso => "Lasso path",
             PathKind::ElasticNet { .. } => "Elastic net path",
             PathKind::Ridge => "Ridge path",
@@ -358,7 +358,7 @@ impl RegularizationPath {
             report.tables.push(self.table(t, shown));
         }
         if let PathKind::ElasticNet { l1_ratio } = self.kind {
-            report.figures.push(("l1_ratio".into(), l1_ratio));
+            report.push("l1_ratio", l1_ratio);
         }
         if shown < self.names.len() {
             let note = format!("The coefficients of {} columns are not shown.", self.names.len());
@@ -368,20 +368,20 @@ impl RegularizationPath {
         report
     }
 
-    fn table(&self, t: usize, shown: usize) -> ReportTable {
+    fn table(&self, t: usize, shown: usize) -> Columns {
         let title = match self.coefs.len() {
             1 => String::new(),
             _ => format!("Output {}", t + 1),
         };
         let mut head = vec!["alpha", "s", "df", "R²", "(intercept)"];
         head.extend(self.names[..shown].iter().map(String::as_str));
-        let mut table = ReportTable::new(&title, &head);
+        let mut table = Columns::new(&title, &head);
         for (i, &alpha) in self.alphas.iter().enumerate() {
             let figures = [&self.shrinkage, &self.df, &self.r2, &self.intercepts];
             let mut row = vec![Cell::Number(alpha)];
             row.extend(figures.iter().map(|figure| Cell::Number(figure[(t, i)])));
             row.extend((0..shown).map(|j| Cell::Number(self.coefs[t][(j, i)])));
-            table.rows.push(row);
+            table.push(row);
         }
         table
     }
@@ -414,7 +414,7 @@ mod tests {
         assert!(path.df[(0, 1)] >= 1.0);
         assert!((path.shrinkage[(0, 99)] - 1.0).abs() < 1e-6);
         assert!((1..100).all(|i| path.r2[(0, i)] >= path.r2[(0, i - 1)]));
-        assert!(path.converged && path.report().tables[0].rows.len() == 100);
+        assert!(path.converged && path.report().tables[0].len() == 100);
     }
 
     #[test]

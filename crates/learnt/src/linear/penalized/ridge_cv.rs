@@ -12,7 +12,7 @@ use super::folds::Folds;
 use super::problem::Problem;
 use super::spectrum::Spectrum;
 use super::sums::Stage;
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Source};
@@ -259,12 +259,12 @@ impl RidgeCVModel {
         }
     }
 
-    fn report(&self) -> Report {
-        let mut report = Report::new("Ridge regression, penalty by cross-validation");
+    fn report(&self) -> Answer {
+        let mut report = Answer::new("Ridge regression, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
-        report.figures.push(("alpha".into(), self.alpha));
-        report.figures.push(("score".into(), self.best_score));
-        report.figures.push(("effective df".into(), self.effective_df));
+        report.push("alpha", self.alpha);
+        report.push("score", self.best_score);
+        report.push("effective df", self.effective_df);
         report
     }
 }

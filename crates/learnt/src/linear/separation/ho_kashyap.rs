@@ -12,7 +12,7 @@
 use super::least_squares::LeastSquares;
 use super::minimum_squared_error::{line_fits, line_report, margins_of};
 use super::reflection::Reflected;
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -165,7 +165,7 @@ impl HoKashyapClassifierModel {
         self.outcome != "limit"
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let title = format!("Ho-Kashyap, {} after {} steps", self.outcome, self.n_iter);
         line_report(&title, &self.coef, &self.intercept, &self.names, &self.classes)
     }

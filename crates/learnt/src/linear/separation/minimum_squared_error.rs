@@ -11,7 +11,7 @@
 
 use super::least_squares::LeastSquares;
 use super::reflection::Reflected;
-use crate::linear::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -246,7 +246,7 @@ impl MinimumSquaredErrorClassifierModel {
         }
     }
 
-    fn table(&self) -> Report {
+    fn table(&self) -> Answer {
         let says = if self.separates { "separates" } else { "does not separate" };
         let mut report = line_report(
             &format!("Minimum squared error line, {says} the training rows"),
@@ -255,7 +255,7 @@ impl MinimumSquaredErrorClassifierModel {
             &self.names,
             &self.classes,
         );
-        report.figures.push(("squared error".to_string(), self.squared_error));
+        report.push("squared error", self.squared_error);
         report
     }
 }
@@ -281,13 +281,13 @@ pub(super) fn line_report(
     intercept: &[f64],
     names: &[String],
     classes: &[String],
-) -> Report {
-    let mut report = Report::new(title.to_string());
+) -> Answer {
+    let mut report = Answer::new(title.to_string());
     let class = learnt_core::error::plain(&classes[1]);
-    let mut table = ReportTable::new(&format!("score of class {class}"), &["term", "weight"]);
-    table.rows.push(vec!["(intercept)".into(), Cell::Number(intercept[0])]);
+    let mut table = Columns::new(&format!("score of class {class}"), &["term", "weight"]);
+    table.push(vec!["(intercept)".into(), Cell::Number(intercept[0])]);
     for (name, &weight) in names.iter().zip(coef.as_slice()) {
-        table.rows.push(vec![name.as_str().into(), Cell::Number(weight)]);
+        table.push(vec![name.as_str().into(), Cell::Number(weight)]);
     }
     report.tables.push(table);
     report

@@ -3,7 +3,7 @@
 use super::folds::FoldErrors;
 use super::reduced::Reduced;
 use super::table::{Fitted, SizeTable};
-use crate::linear::predict::linear_predict;
+use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// A least-squares fit on chosen columns.
@@ -115,15 +115,15 @@ impl SubsetRegressionModel {
         }
     }
 
-    fn report(&self) -> Report {
+    fn report(&self) -> Answer {
         let count = self.selected.len();
         let mut report =
-            Report::new(format!("Least squares on {count} of {} columns", self.names.len()));
+            Answer::new(format!("Least squares on {count} of {} columns", self.names.len()));
         report.tables.push(self.coefficient_table());
         report.tables.push(self.comparison_table());
-        report.figures.push(("RSS".into(), self.rss[self.chosen]));
+        report.push("RSS", self.rss[self.chosen]);
         let r2 = self.adjusted_r2.as_ref().map(|all| all[self.chosen]);
-        report.figures.extend(r2.map(|r2| ("adjusted R2".into(), r2)));
+        report.push_some("adjusted R2", r2);
         report.notes.push(self.rule.clone());
         report.notes.push(
             "standard errors ignore the selection, so p-values from them would be too small; none are given"
@@ -132,8 +132,8 @@ impl SubsetRegressionModel {
         report
     }
 
-    fn coefficient_table(&self) -> ReportTable {
-        let mut table = ReportTable::new("", &["term", "coefficient", "std. error"]);
+    fn coefficient_table(&self) -> Columns {
+        let mut table = Columns::new("", &["term", "coefficient", "std. error"]);
         let mut terms: Vec<(&str, f64)> = Vec::new();
         if self.with_intercept {
             terms.push(("(intercept)", self.intercept[0]));
@@ -148,19 +148,19 @@ impl SubsetRegressionModel {
         for (k, (name, b)) in terms.into_iter().enumerate() {
             let error = self.standard_error.as_ref().and_then(|errors| errors.get(k));
             let cell = error.map_or(Cell::Empty("no noise is left".into()), |e| Cell::Number(*e));
-            table.rows.push(vec![name.into(), Cell::Number(b), cell]);
+            table.push(vec![name.into(), Cell::Number(b), cell]);
         }
         table
     }
 
     /// By size with the sets, or by move.
-    fn comparison_table(&self) -> ReportTable {
+    fn comparison_table(&self) -> Columns {
         let stepwise = !self.path.is_empty();
         let first = if stepwise { "move" } else { "subset" };
         let title = if stepwise { "Moves" } else { "Best subset of each size" };
         let head = ["", first, "columns", "RSS", "Cp", "AIC", "BIC", "adj. R2", "CV error"];
         let count = if self.cv_error.is_some() { head.len() } else { head.len() - 1 };
-        let mut table = ReportTable::new(title, &head[..count]);
+        let mut table = Columns::new(title, &head[..count]);
         let optional = |column: &Option<Vec<f64>>, row: usize, why: &str| {
             let value = column.as_ref().and_then(|column| column.get(row));
             value.map_or(Cell::Empty(why.into()), |value| Cell::Number(*value))
@@ -182,7 +182,7 @@ impl SubsetRegressionModel {
             if self.cv_error.is_some() {
                 cells.push(optional(&self.cv_error, set.len(), "not reached in every fold"));
             }
-            table.rows.push(cells);
+            table.push(cells);
         }
         table
     }

@@ -1,9 +1,9 @@
-//! Per-column moments of blocks: the engine under the scalers and the mean imputer.
+//! Per-column moments of blocks: what scalers, imputers and clusterings begin with.
 //!
 //! Each block is read twice: means first, then squares of differences from them. Blocks merge by
 //! Chan's formulas, so no large numbers cancel. Missing values are left out, column by column.
 
-use learnt_core::prelude::*;
+use crate::prelude::*;
 
 /// Weight, mean, sum of squared differences, smallest and largest value of each column.
 #[derive(Stored, Clone, Debug, PartialEq)]
@@ -119,14 +119,6 @@ impl Merge for ColumnMoments {
         self.rows += later.rows;
         Ok(self)
     }
-}
-
-/// The error for a column whose numbers are too large to square or subtract.
-pub(super) fn too_large(schema: &Schema, j: usize) -> Error {
-    let name = learnt_core::error::plain(&schema.column(j).name);
-    Error::numeric(format!("column '{name}' overflows: its values are too large to scale"))
-        .column(name)
-        .hint("divide the column by a large constant first")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Linear predictions.
 
-use learnt_core::linalg::dot;
-use learnt_core::prelude::*;
+use super::dot;
+use crate::prelude::*;
 
 /// intercept + coef x for each row of `x`: coef is (n_outputs × n_features). A row gives the same
 /// bits alone and among others, because each product is one sum in a fixed order.

@@ -5,8 +5,8 @@
 //!
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.2.
 
-use super::indicator_regression::IndicatorRegression;
-use crate::discriminant::LinearDiscriminantAnalysis;
+use super::LinearDiscriminantAnalysis;
+use crate::linear::IndicatorRegression;
 use crate::prepare::PolynomialFeatures;
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -38,7 +38,7 @@ pub struct Predicted {
 /// Looks for masked classes.
 ///
 /// ```
-/// use learnt::{linear::masking, prelude::*};
+/// use learnt::{discriminant::masking, prelude::*};
 /// let x = Matrix::column_vector((0..6).map(f64::from).collect());
 /// let data = OwnedDataset::classification(x, &[0, 0, 1, 1, 2, 2].map(Label::Int));
 /// let found = masking(&data.view(), &Context::default())?;
@@ -96,9 +96,9 @@ impl Masking {
     }
 
     /// As a table.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> Answer {
         let head = ["class", "rows", "indicators", "second degree", "discriminant"];
-        let mut table = ReportTable::new("Predictions of each class on the training rows", &head);
+        let mut table = Columns::new("Predictions of each class on the training rows", &head);
         let cell = |found: Option<usize>| match found {
             Some(count) => Cell::Count(count as i64),
             None => Cell::Empty("could not be fitted".to_string()),
@@ -107,12 +107,12 @@ impl Masking {
         for (k, class) in self.classes.iter().enumerate() {
             let counts = columns.iter().map(|column| cell(column.map(|found| found.counts[k])));
             let front = [Cell::Text(class.to_string()), Cell::Count(self.rows[k] as i64)];
-            table.rows.push(front.into_iter().chain(counts).collect());
+            table.push(front.into_iter().chain(counts).collect());
         }
         let errors = columns.iter().map(|column| cell(column.map(|found| found.errors)));
         let front = [Cell::Text("(errors)".to_string()), Cell::Empty("no such count".to_string())];
-        table.rows.push(front.into_iter().chain(errors).collect());
-        let mut report = Report::new("Masking");
+        table.push(front.into_iter().chain(errors).collect());
+        let mut report = Answer::new("Masking");
         report.tables.push(table);
         for k in self.masked() {
             report.notes.push(format!(
