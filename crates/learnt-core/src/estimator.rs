@@ -7,7 +7,7 @@ use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
-use crate::rounds::Job;
+use crate::rounds::{self, Job};
 use std::any::Any;
 use std::fmt::Debug;
 
@@ -16,11 +16,18 @@ pub trait Estimator: Params + Default + Clone {
     /// What training leaves behind.
     type Model: Model + Stored;
 
+    /// How it is fitted: `Self` if it is [`Rounds`](rounds::Rounds), an engine that it names
+    /// ([`FitBy`](rounds::FitBy)), [`Pass`](rounds::Pass), or [`Whole`](rounds::Whole).
+    type Fit: rounds::Plan<Self>;
+
     /// The facts that front ends and checks need.
     const ABOUT: &'static About;
 
-    /// The algorithm. Parameters and data are already checked, no weight is zero.
-    fn train(&self, data: &Dataset, run: &Context) -> Result<Self::Model>;
+    /// The algorithm of a learner that needs the whole table. Parameters and data are already
+    /// checked, no weight is zero.
+    fn train(&self, data: &Dataset, run: &Context) -> Result<Self::Model> {
+        rounds::train(self, data, run)
+    }
 
     /// Checks, then trains, with all threads and seed 0.
     fn fit(&self, data: &Dataset) -> Result<Self::Model> {
@@ -70,10 +77,9 @@ pub trait Estimator: Params + Default + Clone {
         Self::ABOUT.offers
     }
 
-    /// The fit as rounds of a mergeable summary, for learners that implement
-    /// [`Rounds`](crate::rounds::Rounds).
+    /// The fit as rounds of a mergeable summary, if it is.
     fn job(&self) -> Option<Box<dyn Job>> {
-        None
+        rounds::job(self)
     }
 }
 

@@ -41,6 +41,9 @@ pub mod prelude {
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
     pub use crate::question::{Argument, Asked, Needs, Question};
-    pub use crate::rounds::{self, Block, Merge, OnePass, Outline, Rounds, Step};
+    pub use crate::rounds::{
+        self, Block, FitBy, Memo, Merge, OnePass, Outline, OwnedOutline, Pass, Rounds, Step,
+        Summarize, Whole,
+    };
     pub use learnt_derive::{Choice, Inputs, Model, Output, Params, Stored};
 }

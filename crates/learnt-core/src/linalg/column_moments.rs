@@ -101,6 +101,12 @@ fn for_each_row(data: &Dataset, mut f: impl FnMut(&[f64], f64)) {
     }
 }
 
+impl Summarize for ColumnMoments {
+    fn of(data: &Dataset) -> Result<Self> {
+        Ok(ColumnMoments::of(data))
+    }
+}
+
 impl Merge for ColumnMoments {
     fn merge(mut self, later: Self) -> Result<Self> {
         for j in 0..self.mean.len() {

@@ -79,11 +79,22 @@ impl Node {
         }
     }
 
+    /// The node of a field, whatever it holds.
+    pub fn child(&self, name: &str) -> Result<&Node> {
+        self.map(name)?.get(name).ok_or_else(|| invalid(format!("`{name}` is missing")))
+    }
+
+    /// The items of a list.
+    pub fn list(&self) -> Result<&[Node]> {
+        match self {
+            Node::List(items) => Ok(items),
+            other => Err(other.mismatch("a list")),
+        }
+    }
+
     /// Reads a field of a struct; unknown fields are found by [`Node::only`].
     pub fn field<T: Stored>(&self, name: &str) -> Result<T> {
-        let map = self.map(name)?;
-        let node = map.get(name).ok_or_else(|| invalid(format!("`{name}` is missing")))?;
-        T::from_node(node).map_err(|error| error.within(name))
+        T::from_node(self.child(name)?).map_err(|error| error.within(name))
     }
 
     /// Refuses fields that the reader does not know.

@@ -68,6 +68,7 @@ impl DummyClassifier {
 
 impl Estimator for DummyClassifier {
     type Model = DummyClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("dummy.DummyClassifier")
         .alias(&["dummy", "baseline"])
         .weights()

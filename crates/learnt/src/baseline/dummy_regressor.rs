@@ -66,6 +66,7 @@ impl DummyRegressor {
 
 impl Estimator for DummyRegressor {
     type Model = DummyRegressorModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("dummy.DummyRegressor")
         .alias(&["dummy", "baseline"])
         .weights()

@@ -54,13 +54,6 @@ pub struct GaussianNBModel {
     classes: Vec<String>,
 }
 
-/// What is known before the pass.
-#[derive(Clone, Debug, Stored)]
-pub struct Setting {
-    names: Vec<String>,
-    classes: Vec<String>,
-}
-
 /// Weight, mean and sum of squared deviations of each class.
 #[derive(Clone, Debug, Stored)]
 pub struct Moments {
@@ -110,6 +103,7 @@ fn combine(
 
 impl Estimator for GaussianNB {
     type Model = GaussianNBModel;
+    type Fit = Pass<Moments>;
     const ABOUT: &'static About = &About::classifier("naive_bayes.GaussianNB")
         .alias(&["naive-bayes"])
         .weights()
@@ -119,14 +113,6 @@ impl Estimator for GaussianNB {
         .complexity(10)
         .cost("n p time in one pass, K p memory")
         .reference("Chan, Golub and LeVeque (1983), The American Statistician 37(3), 242–247");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<GaussianNBModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 
     /// Merges the moments of more rows: one pass of updates equals a fit, up to rounding.
     fn update(
@@ -138,8 +124,9 @@ impl Estimator for GaussianNB {
         let (_, classes) = data.class_target()?;
         check_priors(self.priors.as_deref(), classes.len())?;
         let size = rounds::block_rows(data.x.ncols());
-        let parts =
-            run.par_ranges(data.nrows(), size, |range| moments(&data.rows(range.start, range.end)));
+        let parts = run.par_ranges(data.nrows(), size, |range| {
+            Moments::of(&data.rows(range.start, range.end))
+        });
         let mut all = model.map(GaussianNBModel::moments);
         for part in parts {
             all = Some(match all {
@@ -147,42 +134,18 @@ impl Estimator for GaussianNB {
                 None => part?,
             });
         }
-        let setting = Setting {
-            names: data.x.schema().names().map(str::to_string).collect(),
-            classes: classes.iter().map(ToString::to_string).collect(),
-        };
         let all = all.ok_or_else(|| Error::internal("no rows to learn from"))?;
-        match self.advance(setting, all, run)? {
-            Step::Done(model) => Ok(model),
-            Step::Again(_) => Err(Error::internal("one pass is enough")),
-        }
+        self.finish(all, &Outline::of(data))
     }
 }
 
-impl Rounds for GaussianNB {
-    type State = Setting;
-    type Summary = Moments;
-    type Memo = ();
-
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Setting> {
-        let classes: Vec<String> = outline.classes.iter().map(ToString::to_string).collect();
-        if classes.is_empty() {
-            return Err(Error::new(Code::Target, "a target of classes is needed"));
-        }
-        check_priors(self.priors.as_deref(), classes.len())?;
-        Ok(Setting { names: outline.schema.names().map(str::to_string).collect(), classes })
+impl OnePass<Moments> for GaussianNB {
+    fn admit(&self, outline: &Outline) -> Result<()> {
+        check_priors(self.priors.as_deref(), outline.class_names()?.len())
     }
 
-    fn summarize(&self, _: &Setting, block: &Block, _: &mut (), _run: &Context) -> Result<Moments> {
-        moments(&block.data)
-    }
-
-    fn advance(
-        &self,
-        setting: Setting,
-        all: Moments,
-        _run: &Context,
-    ) -> Result<Step<Setting, GaussianNBModel>> {
+    fn finish(&self, all: Moments, outline: &Outline) -> Result<GaussianNBModel> {
+        let (names, classes) = (outline.names(), outline.class_names()?);
         let total: f64 = all.weight.iter().sum();
         let epsilon = self.var_smoothing * largest_variance(&all, total);
         let mut var = all.squares;
@@ -190,22 +153,22 @@ impl Rounds for GaussianNB {
             for (j, v) in var.row_mut(k).iter_mut().enumerate() {
                 *v = if weight > 0.0 { *v / weight } else { 0.0 } + epsilon;
                 if *v <= 0.0 && weight > 0.0 {
-                    return Err(constant_column(&setting.names[j], &setting.classes[k]));
+                    return Err(constant_column(&names[j], &classes[k]));
                 }
                 // A class without rows is never chosen; 1 keeps its arithmetic finite.
                 *v = if *v > 0.0 { *v } else { 1.0 };
             }
         }
         let shares = || all.weight.iter().map(|weight| weight / total).collect();
-        Ok(Step::Done(GaussianNBModel {
+        Ok(GaussianNBModel {
             theta: all.mean,
             var,
             class_prior: self.priors.clone().unwrap_or_else(shares),
             class_count: all.weight,
             epsilon,
-            names: setting.names,
-            classes: setting.classes,
-        }))
+            names,
+            classes,
+        })
     }
 }
 
@@ -231,45 +194,47 @@ fn constant_column(column: &str, class: &str) -> Error {
     Error::numeric(message).column(column).hint("set var_smoothing above 0, such as 1e-9")
 }
 
-/// Moments of each class, from sums around its first row.
-fn moments(data: &Dataset) -> Result<Moments> {
-    let (codes, classes) = data.class_target()?;
-    let (x, columns) = (data.x.values(), data.x.ncols());
-    let mut weight = vec![0.0; classes.len()];
-    let mut sums = Matrix::zeros(classes.len(), columns);
-    let mut squares = Matrix::zeros(classes.len(), columns);
-    let mut origin = Matrix::zeros(classes.len(), columns);
-    let mut seen = vec![false; classes.len()];
-    for (i, &code) in codes.iter().enumerate() {
-        if !std::mem::replace(&mut seen[code as usize], true) {
-            x.copy_row(i, origin.row_mut(code as usize));
+/// From sums around the first row of each class.
+impl Summarize for Moments {
+    fn of(data: &Dataset) -> Result<Moments> {
+        let (codes, classes) = data.class_target()?;
+        let (x, columns) = (data.x.values(), data.x.ncols());
+        let mut weight = vec![0.0; classes.len()];
+        let mut sums = Matrix::zeros(classes.len(), columns);
+        let mut squares = Matrix::zeros(classes.len(), columns);
+        let mut origin = Matrix::zeros(classes.len(), columns);
+        let mut seen = vec![false; classes.len()];
+        for (i, &code) in codes.iter().enumerate() {
+            if !std::mem::replace(&mut seen[code as usize], true) {
+                x.copy_row(i, origin.row_mut(code as usize));
+            }
         }
-    }
-    const ROWS: usize = 128;
-    let mut chunk = vec![0.0; ROWS.min(codes.len()) * columns];
-    for start in (0..codes.len()).step_by(ROWS) {
-        let end = (start + ROWS).min(codes.len());
-        let rows = contiguous(x.rows(start, end), &mut chunk);
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for (row, i) in rows.chunks_exact(columns).zip(start..end) {
-                    let k = codes[i] as usize;
-                    weight[k] += data.weight(i);
-                    let (sums, squares) = (sums.row_mut(k), squares.row_mut(k));
-                    add_row(row, data.weight(i), origin.row(k), sums, squares);
-                }
-            },
-        );
-    }
-    for (k, &weight) in weight.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-        for j in 0..columns {
-            let shift = sums[(k, j)] / weight;
-            squares[(k, j)] = (squares[(k, j)] - shift * sums[(k, j)]).max(0.0);
-            origin[(k, j)] += shift;
+        const ROWS: usize = 128;
+        let mut chunk = vec![0.0; ROWS.min(codes.len()) * columns];
+        for start in (0..codes.len()).step_by(ROWS) {
+            let end = (start + ROWS).min(codes.len());
+            let rows = contiguous(x.rows(start, end), &mut chunk);
+            pulp::Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (row, i) in rows.chunks_exact(columns).zip(start..end) {
+                        let k = codes[i] as usize;
+                        weight[k] += data.weight(i);
+                        let (sums, squares) = (sums.row_mut(k), squares.row_mut(k));
+                        add_row(row, data.weight(i), origin.row(k), sums, squares);
+                    }
+                },
+            );
         }
+        for (k, &weight) in weight.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            for j in 0..columns {
+                let shift = sums[(k, j)] / weight;
+                squares[(k, j)] = (squares[(k, j)] - shift * sums[(k, j)]).max(0.0);
+                origin[(k, j)] += shift;
+            }
+        }
+        Ok(Moments { weight, mean: origin, squares })
     }
-    Ok(Moments { weight, mean: origin, squares })
 }
 
 /// The rows as one slice, copied only where they are not neighbours in memory.
@@ -474,9 +439,9 @@ mod tests {
     #[test]
     fn merged_moments_are_those_of_all_rows() {
         let data = data();
-        let whole = moments(&data.view()).unwrap();
+        let whole = Moments::of(&data.view()).unwrap();
         let (a, b) = (data.view().rows(0, 17), data.view().rows(17, 60));
-        let merged = moments(&a).unwrap().merge(moments(&b).unwrap()).unwrap();
+        let merged = Moments::of(&a).unwrap().merge(Moments::of(&b).unwrap()).unwrap();
         assert_eq!(whole.weight, merged.weight);
         for (a, b) in whole.squares.as_slice().iter().zip(merged.squares.as_slice()) {
             assert!((a - b).abs() <= 1e-9 * a.abs());

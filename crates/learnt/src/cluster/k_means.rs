@@ -135,6 +135,7 @@ impl KMeans {
 
 impl Estimator for KMeans {
     type Model = KMeansModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::clusterer("cluster.KMeans")
         .also_transformer()
         .alias(&["kmeans"])
@@ -159,10 +160,6 @@ impl Estimator for KMeans {
         let mut model = rounds::train(self, data, run)?;
         model.labels = model.nearest(&data.x, run)?;
         Ok(model)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
     }
 
     /// Running means from the centres of the first rows.
@@ -260,7 +257,7 @@ fn mixed() -> Error {
 impl Rounds for KMeans {
     type State = KMeansState;
     type Summary = KMeansSummary;
-    type Memo = SeedMemo;
+    type Output = KMeansModel;
 
     fn begin(&self, outline: &Outline, _run: &Context) -> Result<KMeansState> {
         if outline.rows < self.n_clusters as u64 {
@@ -288,7 +285,7 @@ impl Rounds for KMeans {
         &self,
         state: &KMeansState,
         block: &Block,
-        memo: &mut SeedMemo,
+        memo: &mut Memo,
         run: &Context,
     ) -> Result<KMeansSummary> {
         let stream = (state.start as u64) << 32;
@@ -304,7 +301,15 @@ impl Rounds for KMeans {
             Stage::Seed { chosen, candidates } => {
                 let stream = stream + 1 + chosen.nrows() as u64;
                 let draws = self.candidates();
-                let race = centres::race(block, chosen, candidates, draws, memo, stream, run);
+                let race = centres::race(
+                    block,
+                    chosen,
+                    candidates,
+                    draws,
+                    memo.of::<SeedMemo>(),
+                    stream,
+                    run,
+                );
                 KMeansSummary::Seed(race)
             }
             Stage::Move { centres, .. } => {

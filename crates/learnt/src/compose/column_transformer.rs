@@ -10,7 +10,6 @@ use learnt_core::params::{Kind, ParamType, check_names};
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{Erased, InMemory, Job};
-use std::any::Any;
 use std::collections::BTreeMap;
 
 /// Sends groups of columns through different transformers and puts the results side by side.
@@ -245,6 +244,7 @@ fn positions(group: &Group, schema: &Schema, index: &BTreeMap<&str, usize>) -> R
 
 impl Estimator for ColumnTransformer {
     type Model = ColumnTransformerModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::transformer("compose.ColumnTransformer")
         .missing()
         .categories()
@@ -291,9 +291,58 @@ enum GroupState {
 
 /// The summary of each group that is still being fitted, with the number of the group.
 type Summaries = Vec<Option<(usize, Erased)>>;
-type Memos = Vec<Option<Box<dyn Any + Send>>>;
+type Memos = Vec<Memo>;
+
+fn erased(summaries: Summaries) -> Erased {
+    Erased::stored_by(summaries, |summaries| {
+        let node = |summary: &Option<(usize, Erased)>| match summary {
+            None => Ok(Node::Null),
+            Some((group, summary)) => fitting(*group, summary),
+        };
+        summaries.iter().map(node).collect::<Result<_>>().map(Node::List)
+    })
+}
+
+/// A state or summary with the number of its group.
+fn fitting(group: usize, inner: &Erased) -> Result<Node> {
+    Ok(Node::Map(BTreeMap::from([
+        ("group".to_string(), group.to_node()),
+        ("inner".to_string(), inner.to_node()?),
+    ])))
+}
+
+impl ColumnsState {
+    fn erased(self) -> Erased {
+        Erased::stored_by(self, |state| {
+            let node = |group: &GroupState| match group {
+                GroupState::Fitting(group, inner) => fitting(*group, inner),
+                GroupState::Done(part) => Ok(part.to_node()),
+            };
+            let groups = state.groups.iter().map(node).collect::<Result<_>>()?;
+            Ok(Node::Map(BTreeMap::from([
+                ("schema".to_string(), state.schema.to_node()),
+                ("first_round".to_string(), state.first_round.to_node()),
+                ("groups".to_string(), Node::List(groups)),
+            ])))
+        })
+    }
+}
 
 impl ColumnsJob {
+    /// A group from its stored form: `read` for what is being fitted, else what is done.
+    fn read_group(
+        &self,
+        node: &Node,
+        read: fn(&dyn Job, &Node) -> Result<Erased>,
+    ) -> Result<GroupState> {
+        if node.child("group").is_err() {
+            return Option::from_node(node).map(GroupState::Done);
+        }
+        node.only("group", &["group", "inner"])?;
+        let number = node.field("group")?;
+        Ok(GroupState::Fitting(number, read(self.job(number)?, node.child("inner")?)?))
+    }
+
     fn job(&self, number: usize) -> Result<&dyn Job> {
         let job = self.jobs.get(number).and_then(Option::as_deref);
         job.ok_or_else(|| Error::internal("a group that cannot stream"))
@@ -315,23 +364,21 @@ impl Job for ColumnsJob {
                 .map_err(|error| error.within(placed.name))?;
             groups.push(GroupState::Fitting(number, inner));
         }
-        Ok(Erased::new(ColumnsState { schema: outline.schema.clone(), first_round: true, groups }))
+        let schema = outline.schema.clone();
+        Ok(ColumnsState { schema, first_round: true, groups }.erased())
     }
 
     fn summarize(
         &self,
         state: &Erased,
         block: &Block,
-        memo: &mut Option<Box<dyn Any + Send>>,
+        memo: &mut Memo,
         run: &Context,
     ) -> Result<Erased> {
         let state: &ColumnsState = state.get()?;
         let placed = self.learner.place(&state.schema)?;
-        let memos = memo.get_or_insert_with(|| Box::new(Memos::new()));
-        let memos = memos
-            .downcast_mut::<Memos>()
-            .ok_or_else(|| Error::internal("a memo of another job"))?;
-        memos.resize_with(placed.len(), || None);
+        let memos: &mut Memos = memo.of();
+        memos.resize_with(placed.len(), Memo::default);
         let mut summaries = Summaries::new();
         for ((placed, group), memo) in placed.iter().zip(&state.groups).zip(memos) {
             let (GroupState::Fitting(number, inner), Some((_, learner))) = (group, placed.learner)
@@ -351,7 +398,7 @@ impl Job for ColumnsJob {
                 .map_err(|error| error.within(placed.name))?;
             summaries.push(Some((*number, summary)));
         }
-        Ok(Erased::new(summaries))
+        Ok(erased(summaries))
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
@@ -360,7 +407,7 @@ impl Job for ColumnsJob {
             (Some((number, a)), Some((_, b))) => Ok(Some((number, self.job(number)?.merge(a, b)?))),
             _ => Ok(None),
         });
-        Ok(Erased::new(merged.collect::<Result<Summaries>>()?))
+        Ok(erased(merged.collect::<Result<Summaries>>()?))
     }
 
     fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>> {
@@ -388,7 +435,7 @@ impl Job for ColumnsJob {
         }
         if groups.iter().any(|group| matches!(group, GroupState::Fitting(..))) {
             let state = ColumnsState { schema: state.schema, first_round: false, groups };
-            return Ok(Step::Again(Erased::new(state)));
+            return Ok(Step::Again(state.erased()));
         }
         let outputs = groups.into_iter().zip(placed).map(|(group, placed)| {
             let GroupState::Done(part) = group else {
@@ -396,7 +443,7 @@ impl Job for ColumnsJob {
             };
             Ok(Output { name: placed.name.to_string(), columns: placed.columns, part })
         });
-        Ok(Step::Done(Erased::new(ColumnTransformerModel {
+        Ok(Step::Done(Erased::result(ColumnTransformerModel {
             width: state.schema.len(),
             outputs: outputs.collect::<Result<_>>()?,
             verbose: self.learner.verbose_feature_names_out,
@@ -405,6 +452,37 @@ impl Job for ColumnsJob {
 
     fn model(&self, done: Erased) -> Result<Box<dyn Model>> {
         Ok(Box::new(done.take::<ColumnTransformerModel>()?))
+    }
+
+    fn read_state(&self, node: &Node) -> Result<Erased> {
+        node.only("columns", &["schema", "first_round", "groups"])?;
+        let schema: Schema = node.field("schema")?;
+        let groups = node.child("groups")?.list()?.iter();
+        let groups: Vec<GroupState> = groups
+            .map(|group| self.read_group(group, |job, node| job.read_state(node)))
+            .collect::<Result<_>>()?;
+        let placed = self.learner.place(&schema)?;
+        let fits = |(placed, group): (&Placed, &GroupState)| match (placed.learner, group) {
+            (Some((wanted, _)), GroupState::Fitting(number, _)) => wanted == *number,
+            (Some((_, learner)), GroupState::Done(Some(part))) => {
+                part.about.path == learner.about().path && part.name == placed.name
+            }
+            (learner, GroupState::Done(None)) => learner.is_none(),
+            _ => false,
+        };
+        if placed.len() != groups.len() || !placed.iter().zip(&groups).all(fits) {
+            return Err(invalid("groups of another column transformer"));
+        }
+        Ok(ColumnsState { schema, first_round: node.field("first_round")?, groups }.erased())
+    }
+
+    fn read_summary(&self, node: &Node) -> Result<Erased> {
+        let read = |node: &Node| match self.read_group(node, |job, node| job.read_summary(node))? {
+            GroupState::Fitting(number, summary) => Ok(Some((number, summary))),
+            GroupState::Done(None) => Ok(None),
+            GroupState::Done(Some(_)) => Err(invalid("a model where a summary belongs")),
+        };
+        node.list()?.iter().map(read).collect::<Result<_>>().map(erased)
     }
 }
 

@@ -56,6 +56,7 @@ struct Pair {
 
 impl Estimator for OneVsOneClassifier {
     type Model = OneVsOneClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("multiclass.OneVsOneClassifier")
         .without_probabilities()
         .alias(&["one-vs-one", "ovo"])

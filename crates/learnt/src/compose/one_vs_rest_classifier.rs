@@ -48,6 +48,7 @@ pub struct OneVsRestClassifierModel {
 
 impl Estimator for OneVsRestClassifier {
     type Model = OneVsRestClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("multiclass.OneVsRestClassifier")
         .alias(&["one-vs-rest", "ovr"])
         .weights()

@@ -9,7 +9,7 @@ use learnt_core::estimator::{Accepts, Described, Roles};
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{Erased, InMemory, Job};
-use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Fits transformers one after the other, then a learner on what they give.
@@ -89,6 +89,7 @@ impl Pipeline {
 
 impl Estimator for Pipeline {
     type Model = PipelineModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::new("pipeline.Pipeline", Roles::NONE)
         .weights()
         .missing()
@@ -165,33 +166,17 @@ struct PipelineState {
     outline: OwnedOutline,
 }
 
-struct OwnedOutline {
-    schema: Schema,
-    rows: u64,
-    outputs: usize,
-    classes: Vec<Label>,
-    weighted: bool,
-}
-
-impl OwnedOutline {
-    fn new(outline: &Outline) -> Self {
-        OwnedOutline {
-            schema: outline.schema.clone(),
-            rows: outline.rows,
-            outputs: outline.outputs,
-            classes: outline.classes.to_vec(),
-            weighted: outline.weighted,
-        }
-    }
-
-    fn with_schema<'a>(&'a self, schema: &'a Schema) -> Outline<'a> {
-        Outline {
-            schema,
-            rows: self.rows,
-            outputs: self.outputs,
-            classes: &self.classes,
-            weighted: self.weighted,
-        }
+impl PipelineState {
+    fn erased(self) -> Erased {
+        Erased::stored_by(self, |state| {
+            let parts = Node::List(state.parts.iter().map(|part| part.to_node()).collect());
+            Ok(Node::Map(BTreeMap::from([
+                ("parts".to_string(), parts),
+                ("inner".to_string(), state.inner.to_node()?),
+                ("first_round".to_string(), state.first_round.to_node()),
+                ("outline".to_string(), state.outline.to_node()),
+            ])))
+        })
     }
 }
 
@@ -200,7 +185,7 @@ impl OwnedOutline {
 struct PipelineMemo {
     step: usize,
     table: Option<Table>,
-    inner: Option<Box<dyn Any + Send>>,
+    inner: Memo,
 }
 
 /// The rows after the fitted transformers; `None` if there are none.
@@ -223,23 +208,20 @@ impl Job for PipelineJob {
             .job
             .begin(outline, run)
             .map_err(|error| error.within(&self.steps[0].name))?;
-        let outline = OwnedOutline::new(outline);
-        Ok(Erased::new(PipelineState { parts: Vec::new(), inner, first_round: true, outline }))
+        let outline = outline.into();
+        Ok(PipelineState { parts: Vec::new(), inner, first_round: true, outline }.erased())
     }
 
     fn summarize(
         &self,
         state: &Erased,
         block: &Block,
-        memo: &mut Option<Box<dyn Any + Send>>,
+        memo: &mut Memo,
         run: &Context,
     ) -> Result<Erased> {
         let state: &PipelineState = state.get()?;
         let step = &self.steps[state.parts.len()];
-        let memo = memo.get_or_insert_with(|| Box::new(PipelineMemo::default()));
-        let memo = memo
-            .downcast_mut::<PipelineMemo>()
-            .ok_or_else(|| Error::internal("a memo of another job"))?;
+        let memo: &mut PipelineMemo = memo.of();
         if memo.step != state.parts.len() || (memo.table.is_none() && !state.parts.is_empty()) {
             // A block's rows go through the one new transformer, or through all if they were lost.
             let one_more =
@@ -247,7 +229,7 @@ impl Job for PipelineJob {
             let start = if one_more { memo.step } else { 0 };
             let x = memo.table.as_ref().filter(|_| one_more).map_or(block.data.x, Table::frame);
             let table = through(&state.parts[start..], &x, &run.with_threads(1))?;
-            *memo = PipelineMemo { step: state.parts.len(), table, inner: None };
+            *memo = PipelineMemo { step: state.parts.len(), table, inner: Memo::default() };
         }
         let x = memo.table.as_ref().map_or(block.data.x, Table::frame);
         let accepts = step.learner.any_accepts();
@@ -261,26 +243,29 @@ impl Job for PipelineJob {
             .job
             .summarize(&state.inner, &Block { data, ..*block }, &mut memo.inner, run)
             .map_err(|error| error.within(&step.name))?;
-        Ok(Erased::new(Summary { step: state.parts.len(), inner }))
+        Ok(Summary { step: state.parts.len(), inner }.erased())
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
         let (earlier, later): (Summary, Summary) = (earlier.take()?, later.take()?);
-        let merged = self.steps[earlier.step].job.merge(earlier.inner, later.inner)?;
-        Ok(Erased::new(Summary { step: earlier.step, inner: merged }))
+        if earlier.step != later.step {
+            return Err(Error::internal("summaries of different steps"));
+        }
+        let inner = self.step(earlier.step)?.job.merge(earlier.inner, later.inner)?;
+        Ok(Summary { step: earlier.step, inner }.erased())
     }
 
     fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>> {
         let state: PipelineState = state.take()?;
         let all: Summary = all.take()?;
-        let step = &self.steps[all.step];
         let PipelineState { mut parts, inner, outline, .. } = state;
+        let step = self.step(all.step)?;
         let next =
             step.job.advance(inner, all.inner, run).map_err(|error| error.within(&step.name))?;
         let done = match next {
             Step::Again(inner) => {
                 let state = PipelineState { parts, inner, first_round: false, outline };
-                return Ok(Step::Again(Erased::new(state)));
+                return Ok(Step::Again(state.erased()));
             }
             Step::Done(done) => done,
         };
@@ -291,21 +276,52 @@ impl Job for PipelineJob {
             model,
         }));
         if parts.len() == self.steps.len() {
-            return Ok(Step::Done(Erased::new(PipelineModel { parts })));
+            return Ok(Step::Done(Erased::result(PipelineModel { parts })));
         }
         let next = &self.steps[parts.len()];
-        let no_rows = Matrix::zeros(0, outline.schema.len());
-        let table = through(&parts, &Frame::new(no_rows.view(), &outline.schema)?, run)?;
+        let whole = outline.view();
+        let no_rows = Matrix::zeros(0, whole.schema.len());
+        let table = through(&parts, &Frame::new(no_rows.view(), whole.schema)?, run)?;
         let schema = table.map_or_else(Schema::default, |table| table.schema().clone());
         let inner = next
             .job
-            .begin(&outline.with_schema(&schema), run)
+            .begin(&Outline { schema: &schema, ..whole }, run)
             .map_err(|error| error.within(&next.name))?;
-        Ok(Step::Again(Erased::new(PipelineState { parts, inner, first_round: true, outline })))
+        Ok(Step::Again(PipelineState { parts, inner, first_round: true, outline }.erased()))
     }
 
     fn model(&self, done: Erased) -> Result<Box<dyn Model>> {
         Ok(Box::new(done.take::<PipelineModel>()?))
+    }
+
+    fn read_state(&self, node: &Node) -> Result<Erased> {
+        node.only("pipeline", &["parts", "inner", "first_round", "outline"])?;
+        let parts: Vec<Fitted> = node.field("parts")?;
+        let same = |(part, step): (&Fitted, &JobStep)| {
+            part.name == step.name && part.about.path == step.learner.about().path
+        };
+        let step = self.step(parts.len())?;
+        if !parts.iter().zip(&self.steps).all(same) {
+            return Err(invalid("fitted steps of another pipeline"));
+        }
+        parts.iter().try_for_each(|part| part.transformer().map(|_| ()))?;
+        let inner = step.job.read_state(node.child("inner")?)?;
+        let parts = parts.into_iter().map(Arc::new).collect();
+        let (first_round, outline) = (node.field("first_round")?, node.field("outline")?);
+        Ok(PipelineState { parts, inner, first_round, outline }.erased())
+    }
+
+    fn read_summary(&self, node: &Node) -> Result<Erased> {
+        node.only("summary", &["step", "inner"])?;
+        let step: usize = node.field("step")?;
+        let inner = self.step(step)?.job.read_summary(node.child("inner")?)?;
+        Ok(Summary { step, inner }.erased())
+    }
+}
+
+impl PipelineJob {
+    fn step(&self, index: usize) -> Result<&JobStep> {
+        self.steps.get(index).ok_or_else(|| invalid("a step that the pipeline does not have"))
     }
 }
 
@@ -313,6 +329,17 @@ impl Job for PipelineJob {
 struct Summary {
     step: usize,
     inner: Erased,
+}
+
+impl Summary {
+    fn erased(self) -> Erased {
+        Erased::stored_by(self, |summary| {
+            Ok(Node::Map(BTreeMap::from([
+                ("step".to_string(), summary.step.to_node()),
+                ("inner".to_string(), summary.inner.to_node()?),
+            ])))
+        })
+    }
 }
 
 impl PipelineModel {

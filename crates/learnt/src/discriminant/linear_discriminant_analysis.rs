@@ -11,7 +11,7 @@
 //! Fisher (1936), Annals of Eugenics 7, 179-188; Rao (1948), J. Royal Statistical Society B 10.
 
 use super::axes::{Axes, overall_mean, scores};
-use super::passes::{Known, Stage, Summary};
+use super::passes::{ClassPasses, Known};
 use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
@@ -111,6 +111,7 @@ impl LinearDiscriminantAnalysis {
 
 impl Estimator for LinearDiscriminantAnalysis {
     type Model = LinearDiscriminantAnalysisModel;
+    type Fit = ClassPasses;
     const ABOUT: &'static About =
         &About::classifier("discriminant_analysis.LinearDiscriminantAnalysis")
             .also_transformer()
@@ -122,52 +123,28 @@ impl Estimator for LinearDiscriminantAnalysis {
             .complexity(20)
             .cost("n p² + p³ time, p² memory")
             .reference("Fisher (1936), Annals of Eugenics 7, 179-188");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<LinearDiscriminantAnalysisModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl Rounds for LinearDiscriminantAnalysis {
-    type State = Stage;
-    type Summary = Summary;
-    type Memo = ();
+impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
+    fn rounds(&self) -> ClassPasses {
+        let (priors, estimated) = (self.priors.clone(), self.shrinkage == Shrinkage::Auto);
+        ClassPasses { priors, by_class: estimated, estimated }
+    }
 
-    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+    fn admit(&self, outline: &Outline) -> Result<()> {
         let (classes, columns) = (outline.classes.len(), outline.schema.len());
         let most = classes.saturating_sub(1).min(columns);
-        if let Some(count) = self.n_components.filter(|&count| count > most && classes > 1) {
-            let expected = format!(
-                "at most {most}, the lesser of {columns} columns and {classes} classes less 1"
-            );
-            return Err(Error::parameter("n_components", expected, count));
+        match self.n_components.filter(|&count| count > most && classes > 1) {
+            Some(count) => {
+                let expected = format!(
+                    "at most {most}, the lesser of {columns} columns and {classes} classes less 1"
+                );
+                Err(Error::parameter("n_components", expected, count))
+            }
+            None => Ok(()),
         }
-        let estimated = self.shrinkage == Shrinkage::Auto;
-        Stage::begin(outline, self.priors.as_deref(), estimated, run)
     }
 
-    fn summarize(&self, stage: &Stage, block: &Block, _: &mut (), _: &Context) -> Result<Summary> {
-        stage.summarize(&block.data)
-    }
-
-    fn advance(
-        &self,
-        stage: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, LinearDiscriminantAnalysisModel>> {
-        Ok(match stage.advance(all, self.shrinkage == Shrinkage::Auto)? {
-            Step::Again(stage) => Step::Again(stage),
-            Step::Done(known) => Step::Done(self.model(known, run)?),
-        })
-    }
-}
-
-impl LinearDiscriminantAnalysis {
     fn model(&self, known: Known, run: &Context) -> Result<LinearDiscriminantAnalysisModel> {
         let covariance = self.covariance(&known);
         let (sphering, note) = self.sphering(&covariance, &known.names)?;
@@ -199,7 +176,9 @@ impl LinearDiscriminantAnalysis {
             notes: note.into_iter().collect(),
         })
     }
+}
 
+impl LinearDiscriminantAnalysis {
     fn covariance(&self, known: &Known) -> Matrix {
         let all = &known.all;
         match self.shrinkage {

@@ -10,9 +10,8 @@ use learnt_core::prelude::*;
 /// Where a fit is; also its checkpoint.
 #[derive(Stored, Clone, Debug)]
 pub struct Stage {
-    pub(super) names: Vec<String>,
-    pub(super) classes: Vec<String>,
-    by_class: bool,
+    names: Vec<String>,
+    classes: Vec<String>,
     first: Option<ClassScatter>,
 }
 
@@ -39,7 +38,7 @@ impl Merge for Summary {
 }
 
 /// What is known after all passes.
-pub(super) struct Known {
+pub struct Known {
     pub(super) names: Vec<String>,
     pub(super) classes: Vec<String>,
     pub(super) all: ClassScatter,
@@ -47,46 +46,52 @@ pub(super) struct Known {
     pub(super) fourth: Vec<f64>,
 }
 
-impl Stage {
-    /// Before the first pass; a scatter for each class only if the learner needs it.
-    pub(super) fn begin(
-        outline: &Outline,
-        priors: Option<&[f64]>,
-        by_class: bool,
-        run: &Context,
-    ) -> Result<Stage> {
-        if outline.classes.is_empty() {
-            return Err(Error::new(Code::Target, "a target of classes is needed"));
-        }
-        check_priors(priors, outline.classes.len())?;
-        let (width, matrices) = (outline.schema.len() as u64, outline.classes.len() as u64);
-        let copies = (run.threads() as u64 + 3) * if by_class { matrices } else { 1 };
+/// The passes with the learner's parameters.
+#[derive(Clone, Debug)]
+pub struct ClassPasses {
+    /// Probabilities of the classes.
+    pub(super) priors: Option<Vec<f64>>,
+    /// A scatter for each class, not one for all.
+    pub(super) by_class: bool,
+    /// Whether shrinkage is estimated, from a second pass.
+    pub(super) estimated: bool,
+}
+
+impl Rounds for ClassPasses {
+    type State = Stage;
+    type Summary = Summary;
+    type Output = Known;
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+        let classes = outline.class_names()?;
+        check_priors(self.priors.as_deref(), classes.len())?;
+        let (width, matrices) = (outline.schema.len() as u64, classes.len() as u64);
+        let copies = (run.threads() as u64 + 3) * if self.by_class { matrices } else { 1 };
         let bytes = width.saturating_mul(width).saturating_mul(8 * copies);
         run.claim(bytes, "the covariances of the classes")?;
-        Ok(Stage {
-            names: outline.schema.names().map(str::to_string).collect(),
-            classes: outline.classes.iter().map(ToString::to_string).collect(),
-            by_class,
-            first: None,
+        Ok(Stage { names: outline.names(), classes, first: None })
+    }
+
+    fn summarize(
+        &self,
+        stage: &Stage,
+        block: &Block,
+        _: &mut Memo,
+        _: &Context,
+    ) -> Result<Summary> {
+        Ok(match &stage.first {
+            None => Summary::Scatter(ClassScatter::of(&block.data, self.by_class)?),
+            Some(all) => Summary::Fourth(fourth_powers(&block.data, all)?),
         })
     }
 
-    /// What one block adds to the pass.
-    pub(super) fn summarize(&self, data: &Dataset) -> Result<Summary> {
-        Ok(match &self.first {
-            None => Summary::Scatter(ClassScatter::of(data, self.by_class)?),
-            Some(all) => Summary::Fourth(fourth_powers(data, all)?),
-        })
-    }
-
-    /// The second pass if `estimated`, else all that is known.
-    pub(super) fn advance(self, all: Summary, estimated: bool) -> Result<Step<Stage, Known>> {
-        let Stage { names, classes, by_class, first } = self;
+    fn advance(&self, stage: Stage, all: Summary, _: &Context) -> Result<Step<Stage, Known>> {
+        let Stage { names, classes, first } = stage;
         Ok(match (first, all) {
             (None, Summary::Scatter(all)) => {
                 all.check(&names, &classes)?;
-                match estimated {
-                    true => Step::Again(Stage { names, classes, by_class, first: Some(all) }),
+                match self.estimated {
+                    true => Step::Again(Stage { names, classes, first: Some(all) }),
                     false => Step::Done(Known { names, classes, all, fourth: Vec::new() }),
                 }
             }

@@ -8,7 +8,7 @@
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.3.
 
 use super::gaussians::{Gaussians, covariances};
-use super::passes::{Known, Stage, Summary};
+use super::passes::{ClassPasses, Known};
 use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::tables::{class_means, determinants};
@@ -95,6 +95,7 @@ impl QuadraticDiscriminantAnalysis {
 
 impl Estimator for QuadraticDiscriminantAnalysis {
     type Model = QuadraticDiscriminantAnalysisModel;
+    type Fit = ClassPasses;
     const ABOUT: &'static About =
         &About::classifier("discriminant_analysis.QuadraticDiscriminantAnalysis")
             .alias(&["qda"])
@@ -107,43 +108,14 @@ impl Estimator for QuadraticDiscriminantAnalysis {
             .reference(
                 "Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning",
             );
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl Rounds for QuadraticDiscriminantAnalysis {
-    type State = Stage;
-    type Summary = Summary;
-    type Memo = ();
-
-    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
-        Stage::begin(outline, self.priors.as_deref(), true, run)
+impl FitBy<ClassPasses> for QuadraticDiscriminantAnalysis {
+    fn rounds(&self) -> ClassPasses {
+        let (priors, estimated) = (self.priors.clone(), self.shrinkage == Shrinkage::Auto);
+        ClassPasses { priors, by_class: true, estimated }
     }
 
-    fn summarize(&self, stage: &Stage, block: &Block, _: &mut (), _: &Context) -> Result<Summary> {
-        stage.summarize(&block.data)
-    }
-
-    fn advance(
-        &self,
-        stage: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, QuadraticDiscriminantAnalysisModel>> {
-        Ok(match stage.advance(all, self.shrinkage == Shrinkage::Auto)? {
-            Step::Again(stage) => Step::Again(stage),
-            Step::Done(known) => Step::Done(self.model(known, run)?),
-        })
-    }
-}
-
-impl QuadraticDiscriminantAnalysis {
     fn model(&self, known: Known, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {
         let covariances = self.covariances(&known)?;
         let Known { names, classes, all, .. } = known;
@@ -164,7 +136,9 @@ impl QuadraticDiscriminantAnalysis {
             classes,
         })
     }
+}
 
+impl QuadraticDiscriminantAnalysis {
     fn covariances(&self, known: &Known) -> Result<Vec<Matrix>> {
         let all = &known.all;
         let scatter = |k: usize| match self.shrinkage {

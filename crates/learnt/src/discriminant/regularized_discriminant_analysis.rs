@@ -9,7 +9,7 @@
 //! Friedman (1989), Journal of the American Statistical Association 84, 165-175.
 
 use super::gaussians::{Gaussians, covariances};
-use super::passes::{Known, Stage, Summary};
+use super::passes::{ClassPasses, Known};
 use super::posterior;
 use super::shrinkage::shrunk;
 use super::tables::{class_means, determinants};
@@ -65,6 +65,7 @@ pub struct RegularizedDiscriminantAnalysisModel {
 
 impl Estimator for RegularizedDiscriminantAnalysis {
     type Model = RegularizedDiscriminantAnalysisModel;
+    type Fit = ClassPasses;
     const ABOUT: &'static About =
         &About::classifier("discriminant_analysis.RegularizedDiscriminantAnalysis")
             .alias(&["rda"])
@@ -75,43 +76,14 @@ impl Estimator for RegularizedDiscriminantAnalysis {
             .complexity(25)
             .cost("n p² + K p³ time, K p² memory")
             .reference("Friedman (1989), Journal of the American Statistical Association 84");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<RegularizedDiscriminantAnalysisModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl Rounds for RegularizedDiscriminantAnalysis {
-    type State = Stage;
-    type Summary = Summary;
-    type Memo = ();
-
-    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
-        Stage::begin(outline, self.priors.as_deref(), true, run)
+impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {
+    fn rounds(&self) -> ClassPasses {
+        let (priors, estimated) = (self.priors.clone(), false);
+        ClassPasses { priors, by_class: true, estimated }
     }
 
-    fn summarize(&self, stage: &Stage, block: &Block, _: &mut (), _: &Context) -> Result<Summary> {
-        stage.summarize(&block.data)
-    }
-
-    fn advance(
-        &self,
-        stage: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, RegularizedDiscriminantAnalysisModel>> {
-        Ok(match stage.advance(all, false)? {
-            Step::Again(stage) => Step::Again(stage),
-            Step::Done(known) => Step::Done(self.model(known, run)?),
-        })
-    }
-}
-
-impl RegularizedDiscriminantAnalysis {
     fn model(&self, known: Known, run: &Context) -> Result<RegularizedDiscriminantAnalysisModel> {
         let Known { names, classes, all, .. } = known;
         let pooled = all.pooled();

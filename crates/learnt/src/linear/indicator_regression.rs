@@ -10,7 +10,7 @@
 //! Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, section 4.2.
 
 use super::geometry::OnBoundary;
-use super::least_squares::{Problem, Solution, Stage as Pass, Summary};
+use super::least_squares::{LeastSquares, Solution, Stage as Pass, Summary};
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::linear_predict;
@@ -61,14 +61,8 @@ pub struct Stage {
 }
 
 impl IndicatorRegression {
-    fn problem(&self) -> Problem<'static> {
-        Problem {
-            intercept: self.fit_intercept,
-            alpha: &[],
-            penalize_intercept: false,
-            positive: None,
-            orthogonal: false,
-        }
+    fn regression(&self) -> LeastSquares {
+        LeastSquares { intercept: self.fit_intercept, ..LeastSquares::default() }
     }
 }
 
@@ -79,6 +73,7 @@ fn outputs(classes: usize) -> usize {
 
 impl Estimator for IndicatorRegression {
     type Model = IndicatorRegressionModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::classifier("linear_model.IndicatorRegression")
         .without_probabilities()
         .weights()
@@ -92,20 +87,12 @@ impl Estimator for IndicatorRegression {
             "beats_the_dummy",
             "the class between two others on a line is masked, as it must be",
         )]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<IndicatorRegressionModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
 impl Rounds for IndicatorRegression {
     type State = Stage;
     type Summary = Summary;
-    type Memo = ();
+    type Output = IndicatorRegressionModel;
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
         let classes: Vec<String> = outline.classes.iter().map(ToString::to_string).collect();
@@ -117,17 +104,23 @@ impl Rounds for IndicatorRegression {
         let indicators = block.min(outline.rows) * outputs(classes.len()) as u64;
         run.claim(8 * indicators * run.threads() as u64, "the indicators of the classes")?;
         let outline = Outline { outputs: outputs(classes.len()), ..*outline };
-        Ok(Stage { pass: self.problem().begin(&outline, run)?, classes })
+        Ok(Stage { pass: self.regression().begin(&outline, run)?, classes })
     }
 
-    fn summarize(&self, stage: &Stage, block: &Block, _: &mut (), _: &Context) -> Result<Summary> {
+    fn summarize(
+        &self,
+        stage: &Stage,
+        block: &Block,
+        memo: &mut Memo,
+        run: &Context,
+    ) -> Result<Summary> {
         let (codes, _) = block.data.class_target()?;
         let outputs = outputs(stage.classes.len());
         let first = if outputs == 1 { 1 } else { 0 };
         let indicators =
             Matrix::from_fn(codes.len(), outputs, |i, k| f64::from(codes[i] == first + k as u32));
         let data = block.data.with_target(Target::Real(indicators.view()));
-        self.problem().summarize(&stage.pass, &data)
+        self.regression().summarize(&stage.pass, &Block { data, ..*block }, memo, run)
     }
 
     fn advance(
@@ -137,7 +130,7 @@ impl Rounds for IndicatorRegression {
         run: &Context,
     ) -> Result<Step<Stage, IndicatorRegressionModel>> {
         let Stage { classes, pass } = stage;
-        Ok(match self.problem().advance(pass, all, run)? {
+        Ok(match self.regression().advance(pass, all, run)? {
             Step::Again(pass) => Step::Again(Stage { classes, pass }),
             Step::Done(solution) => Step::Done(self.model(solution, classes, run)),
         })

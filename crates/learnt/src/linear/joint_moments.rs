@@ -84,8 +84,7 @@ impl LinearRegression {
             mean: &moments.mean,
             covariance: &moments.covariance,
         };
-        let solution = self.problem(schema.len()).solve_moments(names, &second)?;
-        Ok(self.model(solution, run))
+        self.model(self.rounds().solve_moments(names, &second)?, run)
     }
 }
 

@@ -9,7 +9,7 @@
 //! Björck (1996), Numerical Methods for Least Squares Problems, SIAM.
 
 use super::evidence::Evidence;
-use super::least_squares::{Problem, Solution, Stage, Summary};
+use super::least_squares::{LeastSquares, Solution};
 use super::questions::QUESTIONS;
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
@@ -55,20 +55,9 @@ pub struct LinearRegressionModel {
     converged: bool,
 }
 
-impl LinearRegression {
-    pub(super) fn problem(&self, columns: usize) -> Problem<'static> {
-        Problem {
-            intercept: self.fit_intercept,
-            alpha: &[],
-            penalize_intercept: false,
-            positive: self.positive.then_some(columns.saturating_mul(10).max(100)),
-            orthogonal: false,
-        }
-    }
-}
-
 impl Estimator for LinearRegression {
     type Model = LinearRegressionModel;
+    type Fit = LeastSquares;
     const ABOUT: &'static About = &About::regressor("linear_model.LinearRegression")
         .alias(&["ols", "linear"])
         .weights()
@@ -78,50 +67,15 @@ impl Estimator for LinearRegression {
         .complexity(20)
         .cost("n p² time, p² memory")
         .reference("Björck (1996), Numerical Methods for Least Squares Problems");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<LinearRegressionModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl Rounds for LinearRegression {
-    type State = Stage;
-    type Summary = Summary;
-    type Memo = ();
-
-    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
-        self.problem(outline.schema.len()).begin(outline, run)
+impl FitBy<LeastSquares> for LinearRegression {
+    fn rounds(&self) -> LeastSquares {
+        let (intercept, positive) = (self.fit_intercept, self.positive);
+        LeastSquares { intercept, positive, ..LeastSquares::default() }
     }
 
-    fn summarize(
-        &self,
-        state: &Stage,
-        block: &Block,
-        _memo: &mut (),
-        _run: &Context,
-    ) -> Result<Summary> {
-        self.problem(block.data.x.ncols()).summarize(state, &block.data)
-    }
-
-    fn advance(
-        &self,
-        state: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, LinearRegressionModel>> {
-        Ok(match self.problem(state.columns()).advance(state, all, run)? {
-            Step::Again(state) => Step::Again(state),
-            Step::Done(solution) => Step::Done(self.model(solution, run)),
-        })
-    }
-}
-
-impl LinearRegression {
-    pub(super) fn model(&self, solution: Solution, run: &Context) -> LinearRegressionModel {
+    fn model(&self, solution: Solution, run: &Context) -> Result<LinearRegressionModel> {
         let (coef, intercept) = (solution.coef.clone(), solution.intercept.clone());
         let (rank, converged) = (solution.rank, solution.converged);
         let singular = solution.singular.clone();
@@ -129,7 +83,7 @@ impl LinearRegression {
         if let Some(message) = evidence.aliasing() {
             run.warn(Code::Numeric, message);
         }
-        LinearRegressionModel { coef, intercept, rank, singular, evidence, converged }
+        Ok(LinearRegressionModel { coef, intercept, rank, singular, evidence, converged })
     }
 }
 

@@ -143,6 +143,7 @@ pub struct LogisticRegressionModel {
 
 impl Estimator for LogisticRegression {
     type Model = LogisticRegressionModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::classifier("linear_model.LogisticRegression")
         .alias(&["logistic"])
         .weights()
@@ -154,26 +155,18 @@ impl Estimator for LogisticRegression {
         .complexity(20)
         .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")
         .reference("Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<LogisticRegressionModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
 impl Rounds for LogisticRegression {
     type State = Fit;
     type Summary = Summary;
-    type Memo = ();
+    type Output = LogisticRegressionModel;
 
     fn begin(&self, outline: &Outline, _run: &Context) -> Result<Fit> {
         Fit::new(self, outline)
     }
 
-    fn summarize(&self, fit: &Fit, block: &Block, _: &mut (), _run: &Context) -> Result<Summary> {
+    fn summarize(&self, fit: &Fit, block: &Block, _: &mut Memo, _: &Context) -> Result<Summary> {
         let first = matches!(fit.stage, Stage::Start);
         let free = self.is_free();
         let active = match &fit.stage {

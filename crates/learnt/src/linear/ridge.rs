@@ -9,7 +9,7 @@
 //! Hoerl and Kennard (1970), Technometrics 12(1), 55-67.
 
 use super::coefficient_table::without_tests;
-use super::least_squares::{Problem, Solution, Stage, Summary};
+use super::least_squares::{LeastSquares, Solution};
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
@@ -97,32 +97,11 @@ impl Ridge {
     fn strengths(&self) -> &[f64] {
         self.alpha_per_target.as_deref().unwrap_or(std::slice::from_ref(&self.alpha))
     }
-
-    fn problem(&self, columns: usize) -> Problem<'_> {
-        let most = self.max_iter.unwrap_or(columns.saturating_mul(10).max(100));
-        Problem {
-            intercept: self.fit_intercept,
-            alpha: self.strengths(),
-            penalize_intercept: self.penalize_intercept,
-            positive: self.positive.then_some(most),
-            orthogonal: self.solver == RidgeSolver::Svd,
-        }
-    }
-
-    fn model(&self, solution: Solution) -> RidgeModel {
-        RidgeModel {
-            coef: solution.coef,
-            intercept: solution.intercept,
-            effective_df: solution.freedom,
-            names: solution.names,
-            alpha: self.strengths().to_vec(),
-            converged: solution.converged,
-        }
-    }
 }
 
 impl Estimator for Ridge {
     type Model = RidgeModel;
+    type Fit = LeastSquares;
     const ABOUT: &'static About = &About::regressor("linear_model.Ridge")
         .weights()
         .many_outputs()
@@ -136,44 +115,28 @@ impl Estimator for Ridge {
             "sklearn:check_non_transformer_estimators_n_iter",
             "only `positive` iterates; the other solutions are direct and have no number of iterations",
         )]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<RidgeModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl Rounds for Ridge {
-    type State = Stage;
-    type Summary = Summary;
-    type Memo = ();
-
-    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
-        self.problem(outline.schema.len()).begin(outline, run)
+impl FitBy<LeastSquares> for Ridge {
+    fn rounds(&self) -> LeastSquares {
+        LeastSquares {
+            intercept: self.fit_intercept,
+            alpha: self.strengths().to_vec(),
+            penalize_intercept: self.penalize_intercept,
+            positive: self.positive,
+            max_iter: self.max_iter,
+            orthogonal: self.solver == RidgeSolver::Svd,
+        }
     }
 
-    fn summarize(
-        &self,
-        state: &Stage,
-        block: &Block,
-        _memo: &mut (),
-        _run: &Context,
-    ) -> Result<Summary> {
-        self.problem(block.data.x.ncols()).summarize(state, &block.data)
-    }
-
-    fn advance(
-        &self,
-        state: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, RidgeModel>> {
-        Ok(match self.problem(state.columns()).advance(state, all, run)? {
-            Step::Again(state) => Step::Again(state),
-            Step::Done(solution) => Step::Done(self.model(solution)),
+    fn model(&self, solution: Solution, _: &Context) -> Result<RidgeModel> {
+        Ok(RidgeModel {
+            coef: solution.coef,
+            intercept: solution.intercept,
+            effective_df: solution.freedom,
+            names: solution.names,
+            alpha: self.strengths().to_vec(),
+            converged: solution.converged,
         })
     }
 }

@@ -79,6 +79,7 @@ impl KNeighborsClassifier {
 
 impl Estimator for KNeighborsClassifier {
     type Model = KNeighborsClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("neighbors.KNeighborsClassifier")
         .alias(&["knn"])
         .weights()

@@ -78,6 +78,7 @@ impl KNeighborsRegressor {
 
 impl Estimator for KNeighborsRegressor {
     type Model = KNeighborsRegressorModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("neighbors.KNeighborsRegressor")
         .alias(&["knn"])
         .weights()

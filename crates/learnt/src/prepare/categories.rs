@@ -37,6 +37,12 @@ impl TableCounts {
     }
 }
 
+impl Summarize for TableCounts {
+    fn of(data: &Dataset) -> Result<Self> {
+        Ok(TableCounts::of(data))
+    }
+}
+
 fn count_levels(data: &Dataset, j: usize, levels: &[String]) -> Counts {
     let mut counts =
         Counts { levels: levels.to_vec(), counts: vec![0.0; levels.len()], ..Counts::default() };

@@ -72,6 +72,7 @@ struct Fill {
 
 impl Estimator for IterativeImputer {
     type Model = IterativeImputerModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::transformer("impute.IterativeImputer")
         .weights()
         .missing()

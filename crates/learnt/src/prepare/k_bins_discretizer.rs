@@ -187,6 +187,7 @@ fn wide_enough(edges: &[f64]) -> Vec<f64> {
 
 impl Estimator for KBinsDiscretizer {
     type Model = KBinsDiscretizerModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::transformer("preprocessing.KBinsDiscretizer")
         .alias(&["bins"])
         .weights()

@@ -37,6 +37,7 @@ pub struct MaxAbsScalerModel {
 
 impl Estimator for MaxAbsScaler {
     type Model = MaxAbsScalerModel;
+    type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.MaxAbsScaler")
         .alias(&["maxabs"])
         .missing()
@@ -45,24 +46,10 @@ impl Estimator for MaxAbsScaler {
         .threads()
         .complexity(5)
         .cost("n p time, p memory");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<MaxAbsScalerModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl OnePass for MaxAbsScaler {
-    type Summary = ColumnMoments;
-
-    fn summary(&self, data: &Dataset) -> ColumnMoments {
-        ColumnMoments::of(data)
-    }
-
-    fn finish(&self, _schema: &Schema, all: ColumnMoments) -> Result<MaxAbsScalerModel> {
+impl OnePass<ColumnMoments> for MaxAbsScaler {
+    fn finish(&self, all: ColumnMoments, _: &Outline) -> Result<MaxAbsScalerModel> {
         let largest = |j: usize| match all.weight[j] > 0.0 {
             true => all.low[j].abs().max(all.high[j].abs()),
             false => 0.0,

@@ -66,6 +66,7 @@ impl MinMaxScaler {
 
 impl Estimator for MinMaxScaler {
     type Model = MinMaxScalerModel;
+    type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.MinMaxScaler")
         .alias(&["minmax"])
         .missing()
@@ -74,24 +75,10 @@ impl Estimator for MinMaxScaler {
         .threads()
         .complexity(5)
         .cost("n p time, p memory");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<MinMaxScalerModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl OnePass for MinMaxScaler {
-    type Summary = ColumnMoments;
-
-    fn summary(&self, data: &Dataset) -> ColumnMoments {
-        ColumnMoments::of(data)
-    }
-
-    fn finish(&self, schema: &Schema, all: ColumnMoments) -> Result<MinMaxScalerModel> {
+impl OnePass<ColumnMoments> for MinMaxScaler {
+    fn finish(&self, all: ColumnMoments, outline: &Outline) -> Result<MinMaxScalerModel> {
         let (low, high) = (self.feature_range[0], self.feature_range[1]);
         let known = |j: usize| all.weight[j] > 0.0;
         let data_min: Vec<f64> =
@@ -100,7 +87,7 @@ impl OnePass for MinMaxScaler {
             (0..all.low.len()).map(|j| if known(j) { all.high[j] } else { 0.0 }).collect();
         let data_range: Vec<f64> = data_max.iter().zip(&data_min).map(|(h, l)| h - l).collect();
         if let Some(j) = data_range.iter().position(|range| !range.is_finite()) {
-            return Err(too_large(schema, j));
+            return Err(too_large(outline.schema, j));
         }
         let nonzero = |range: f64| if range > 10.0 * f64::MIN_POSITIVE { range } else { 1.0 };
         let scale: Vec<f64> =

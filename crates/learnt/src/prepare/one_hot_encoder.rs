@@ -69,6 +69,7 @@ pub struct OneHotEncoderModel {
 
 impl Estimator for OneHotEncoder {
     type Model = OneHotEncoderModel;
+    type Fit = Pass<TableCounts>;
     const ABOUT: &'static About = &About::transformer("preprocessing.OneHotEncoder")
         .alias(&["one-hot"])
         .missing()
@@ -77,27 +78,13 @@ impl Estimator for OneHotEncoder {
         .streaming()
         .complexity(5)
         .cost("n (number of categories) time and memory");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<OneHotEncoderModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl OnePass for OneHotEncoder {
-    type Summary = TableCounts;
-
-    fn summary(&self, data: &Dataset) -> TableCounts {
-        TableCounts::of(data)
-    }
-
-    fn finish(&self, schema: &Schema, all: TableCounts) -> Result<OneHotEncoderModel> {
+impl OnePass<TableCounts> for OneHotEncoder {
+    fn finish(&self, all: TableCounts, outline: &Outline) -> Result<OneHotEncoderModel> {
         Ok(OneHotEncoderModel {
-            categories: seen_categories(schema, &all),
-            columns: schema.columns().to_vec(),
+            categories: seen_categories(outline.schema, &all),
+            columns: outline.schema.columns().to_vec(),
             drop: self.drop,
             handle_unknown: self.handle_unknown,
         })

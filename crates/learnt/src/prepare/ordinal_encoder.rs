@@ -67,6 +67,7 @@ impl OrdinalEncoder {
 
 impl Estimator for OrdinalEncoder {
     type Model = OrdinalEncoderModel;
+    type Fit = Pass<TableCounts>;
     const ABOUT: &'static About = &About::transformer("preprocessing.OrdinalEncoder")
         .alias(&["ordinal"])
         .missing()
@@ -75,27 +76,13 @@ impl Estimator for OrdinalEncoder {
         .streaming()
         .complexity(5)
         .cost("n p time, memory for the distinct values");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<OrdinalEncoderModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl OnePass for OrdinalEncoder {
-    type Summary = TableCounts;
-
-    fn summary(&self, data: &Dataset) -> TableCounts {
-        TableCounts::of(data)
-    }
-
-    fn finish(&self, schema: &Schema, all: TableCounts) -> Result<OrdinalEncoderModel> {
+impl OnePass<TableCounts> for OrdinalEncoder {
+    fn finish(&self, all: TableCounts, outline: &Outline) -> Result<OrdinalEncoderModel> {
         Ok(OrdinalEncoderModel {
-            categories: seen_categories(schema, &all),
-            columns: schema.columns().to_vec(),
+            categories: seen_categories(outline.schema, &all),
+            columns: outline.schema.columns().to_vec(),
             refuse_unseen: self.handle_unknown == OrdinalUnknown::Error,
             unseen_code: self.unknown_value.unwrap_or(f64::NAN),
             missing_code: self.encoded_missing_value.unwrap_or(f64::NAN),

@@ -114,6 +114,7 @@ pub fn polynomial_feature_count(columns: u64, degree: u64) -> Option<u64> {
 
 impl Estimator for PolynomialFeatures {
     type Model = PolynomialFeaturesModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::transformer("preprocessing.PolynomialFeatures")
         .alias(&["polynomial"])
         .threads()

@@ -69,6 +69,7 @@ impl RobustScaler {
 
 impl Estimator for RobustScaler {
     type Model = RobustScalerModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::transformer("preprocessing.RobustScaler")
         .weights()
         .missing()

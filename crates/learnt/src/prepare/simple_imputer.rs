@@ -103,6 +103,7 @@ impl Merge for ImputerSummary {
 
 impl Estimator for SimpleImputer {
     type Model = SimpleImputerModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::transformer("impute.SimpleImputer")
         .alias(&["impute"])
         .missing()
@@ -110,20 +111,12 @@ impl Estimator for SimpleImputer {
         .streaming()
         .complexity(5)
         .cost("n p time; eight more passes for the median");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<SimpleImputerModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
 impl Rounds for SimpleImputer {
     type State = ImputerState;
     type Summary = ImputerSummary;
-    type Memo = ();
+    type Output = SimpleImputerModel;
 
     fn begin(&self, outline: &Outline, _run: &Context) -> Result<ImputerState> {
         let schema = outline.schema.clone();
@@ -134,8 +127,8 @@ impl Rounds for SimpleImputer {
         &self,
         state: &ImputerState,
         block: &Block,
-        _memo: &mut (),
-        _run: &Context,
+        _: &mut Memo,
+        _: &Context,
     ) -> Result<ImputerSummary> {
         let data = &block.data;
         let first = state.counted.is_none();

@@ -50,6 +50,7 @@ pub struct StandardScalerModel {
 
 impl Estimator for StandardScaler {
     type Model = StandardScalerModel;
+    type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.StandardScaler")
         .alias(&["standardize", "scale"])
         .weights()
@@ -59,27 +60,13 @@ impl Estimator for StandardScaler {
         .threads()
         .complexity(5)
         .cost("n p time, p memory");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<StandardScalerModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl OnePass for StandardScaler {
-    type Summary = ColumnMoments;
-
-    fn summary(&self, data: &Dataset) -> ColumnMoments {
-        ColumnMoments::of(data)
-    }
-
-    fn finish(&self, schema: &Schema, all: ColumnMoments) -> Result<StandardScalerModel> {
+impl OnePass<ColumnMoments> for StandardScaler {
+    fn finish(&self, all: ColumnMoments, outline: &Outline) -> Result<StandardScalerModel> {
         let var = all.variance(self.ddof as f64);
         if let Some(j) = var.iter().zip(&all.mean).position(|(v, m)| !(v + m).is_finite()) {
-            return Err(too_large(schema, j));
+            return Err(too_large(outline.schema, j));
         }
         let scale =
             (0..var.len())

@@ -95,6 +95,7 @@ pub struct PCAModel {
 
 impl Estimator for PCA {
     type Model = PCAModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::transformer("decomposition.PCA")
         .alias(&["pca"])
         .weights()
@@ -109,14 +110,6 @@ impl Estimator for PCA {
             "sklearn:check_sample_weight_equivalence_on_dense_data",
             "with fewer rows than columns there are as many components as rows, repeated or not",
         )]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<PCAModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
 /// What every block must know.
@@ -148,7 +141,7 @@ impl Merge for PCASummary {
 impl Rounds for PCA {
     type State = PCAState;
     type Summary = PCASummary;
-    type Memo = ();
+    type Output = PCAModel;
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<PCAState> {
         let (rows, width) = (outline.rows, outline.schema.len() as u64);
@@ -181,8 +174,8 @@ impl Rounds for PCA {
         &self,
         state: &PCAState,
         block: &Block,
-        _memo: &mut (),
-        _run: &Context,
+        _: &mut Memo,
+        _: &Context,
     ) -> Result<PCASummary> {
         Ok(match state.covariance {
             true => PCASummary::Scatter(Scatter::of(&block.data)),

@@ -111,6 +111,7 @@ pub struct DecisionTreeClassifierModel {
 
 impl Estimator for DecisionTreeClassifier {
     type Model = DecisionTreeClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("tree.DecisionTreeClassifier")
         .alias(&["tree"])
         .weights()

@@ -101,6 +101,7 @@ pub struct DecisionTreeRegressorModel {
 
 impl Estimator for DecisionTreeRegressor {
     type Model = DecisionTreeRegressorModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("tree.DecisionTreeRegressor")
         .alias(&["tree"])
         .weights()

@@ -161,6 +161,7 @@ pub struct PerceptronModel {
 
 impl Estimator for Perceptron {
     type Model = PerceptronModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("linear_model.Perceptron")
         .weights()
         .decision_scores()

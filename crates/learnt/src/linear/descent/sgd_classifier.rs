@@ -118,6 +118,7 @@ pub struct SGDClassifierModel {
 
 impl Estimator for SGDClassifier {
     type Model = SGDClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("linear_model.SGDClassifier")
         .alias(&["sgd"])
         .weights()

@@ -113,6 +113,7 @@ pub struct SGDRegressorModel {
 
 impl Estimator for SGDRegressor {
     type Model = SGDRegressorModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.SGDRegressor")
         .alias(&["sgd", "lms"])
         .weights()

@@ -25,7 +25,7 @@ const FLAT: f64 = 1e-6;
 
 /// What to fit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Problem {
+pub struct Scoring {
     pub(super) law: Law,
     pub(super) alpha: f64,
     pub(super) intercept: bool,
@@ -65,13 +65,17 @@ struct Best {
     margin: f64,
 }
 
-impl Problem {
-    pub(super) fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
+impl Rounds for Scoring {
+    type State = Fit;
+    type Summary = Summary;
+    type Output = GeneralizedModel;
+
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
         let d = outline.schema.len();
         let entries = (d as u64 + 1).saturating_mul(d as u64 + 1);
         run.claim(entries.saturating_mul(8 * 4), "the matrix of second derivatives")?;
         Ok(Fit {
-            names: outline.schema.names().map(str::to_string).collect(),
+            names: outline.names(),
             rows: outline.rows,
             survey: None,
             factor: Vec::new(),
@@ -83,7 +87,7 @@ impl Problem {
         })
     }
 
-    pub(super) fn summarize(&self, fit: &Fit, block: &Block) -> Result<Summary> {
+    fn summarize(&self, fit: &Fit, block: &Block, _: &mut Memo, _: &Context) -> Result<Summary> {
         let Some(survey) = &fit.survey else {
             return Survey::of(block, self.law).map(Summary::Survey);
         };
@@ -102,15 +106,7 @@ impl Problem {
         pass.over(&block.data).map(Summary::Sums)
     }
 
-    /// The mean of every row without inputs.
-    fn null_mean(&self, survey: &Survey) -> f64 {
-        match self.intercept {
-            true => survey.target,
-            false => self.law.link.mean(0.0),
-        }
-    }
-
-    pub(super) fn advance(
+    fn advance(
         &self,
         mut fit: Fit,
         all: Summary,
@@ -129,6 +125,16 @@ impl Problem {
             return Ok(Step::Again(fit));
         }
         self.tell(fit, sums, run)
+    }
+}
+
+impl Scoring {
+    /// The mean of every row without inputs.
+    fn null_mean(&self, survey: &Survey) -> f64 {
+        match self.intercept {
+            true => survey.target,
+            false => self.law.link.mean(0.0),
+        }
     }
 
     /// Units of the columns, and where to start if that needs no look at the rows.
@@ -240,12 +246,12 @@ impl Fit {
         self.survey.as_ref().map_or(1.0, |survey| survey.weight)
     }
 
-    fn is_binomial(&self, problem: &Problem) -> bool {
+    fn is_binomial(&self, problem: &Scoring) -> bool {
         problem.law.family == Family::Binomial
     }
 
     /// n alpha in standardised columns; the intercept is free.
-    fn penalties(&self, problem: &Problem) -> Vec<f64> {
+    fn penalties(&self, problem: &Scoring) -> Vec<f64> {
         let strength = problem.alpha * self.weight();
         let own = self.factor.iter().map(|factor| strength * factor * factor);
         own.chain(problem.intercept.then_some(0.0)).collect()
@@ -266,7 +272,7 @@ impl Fit {
     }
 
     /// (Σ w W z zᵀ + P) b = Σ w (s + W η) z.
-    fn near_targets(&self, problem: &Problem, sums: &Sums) -> Result<Vec<f64>> {
+    fn near_targets(&self, problem: &Scoring, sums: &Sums) -> Result<Vec<f64>> {
         let mut point = sums.gradient.clone();
         for (j, _) in self.factor.iter().enumerate().filter(|(_, factor)| **factor == 0.0) {
             point[j] = 0.0;
@@ -293,7 +299,7 @@ impl Fit {
     }
 
     /// The largest derivative of the mean objective, in the units of the columns.
-    fn largest_slope(&self, problem: &Problem, gradient: &[f64]) -> f64 {
+    fn largest_slope(&self, problem: &Scoring, gradient: &[f64]) -> f64 {
         let Some(survey) = &self.survey else { return 0.0 };
         let d = self.factor.len();
         let level = if problem.intercept { gradient[d] } else { 0.0 };
@@ -314,7 +320,7 @@ impl Fit {
     }
 
     /// Why the likelihood has no maximum, if it has none.
-    fn divergence(&self, problem: &Problem) -> Option<String> {
+    fn divergence(&self, problem: &Scoring) -> Option<String> {
         const END: &str =
             "so estimates are infinite and only the predictions mean something; use alpha > 0";
         let zeros = matches!(problem.law.family, Family::Power(p) if (1.0..2.0).contains(&p));
@@ -335,7 +341,7 @@ impl Fit {
         }
     }
 
-    fn finish(self, problem: &Problem, converged: bool, run: &Context) -> Result<GeneralizedModel> {
+    fn finish(self, problem: &Scoring, converged: bool, run: &Context) -> Result<GeneralizedModel> {
         let divergence = self.divergence(problem);
         let (Some(survey), Some(newton)) = (self.survey, self.newton) else {
             return Err(Error::internal("a fit that ends before it began"));

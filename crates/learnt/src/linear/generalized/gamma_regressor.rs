@@ -7,8 +7,7 @@
 //! McCullagh and Nelder (1989), Generalized Linear Models, chapter 8.
 
 use super::family::{Family, Law, Link};
-use super::fit::{Problem, Tolerance};
-use super::generalized_rounds;
+use super::fit::{Scoring, Tolerance};
 use super::model::GeneralizedModel;
 use super::poisson_regressor::GeneralizedSolver;
 use learnt_core::prelude::*;
@@ -48,6 +47,7 @@ pub struct GammaRegressor {
 
 impl Estimator for GammaRegressor {
     type Model = GeneralizedModel;
+    type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.GammaRegressor")
         .alias(&["gamma"])
         .weights()
@@ -60,26 +60,20 @@ impl Estimator for GammaRegressor {
         .cost("n p² time a step, p² memory")
         .reference("McCullagh and Nelder (1989), Generalized Linear Models")
         .exempt(&[("beats_the_dummy", "the default penalty is strong beside a mean deviance")]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<GeneralizedModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-generalized_rounds!(GammaRegressor);
-
-impl GammaRegressor {
-    fn problem(&self) -> Problem {
-        Problem {
+impl FitBy<Scoring> for GammaRegressor {
+    fn rounds(&self) -> Scoring {
+        Scoring {
             law: Law { family: Family::Power(2.0), link: Link::Log },
             alpha: self.alpha,
             intercept: self.fit_intercept,
             max_iter: self.max_iter,
             tolerance: Tolerance::Gradient(self.tol),
         }
+    }
+
+    fn model(&self, model: GeneralizedModel, _: &Context) -> Result<GeneralizedModel> {
+        Ok(model)
     }
 }

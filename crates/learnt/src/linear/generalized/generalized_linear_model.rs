@@ -10,8 +10,7 @@
 //! Nelder and Wedderburn (1972), Journal of the Royal Statistical Society A 135(3), 370-384.
 
 use super::family::{Family, Law, Link};
-use super::fit::{Problem, Tolerance};
-use super::generalized_rounds;
+use super::fit::{Scoring, Tolerance};
 use super::model::GeneralizedModel;
 use learnt_core::prelude::*;
 
@@ -97,6 +96,7 @@ pub enum LinkName {
 
 impl Estimator for GeneralizedLinearModel {
     type Model = GeneralizedModel;
+    type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.GeneralizedLinearModel")
         .alias(&["glm"])
         .weights()
@@ -106,17 +106,23 @@ impl Estimator for GeneralizedLinearModel {
         .complexity(20)
         .cost("n p² time a step, p² memory")
         .reference("Nelder and Wedderburn (1972), J. Royal Statistical Society A 135(3), 370-384");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<GeneralizedModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-generalized_rounds!(GeneralizedLinearModel);
+impl FitBy<Scoring> for GeneralizedLinearModel {
+    fn rounds(&self) -> Scoring {
+        Scoring {
+            law: Law { family: self.family(), link: self.link() },
+            alpha: self.alpha,
+            intercept: self.fit_intercept,
+            max_iter: self.max_iter,
+            tolerance: Tolerance::Change(self.tol),
+        }
+    }
+
+    fn model(&self, model: GeneralizedModel, _: &Context) -> Result<GeneralizedModel> {
+        Ok(model)
+    }
+}
 
 impl GeneralizedLinearModel {
     fn constraints(&self) -> Result<()> {
@@ -154,16 +160,6 @@ impl GeneralizedLinearModel {
             (LinkName::InverseSquared, _) | (LinkName::Auto, FamilyName::InverseGaussian) => {
                 Link::InverseSquared
             }
-        }
-    }
-
-    fn problem(&self) -> Problem {
-        Problem {
-            law: Law { family: self.family(), link: self.link() },
-            alpha: self.alpha,
-            intercept: self.fit_intercept,
-            max_iter: self.max_iter,
-            tolerance: Tolerance::Change(self.tol),
         }
     }
 }

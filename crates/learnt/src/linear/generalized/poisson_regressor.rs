@@ -7,8 +7,7 @@
 //! McCullagh and Nelder (1989), Generalized Linear Models, chapter 6.
 
 use super::family::{Family, Law, Link};
-use super::fit::{Problem, Tolerance};
-use super::generalized_rounds;
+use super::fit::{Scoring, Tolerance};
 use super::model::GeneralizedModel;
 use learnt_core::prelude::*;
 
@@ -56,6 +55,7 @@ pub enum GeneralizedSolver {
 
 impl Estimator for PoissonRegressor {
     type Model = GeneralizedModel;
+    type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.PoissonRegressor")
         .alias(&["poisson"])
         .weights()
@@ -68,26 +68,20 @@ impl Estimator for PoissonRegressor {
         .cost("n p² time a step, p² memory")
         .reference("McCullagh and Nelder (1989), Generalized Linear Models")
         .exempt(&[("beats_the_dummy", "the default penalty is strong beside a mean deviance")]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<GeneralizedModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-generalized_rounds!(PoissonRegressor);
-
-impl PoissonRegressor {
-    fn problem(&self) -> Problem {
-        Problem {
+impl FitBy<Scoring> for PoissonRegressor {
+    fn rounds(&self) -> Scoring {
+        Scoring {
             law: Law { family: Family::Power(1.0), link: Link::Log },
             alpha: self.alpha,
             intercept: self.fit_intercept,
             max_iter: self.max_iter,
             tolerance: Tolerance::Gradient(self.tol),
         }
+    }
+
+    fn model(&self, model: GeneralizedModel, _: &Context) -> Result<GeneralizedModel> {
+        Ok(model)
     }
 }

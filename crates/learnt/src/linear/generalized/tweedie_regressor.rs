@@ -8,9 +8,8 @@
 //! Jørgensen (1987), Journal of the Royal Statistical Society B 49(2), 127-162.
 
 use super::family::{Family, Law, Link};
-use super::fit::{Problem, Tolerance};
+use super::fit::{Scoring, Tolerance};
 use super::generalized_linear_model::check_power;
-use super::generalized_rounds;
 use super::model::GeneralizedModel;
 use super::poisson_regressor::GeneralizedSolver;
 use learnt_core::prelude::*;
@@ -70,6 +69,7 @@ pub enum TweedieLink {
 
 impl Estimator for TweedieRegressor {
     type Model = GeneralizedModel;
+    type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.TweedieRegressor")
         .alias(&["tweedie"])
         .weights()
@@ -81,17 +81,23 @@ impl Estimator for TweedieRegressor {
         .cost("n p² time a step, p² memory")
         .reference("Jørgensen (1987), J. Royal Statistical Society B 49(2), 127-162")
         .exempt(&[("beats_the_dummy", "the default penalty is strong beside a mean deviance")]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<GeneralizedModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-generalized_rounds!(TweedieRegressor);
+impl FitBy<Scoring> for TweedieRegressor {
+    fn rounds(&self) -> Scoring {
+        Scoring {
+            law: Law { family: Family::Power(self.power), link: self.link() },
+            alpha: self.alpha,
+            intercept: self.fit_intercept,
+            max_iter: self.max_iter,
+            tolerance: Tolerance::Gradient(self.tol),
+        }
+    }
+
+    fn model(&self, model: GeneralizedModel, _: &Context) -> Result<GeneralizedModel> {
+        Ok(model)
+    }
+}
 
 impl TweedieRegressor {
     fn constraints(&self) -> Result<()> {
@@ -103,16 +109,6 @@ impl TweedieRegressor {
             TweedieLink::Identity => Link::Identity,
             TweedieLink::Auto if self.power <= 0.0 => Link::Identity,
             TweedieLink::Auto | TweedieLink::Log => Link::Log,
-        }
-    }
-
-    fn problem(&self) -> Problem {
-        Problem {
-            law: Law { family: Family::Power(self.power), link: self.link() },
-            alpha: self.alpha,
-            intercept: self.fit_intercept,
-            max_iter: self.max_iter,
-            tolerance: Tolerance::Gradient(self.tol),
         }
     }
 }

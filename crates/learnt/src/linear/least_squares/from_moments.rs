@@ -2,7 +2,7 @@
 
 use super::moments::Moments;
 use super::normal::System;
-use super::{Problem, Solution};
+use super::{LeastSquares, Solution};
 use learnt_core::prelude::*;
 
 /// Moments that stand for rows.
@@ -22,7 +22,7 @@ const WORST: f64 = 1e12;
 /// Share of the output's squares below which a residual sum is nothing but rounding.
 const ROUNDING: f64 = 1e-9;
 
-impl Problem<'_> {
+impl LeastSquares {
     /// The least-squares solution of these moments.
     pub(in crate::linear) fn solve_moments(
         &self,

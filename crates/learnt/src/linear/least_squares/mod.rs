@@ -31,16 +31,18 @@ use normal::{Factor, System};
 pub(super) use orthogonal::Rows;
 
 /// What is to be minimised, and how.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Problem<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct LeastSquares {
     /// With an intercept.
     pub(super) intercept: bool,
     /// Penalties: none, one, or one for each output.
-    pub(super) alpha: &'a [f64],
+    pub(super) alpha: Vec<f64>,
     /// The intercept is penalised like a coefficient.
     pub(super) penalize_intercept: bool,
-    /// Coefficients must not be negative; the number of steps allowed.
-    pub(super) positive: Option<usize>,
+    /// Coefficients must not be negative.
+    pub(super) positive: bool,
+    /// Most steps that keep them so; none is ten for each column.
+    pub(super) max_iter: Option<usize>,
     /// Never by the normal equations.
     pub(super) orthogonal: bool,
 }
@@ -51,13 +53,6 @@ pub struct Stage {
     names: Vec<String>,
     outputs: usize,
     pass: Pass,
-}
-
-impl Stage {
-    /// Number of inputs.
-    pub(super) fn columns(&self) -> usize {
-        self.names.len()
-    }
 }
 
 /// What the next pass computes.
@@ -86,7 +81,7 @@ pub struct Summary {
 
 /// The result, with what inference needs.
 #[derive(Clone, Debug)]
-pub(super) struct Solution {
+pub struct Solution {
     /// (n_outputs × n_features).
     pub(super) coef: Matrix,
     pub(super) intercept: Vec<f64>,
@@ -124,44 +119,36 @@ const REFINED: f64 = 1e6;
 /// Share of the variance left from which the residual sum is taken from the moments.
 const LEFT: f64 = 1e-3;
 
-impl Problem<'_> {
-    /// Whether sums are taken about the mean.
-    fn centred(&self) -> bool {
-        self.intercept
-    }
+impl Rounds for LeastSquares {
+    type State = Stage;
+    type Summary = Summary;
+    type Output = Solution;
 
-    fn penalizes_intercept(&self) -> bool {
-        self.intercept && self.penalize_intercept && !self.alpha.is_empty()
-    }
-
-    fn alpha_of(&self, output: usize) -> f64 {
-        match self.alpha {
-            [] => 0.0,
-            [one] => *one,
-            many => many.get(output).copied().unwrap_or(0.0),
-        }
-    }
-
-    /// Before the first pass.
-    pub(super) fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
         let (d, k) = (outline.schema.len(), outline.outputs);
         if self.alpha.len() > 1 && self.alpha.len() != k {
             let expected = format!("one number, or {k}, one for each output");
             return Err(Error::parameter("alpha_per_target", expected, self.alpha.len()));
         }
-        let wide = outline.rows <= d as u64 && self.positive.is_none();
+        let wide = outline.rows <= d as u64 && !self.positive;
         let side = if wide { outline.rows } else { (d + k) as u64 };
         let threads = run.threads() as u64;
         run.claim((2 + threads) * 8 * side * (d + k) as u64, "the sums of products of columns")?;
         Ok(Stage {
-            names: outline.schema.names().map(str::to_string).collect(),
+            names: outline.names(),
             outputs: k,
             pass: if wide { Pass::Rows } else { Pass::Moments },
         })
     }
 
-    /// What one block adds to the pass.
-    pub(super) fn summarize(&self, stage: &Stage, data: &Dataset) -> Result<Summary> {
+    fn summarize(
+        &self,
+        stage: &Stage,
+        block: &Block,
+        _: &mut Memo,
+        _: &Context,
+    ) -> Result<Summary> {
+        let data = &block.data;
         let sums = match &stage.pass {
             Pass::Moments => Sums::Moments(Moments::of(data, self.centred())?),
             Pass::Rows => Sums::Rows(Rows::of(data)?),
@@ -173,13 +160,7 @@ impl Problem<'_> {
         Ok(Summary { sums })
     }
 
-    /// The next pass, or the solution.
-    pub(super) fn advance(
-        &self,
-        stage: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, Solution>> {
+    fn advance(&self, stage: Stage, all: Summary, run: &Context) -> Result<Step<Stage, Solution>> {
         let Stage { names, outputs, pass } = stage;
         let next = match (pass, all.sums) {
             (Pass::Moments, Sums::Moments(moments)) => {
@@ -200,12 +181,33 @@ impl Problem<'_> {
             Next::Done(solution) => Step::Done(Solution { names, ..solution }),
         })
     }
+}
+
+impl LeastSquares {
+    /// Whether sums are taken about the mean.
+    fn centred(&self) -> bool {
+        self.intercept
+    }
+
+    fn penalizes_intercept(&self) -> bool {
+        self.intercept && self.penalize_intercept && !self.alpha.is_empty()
+    }
+
+    fn alpha_of(&self, output: usize) -> f64 {
+        match self.alpha.as_slice() {
+            [] => 0.0,
+            [one] => *one,
+            many => many.get(output).copied().unwrap_or(0.0),
+        }
+    }
 
     /// Solves the normal equations and decides whether that is enough.
     fn after_moments(&self, moments: Moments, outputs: usize, run: &Context) -> Result<Next> {
         let system = System::new(&moments, self, outputs);
-        if let Some(max_iter) = self.positive {
-            let (coef, converged) = self.nonnegative(&system, max_iter, run)?;
+        if self.positive {
+            let d = moments.mean.len() - outputs;
+            let most = self.max_iter.unwrap_or(d.saturating_mul(10).max(100));
+            let (coef, converged) = self.nonnegative(&system, most, run)?;
             let anchor = self.anchor(&moments, &system, &coef);
             return Ok(Next::Pass(Pass::Refine { moments, anchor, converged }));
         }
@@ -302,7 +304,7 @@ impl Problem<'_> {
             }
             out.root = Some(root);
             out.set_spectrum(&factor.triangle(), d, self.intercept);
-        } else if !self.alpha.is_empty() && self.positive.is_none() {
+        } else if !self.alpha.is_empty() && !self.positive {
             let of = |t: usize| {
                 let factor = &factors[t % factors.len()];
                 let inverse: f64 = factor.inverse_root().as_slice().iter().map(|m| m * m).sum();

@@ -1,6 +1,6 @@
 //! The normal equations, made from moments, scaled to a unit diagonal and factored.
 
-use super::Problem;
+use super::LeastSquares;
 use super::moments::Moments;
 use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
@@ -18,7 +18,7 @@ pub(super) struct System {
 }
 
 impl System {
-    pub(super) fn new(moments: &Moments, problem: &Problem, outputs: usize) -> System {
+    pub(super) fn new(moments: &Moments, problem: &LeastSquares, outputs: usize) -> System {
         let d = moments.mean.len() - outputs;
         let ones = problem.penalizes_intercept();
         let shift = if ones { moments.weight } else { 0.0 };

@@ -3,7 +3,7 @@
 use super::dense::{Spectrum, in_order};
 use super::gradient::Anchor;
 use super::moments::{Moments, fill, for_each_row};
-use super::{DETAILED, Problem, Solution};
+use super::{DETAILED, LeastSquares, Solution};
 use learnt_core::linalg::{Cholesky, dot, gram, triangle_of};
 use learnt_core::prelude::*;
 
@@ -86,7 +86,7 @@ pub(super) fn stack(a: &Matrix, b: &Matrix) -> Matrix {
     triangle_of(both.view())
 }
 
-impl Problem<'_> {
+impl LeastSquares {
     /// The solution from the triangle of the centred columns.
     pub(super) fn after_triangles(
         &self,

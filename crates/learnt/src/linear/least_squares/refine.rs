@@ -3,11 +3,11 @@
 use super::gradient::{Anchor, Gradient};
 use super::moments::Moments;
 use super::normal::System;
-use super::{Problem, Solution, nonnegative};
+use super::{LeastSquares, Solution, nonnegative};
 use learnt_core::linalg::dot;
 use learnt_core::prelude::*;
 
-impl Problem<'_> {
+impl LeastSquares {
     /// One step of refinement from the residuals of the anchor.
     pub(super) fn refine(
         &self,
@@ -20,8 +20,8 @@ impl Problem<'_> {
         let d = anchor.coef.ncols();
         let system = System::new(moments, self, outputs);
         let factors = match self.positive {
-            Some(_) => Vec::new(),
-            None => self.factors(&system, outputs).ok_or_else(changed)?,
+            true => Vec::new(),
+            false => self.factors(&system, outputs).ok_or_else(changed)?,
         };
         let mut better = anchor.clone();
         let mut residual = gradient.squares.clone();
@@ -45,7 +45,7 @@ impl Problem<'_> {
             } else if self.intercept {
                 better.offset[t] += gradient.sum[t] / moments.weight;
             }
-            if self.positive.is_some() {
+            if self.positive {
                 better.coef.row_mut(t).iter_mut().for_each(|b| *b = b.max(0.0));
             }
             steps.push((step, slope));

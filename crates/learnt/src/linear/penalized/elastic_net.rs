@@ -82,31 +82,16 @@ pub struct ElasticNetModel {
 
 /// What [`ElasticNet`] and the lasso share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Net {
+pub struct Net {
     pub(super) alpha: f64,
     pub(super) l1_ratio: f64,
     pub(super) fit_intercept: bool,
     pub(super) settings: Settings,
 }
 
-impl ElasticNet {
-    fn net(&self) -> Net {
-        Net {
-            alpha: self.alpha,
-            l1_ratio: self.l1_ratio,
-            fit_intercept: self.fit_intercept,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
-        }
-    }
-}
-
 impl Estimator for ElasticNet {
     type Model = ElasticNetModel;
+    type Fit = Net;
     const ABOUT: &'static About = &About::regressor("linear_model.ElasticNet")
         .weights()
         .many_outputs()
@@ -125,20 +110,33 @@ impl Estimator for ElasticNet {
                 "the default alpha of 1 is scikit-learn's, and shrinks targets of variance near 1 by half",
             ),
         ]);
+}
 
-    fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetModel> {
-        rounds::train(self, data, run)
+impl FitBy<Net> for ElasticNet {
+    fn rounds(&self) -> Net {
+        Net {
+            alpha: self.alpha,
+            l1_ratio: self.l1_ratio,
+            fit_intercept: self.fit_intercept,
+            settings: Settings {
+                positive: self.positive,
+                max_iter: self.max_iter,
+                tol: self.tol,
+                random: self.selection == Selection::Random,
+            },
+        }
     }
 
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
+    fn model(&self, model: ElasticNetModel, _: &Context) -> Result<ElasticNetModel> {
+        Ok(model)
     }
 }
 
-impl Rounds for ElasticNet {
+/// One pass, then coordinate descent.
+impl Rounds for Net {
     type State = Stage;
     type Summary = Summary;
-    type Memo = ();
+    type Output = ElasticNetModel;
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
         Stage::begin(outline, run)
@@ -148,8 +146,8 @@ impl Rounds for ElasticNet {
         &self,
         state: &Stage,
         block: &Block,
-        _memo: &mut (),
-        _run: &Context,
+        _: &mut Memo,
+        _: &Context,
     ) -> Result<Summary> {
         state.summarize(&block.data, self.fit_intercept)
     }
@@ -161,7 +159,7 @@ impl Rounds for ElasticNet {
         run: &Context,
     ) -> Result<Step<Stage, ElasticNetModel>> {
         let problem = state.problem(all, self.fit_intercept, run)?;
-        self.net().fit(&problem, state.names, run).map(Step::Done)
+        self.fit(&problem, state.names, run).map(Step::Done)
     }
 }
 
@@ -344,7 +342,7 @@ mod tests {
             let names = vec![String::new(); d];
             for (alpha, ratio, positive) in [(0.1, 1.0, false), (0.2, 0.5, false), (0.1, 0.9, true)]
             {
-                let net = ElasticNet { positive, ..exact(alpha, ratio) }.net();
+                let net = ElasticNet { positive, ..exact(alpha, ratio) }.rounds();
                 let a = net.fit(&wide, names.clone(), &run).unwrap();
                 close(&a, &net.fit(&tall, names.clone(), &run).unwrap(), 1e-6);
                 assert!(a.converged && a.dual_gap[0] < 1e-12);

@@ -123,6 +123,7 @@ impl ElasticNetCV {
 
 impl Estimator for ElasticNetCV {
     type Model = ElasticNetCVModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.ElasticNetCV")
         .weights()
         .threads()

@@ -8,7 +8,6 @@
 
 use super::elastic_net::{ElasticNetModel, Net, Selection};
 use super::problem::Settings;
-use super::sums::{Stage, Summary};
 use learnt_core::prelude::*;
 
 /// Least squares with an L1 penalty on the coefficients.
@@ -46,24 +45,9 @@ pub struct Lasso {
     pub selection: Selection,
 }
 
-impl Lasso {
-    fn net(&self) -> Net {
-        Net {
-            alpha: self.alpha,
-            l1_ratio: 1.0,
-            fit_intercept: self.fit_intercept,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
-        }
-    }
-}
-
 impl Estimator for Lasso {
     type Model = ElasticNetModel;
+    type Fit = Net;
     const ABOUT: &'static About = &About::regressor("linear_model.Lasso")
         .weights()
         .many_outputs()
@@ -82,43 +66,25 @@ impl Estimator for Lasso {
                 "the default alpha of 1 is scikit-learn's, and shrinks targets of variance near 1 by half",
             ),
         ]);
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
-impl Rounds for Lasso {
-    type State = Stage;
-    type Summary = Summary;
-    type Memo = ();
-
-    fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
-        Stage::begin(outline, run)
+impl FitBy<Net> for Lasso {
+    fn rounds(&self) -> Net {
+        Net {
+            alpha: self.alpha,
+            l1_ratio: 1.0,
+            fit_intercept: self.fit_intercept,
+            settings: Settings {
+                positive: self.positive,
+                max_iter: self.max_iter,
+                tol: self.tol,
+                random: self.selection == Selection::Random,
+            },
+        }
     }
 
-    fn summarize(
-        &self,
-        state: &Stage,
-        block: &Block,
-        _memo: &mut (),
-        _run: &Context,
-    ) -> Result<Summary> {
-        state.summarize(&block.data, self.fit_intercept)
-    }
-
-    fn advance(
-        &self,
-        state: Stage,
-        all: Summary,
-        run: &Context,
-    ) -> Result<Step<Stage, ElasticNetModel>> {
-        let problem = state.problem(all, self.fit_intercept, run)?;
-        self.net().fit(&problem, state.names, run).map(Step::Done)
+    fn model(&self, model: ElasticNetModel, _: &Context) -> Result<ElasticNetModel> {
+        Ok(model)
     }
 }
 

@@ -100,6 +100,7 @@ impl LassoCV {
 
 impl Estimator for LassoCV {
     type Model = LassoCVModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.LassoCV")
         .weights()
         .threads()

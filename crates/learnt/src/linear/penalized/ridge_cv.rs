@@ -225,6 +225,7 @@ impl<'a> LeaveOneOut<'a> {
 
 impl Estimator for RidgeCV {
     type Model = RidgeCVModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.RidgeCV")
         .weights()
         .many_outputs()

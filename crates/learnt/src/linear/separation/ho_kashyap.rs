@@ -69,6 +69,7 @@ pub struct HoKashyapClassifierModel {
 
 impl Estimator for HoKashyapClassifier {
     type Model = HoKashyapClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("linear_model.HoKashyapClassifier")
         .alias(&["ho-kashyap"])
         .weights()

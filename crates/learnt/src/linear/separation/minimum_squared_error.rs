@@ -101,6 +101,7 @@ pub struct MinimumSquaredErrorClassifierModel {
 
 impl Estimator for MinimumSquaredErrorClassifier {
     type Model = MinimumSquaredErrorClassifierModel;
+    type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("linear_model.MinimumSquaredErrorClassifier")
         .alias(&["minimum-squared-error", "widrow-hoff"])
         .weights()

@@ -135,6 +135,7 @@ impl BestSubsetRegression {
 
 impl Estimator for BestSubsetRegression {
     type Model = SubsetRegressionModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::regressor("linear_model.BestSubsetRegression")
         .alias(&["best-subset"])
         .weights()
@@ -172,20 +173,20 @@ impl Estimator for BestSubsetRegression {
 impl Rounds for BestSubsetRegression {
     type State = Vec<String>;
     type Summary = Sums;
-    type Memo = ();
+    type Output = SubsetRegressionModel;
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Vec<String>> {
         self.refuse(outline.schema.len())?;
         claim(outline.schema.len(), run)?;
-        Ok(outline.schema.names().map(str::to_string).collect())
+        Ok(outline.names())
     }
 
     fn summarize(
         &self,
         _names: &Vec<String>,
         block: &Block,
-        _memo: &mut (),
-        _run: &Context,
+        _: &mut Memo,
+        _: &Context,
     ) -> Result<Sums> {
         Sums::of(&block.data)
     }

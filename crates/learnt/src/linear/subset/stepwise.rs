@@ -168,6 +168,7 @@ impl StepwiseRegression {
 
 impl Estimator for StepwiseRegression {
     type Model = SubsetRegressionModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::regressor("linear_model.StepwiseRegression")
         .alias(&["stepwise"])
         .weights()
@@ -216,7 +217,7 @@ fn limited() -> Error {
 impl Rounds for StepwiseRegression {
     type State = Vec<String>;
     type Summary = Sums;
-    type Memo = ();
+    type Output = SubsetRegressionModel;
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Vec<String>> {
         if let (StepwiseCriterion::Size, Some(size)) = (self.criterion, self.n_features)
@@ -226,15 +227,15 @@ impl Rounds for StepwiseRegression {
             return Err(Error::parameter("n_features", expected, size));
         }
         claim(outline.schema.len(), run)?;
-        Ok(outline.schema.names().map(str::to_string).collect())
+        Ok(outline.names())
     }
 
     fn summarize(
         &self,
         _names: &Vec<String>,
         block: &Block,
-        _memo: &mut (),
-        _run: &Context,
+        _: &mut Memo,
+        _: &Context,
     ) -> Result<Sums> {
         Sums::of(&block.data)
     }

@@ -68,6 +68,7 @@ impl Merge for Values {
 
 impl Estimator for FormulaTransformer {
     type Model = FormulaTransformerModel;
+    type Fit = Self;
     const ABOUT: &'static About = &About::transformer("preprocessing.FormulaTransformer")
         .alias(&["formula"])
         .missing()
@@ -77,20 +78,12 @@ impl Estimator for FormulaTransformer {
         .complexity(5)
         .cost("n q time for q terms")
         .reference("Chambers and Hastie (1992), Statistical Models in S, chapter 2");
-
-    fn train(&self, data: &Dataset, run: &Context) -> Result<FormulaTransformerModel> {
-        rounds::train(self, data, run)
-    }
-
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        rounds::job(self)
-    }
 }
 
 impl Rounds for FormulaTransformer {
     type State = FormulaState;
     type Summary = Values;
-    type Memo = ();
+    type Output = FormulaTransformerModel;
 
     fn begin(&self, outline: &Outline, _run: &Context) -> Result<FormulaState> {
         let formula = Formula::parse(Side::split(&self.formula)?.terms, outline.schema)?;
@@ -101,8 +94,8 @@ impl Rounds for FormulaTransformer {
         &self,
         state: &FormulaState,
         block: &Block,
-        _memo: &mut (),
-        _run: &Context,
+        _: &mut Memo,
+        _: &Context,
     ) -> Result<Values> {
         let names = state.columns.iter().map(|column| column.name.clone()).collect();
         Ok(Values { names, values: distinct(&state.formula, &block.data.x)? })

@@ -1,0 +1,282 @@
+//! Rounds with their types erased, and the loop that runs them.
+
+use super::{Block, FitBy, Merge, Merger, Outline, Rounds, Source, Step};
+use crate::context::{Context, Progress};
+use crate::error::{Error, Result};
+use crate::estimator::Model;
+use crate::persist::{Node, Stored};
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
+
+/// Soft memory beside a block between rounds: losing it may cost time, never a bit.
+#[derive(Default)]
+pub struct Memo(Option<Box<dyn Any + Send>>);
+
+impl Memo {
+    /// What was kept, if it is of this type; else a new value.
+    pub fn of<T: Default + Send + 'static>(&mut self) -> &mut T {
+        let kept = self.0.as_ref().is_some_and(|kept| kept.is::<T>());
+        if !kept {
+            self.0 = Some(Box::new(T::default()));
+        }
+        match self.0.as_mut().and_then(|kept| kept.downcast_mut()) {
+            Some(value) => value,
+            None => unreachable!("the memo was just made"),
+        }
+    }
+}
+
+/// A state, summary or result whose type only its job knows.
+pub struct Erased(Box<dyn Held>);
+
+trait Held: Send + Sync {
+    fn node(&self) -> Result<Node>;
+    fn value(&self) -> &dyn Any;
+    /// Moves the value into a slot, an `Option` of its type.
+    fn move_to(self: Box<Self>, slot: &mut dyn Any);
+}
+
+/// A value with the function that stores it.
+struct Holder<T> {
+    value: T,
+    store: fn(&T) -> Result<Node>,
+}
+
+impl<T: Send + Sync + 'static> Held for Holder<T> {
+    fn node(&self) -> Result<Node> {
+        (self.store)(&self.value)
+    }
+    fn value(&self) -> &dyn Any {
+        &self.value
+    }
+    fn move_to(self: Box<Self>, slot: &mut dyn Any) {
+        if let Some(slot) = slot.downcast_mut() {
+            *slot = Some(self.value);
+        }
+    }
+}
+
+impl Erased {
+    /// Hides a state or a summary.
+    pub fn new<T: Stored + Send + Sync + 'static>(value: T) -> Self {
+        Self::stored_by(value, |value| Ok(value.to_node()))
+    }
+
+    /// Hides a state or a summary that needs its job to be read back.
+    pub fn stored_by<T: Send + Sync + 'static>(value: T, store: fn(&T) -> Result<Node>) -> Self {
+        Erased(Box::new(Holder { value, store }))
+    }
+
+    /// Hides a result, which is never stored.
+    pub fn result<T: Send + Sync + 'static>(value: T) -> Self {
+        let refuse = |_: &T| Err(Error::internal("a result is not stored between rounds"));
+        Erased(Box::new(Holder { value, store: refuse }))
+    }
+
+    /// The value, if it is of this type.
+    pub fn get<T: 'static>(&self) -> Result<&T> {
+        self.0.value().downcast_ref().ok_or_else(wrong_type)
+    }
+
+    /// The value, given away, if it is of this type.
+    pub fn take<T: 'static>(self) -> Result<T> {
+        let mut slot: Option<T> = None;
+        self.0.move_to(&mut slot);
+        slot.ok_or_else(wrong_type)
+    }
+
+    /// The stored form of a state or summary.
+    pub fn to_node(&self) -> Result<Node> {
+        self.0.node()
+    }
+}
+
+fn wrong_type() -> Error {
+    Error::internal("a summary of another job")
+}
+
+/// A fit by rounds with its types erased. Implemented once for every [`Rounds`]; pipelines and
+/// column transformers have their own.
+pub trait Job: Send + Sync {
+    /// The state before the first round.
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased>;
+    /// The summary of one block.
+    fn summarize(
+        &self,
+        state: &Erased,
+        block: &Block,
+        memo: &mut Memo,
+        run: &Context,
+    ) -> Result<Erased>;
+    /// Two summaries into one.
+    fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased>;
+    /// The next state, or the result.
+    fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>>;
+    /// The model that a result is.
+    fn model(&self, done: Erased) -> Result<Box<dyn Model>>;
+    /// A state from its stored form.
+    fn read_state(&self, node: &Node) -> Result<Erased>;
+    /// A summary from its stored form.
+    fn read_summary(&self, node: &Node) -> Result<Erased>;
+}
+
+/// Rounds whose result is what they leave.
+pub(super) struct TypedJob<R>(pub(super) R);
+
+impl<R: Rounds> Job for TypedJob<R> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased> {
+        self.0.begin(outline, run).map(Erased::new)
+    }
+
+    fn summarize(
+        &self,
+        state: &Erased,
+        block: &Block,
+        memo: &mut Memo,
+        run: &Context,
+    ) -> Result<Erased> {
+        self.0.summarize(state.get()?, block, memo, run).map(Erased::new)
+    }
+
+    fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
+        let earlier: R::Summary = earlier.take()?;
+        earlier.merge(later.take()?).map(Erased::new)
+    }
+
+    fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>> {
+        Ok(match self.0.advance(state.take()?, all.take()?, run)? {
+            Step::Again(state) => Step::Again(Erased::new(state)),
+            Step::Done(output) => Step::Done(Erased::result(output)),
+        })
+    }
+
+    fn model(&self, _: Erased) -> Result<Box<dyn Model>> {
+        Err(Error::internal("an engine's result is not a model"))
+    }
+
+    fn read_state(&self, node: &Node) -> Result<Erased> {
+        R::State::from_node(node).map(Erased::new)
+    }
+
+    fn read_summary(&self, node: &Node) -> Result<Erased> {
+        R::Summary::from_node(node).map(Erased::new)
+    }
+}
+
+/// Rounds whose result becomes a learner's model.
+pub(super) struct FitJob<E, R> {
+    learner: E,
+    rounds: TypedJob<R>,
+}
+
+impl<R: Rounds, E: FitBy<R>> FitJob<E, R> {
+    pub(super) fn new(learner: E) -> Self {
+        FitJob { rounds: TypedJob(learner.rounds()), learner }
+    }
+}
+
+impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased> {
+        self.learner.admit(outline)?;
+        self.rounds.begin(outline, run)
+    }
+
+    fn summarize(
+        &self,
+        state: &Erased,
+        block: &Block,
+        memo: &mut Memo,
+        run: &Context,
+    ) -> Result<Erased> {
+        self.rounds.summarize(state, block, memo, run)
+    }
+
+    fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
+        self.rounds.merge(earlier, later)
+    }
+
+    fn advance(&self, state: Erased, all: Erased, run: &Context) -> Result<Step<Erased, Erased>> {
+        self.rounds
+            .advance(state, all, run)?
+            .try_map(|output| self.learner.model(output.take()?, run).map(Erased::result))
+    }
+
+    fn model(&self, done: Erased) -> Result<Box<dyn Model>> {
+        Ok(Box::new(done.take::<E::Model>()?))
+    }
+
+    fn read_state(&self, node: &Node) -> Result<Erased> {
+        self.rounds.read_state(node)
+    }
+
+    fn read_summary(&self, node: &Node) -> Result<Erased> {
+        self.rounds.read_summary(node)
+    }
+}
+
+/// Runs a job over a source to its end.
+pub fn drive(job: &dyn Job, source: &dyn Source, run: &Context) -> Result<Erased> {
+    let outline = source.outline();
+    let blocks = outline.blocks();
+    let memos: Vec<Mutex<Memo>> = match source.in_memory() {
+        true => (0..blocks).map(|_| Mutex::default()).collect(),
+        false => Vec::new(),
+    };
+    let mut state = job.begin(&outline, run)?;
+    for round in 1_u64.. {
+        run.progress(&Progress {
+            stage: "pass over the data",
+            done: round,
+            total: None,
+            objective: None,
+        })?;
+        let all = summarize_all(job, source, &state, blocks, &memos, run)?;
+        match job.advance(state, all, run)? {
+            Step::Again(next) => state = next,
+            Step::Done(model) => return Ok(model),
+        }
+    }
+    Err(Error::internal("rounds without end"))
+}
+
+/// One round. A few blocks at a time, so that memory holds only those.
+fn summarize_all(
+    job: &dyn Job,
+    source: &dyn Source,
+    state: &Erased,
+    blocks: u64,
+    memos: &[Mutex<Memo>],
+    run: &Context,
+) -> Result<Erased> {
+    let window = if source.in_memory() { 8 * run.threads() } else { run.threads() } as u64;
+    let mut merger = Merger::new(blocks);
+    let mut first = 0;
+    while first < blocks {
+        let count = window.min(blocks - first);
+        let parts = run.try_par_map(count as usize, |k| {
+            let index = first + k as u64;
+            let mut fresh = Memo::default();
+            let mut held = memos
+                .get(index as usize)
+                .map(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner));
+            let memo = held.as_deref_mut().unwrap_or(&mut fresh);
+            let mut summary = None;
+            source.with(index, &mut |block| {
+                summary = Some(job.summarize(state, block, memo, run)?);
+                Ok(())
+            })?;
+            summary.ok_or_else(|| Error::internal("a source without its block"))
+        })?;
+        for (k, part) in parts.into_iter().enumerate() {
+            merger.add(first + k as u64, part, |earlier, later| job.merge(earlier, later))?;
+        }
+        first += count;
+        run.progress(&Progress {
+            stage: "blocks",
+            done: first,
+            total: Some(blocks),
+            objective: None,
+        })?;
+    }
+    merger.total()
+}
