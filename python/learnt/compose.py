@@ -14,7 +14,7 @@ class ColumnTransformer(Weighted, Transformer):
 
     Parameters
     ----------
-    transformers : a list of groups, each a name, a transformer and a list of columns, default=()
+    transformers : a list, each a triple of a name, a transformer and columns, required
         The groups: name, transformer (or `passthrough` or `drop`), columns.
     remainder : 'drop' or 'passthrough', default="drop"
         What happens to columns in no group.
@@ -46,7 +46,7 @@ class ColumnTransformer(Weighted, Transformer):
 
     def __init__(
         self,
-        transformers=(),
+        transformers,
         *,
         remainder="drop",
         verbose_feature_names_out=True,

@@ -74,12 +74,12 @@ class IterativeImputer(Weighted, Transformer):
 
     Parameters
     ----------
-    estimator : a value or None, default=None
-        The regressor for numeric columns; least squares by default.
-    classifier : a value or None, default=None
-        The classifier for categorical columns; by default they keep their mode.
+    estimator : a regressor, default=LinearRegression()
+        The regressor for numeric columns; by default least squares.
+    classifier : a classifier or None, default=None
+        The classifier for categorical columns; without one they keep their mode.
     max_iter : a whole number >= 0, default=10
-        Largest number of rounds.
+        Maximum number of rounds (iterations).
     tol : a number >= 0, default=0.001
         Largest change at convergence, as a share of the largest known value.
     skip_complete : True or False, default=False

@@ -11,15 +11,15 @@ __all__ = [
 
 
 class OneVsOneClassifier(Weighted, DecisionScores, Classifier):
-    """Tells each pair of classes apart with a two-class learner, and counts votes.
+    """One-vs-one multiclass classification: a two-class classifier for each pair of classes, which
+    vote.
 
-    The learner is logistic regression by default; regressors are refused. The decision
-    scores are votes, with the sum of scores squeezed into a third of a vote.
+    The decision scores are votes, with the sum of scores squeezed into a third of a vote.
 
     Parameters
     ----------
-    estimator : a learner or None, default=None
-        The two-class learner; logistic regression by default.
+    estimator : a classifier, default=LogisticRegression()
+        The two-class classifier; by default logistic regression.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -56,15 +56,14 @@ class OneVsOneClassifier(Weighted, DecisionScores, Classifier):
 
 
 class OneVsRestClassifier(Weighted, Probabilities, DecisionScores, Classifier):
-    """Tells each class from all others with a two-class learner.
+    """One-vs-rest (one-vs-all) multiclass classification: one two-class classifier for each class.
 
-    The learner is logistic regression by default; regressors are refused. There is one
-    label a row.
+    There is one label a row.
 
     Parameters
     ----------
-    estimator : a learner or None, default=None
-        The two-class learner; logistic regression by default.
+    estimator : a classifier, default=LogisticRegression()
+        The two-class classifier; by default logistic regression.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.

@@ -14,7 +14,7 @@ class Pipeline(Weighted, Composite):
 
     Parameters
     ----------
-    steps : a list of steps, each a learner or a pair of name and learner, default=()
+    steps : a list, each a learner or a pair of a name and a learner, required
         The steps in order; all but the last must be transformers.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
@@ -37,7 +37,7 @@ class Pipeline(Weighted, Composite):
 
     _path = "pipeline.Pipeline"
 
-    def __init__(self, steps=(), *, random_state=None, n_jobs=None):
+    def __init__(self, steps, *, random_state=None, n_jobs=None):
         self.steps = steps
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -210,11 +210,19 @@ fn signature(
     annotate: impl Fn(&Kind) -> String,
 ) -> (Vec<String>, Vec<&'static str>) {
     let typed = |spec: &ParamSpec| {
-        let annotation = annotate(&spec.kind);
+        let annotation = match &spec.default {
+            Value::Learner(_) => annotate(&Kind::Optional(Box::new(spec.kind.clone()))),
+            _ => annotate(&spec.kind),
+        };
         let equals = if annotation.is_empty() { "=" } else { " = " };
-        format!("{}{annotation}{equals}{}", spec.name, literal(&spec.default))
+        match spec.required {
+            true => format!("{}{annotation}", spec.name),
+            false => format!("{}{annotation}{equals}{}", spec.name, literal(&spec.default)),
+        }
     };
-    let (first, others): (Vec<_>, Vec<_>) = specs.iter().partition(|spec| spec.positional);
+    let (mut first, others): (Vec<_>, Vec<_>) = specs.iter().partition(|spec| spec.positional);
+    // Python wants those without a default first.
+    first.sort_by_key(|spec| !spec.required);
     let mut arguments = vec!["self".to_string()];
     arguments.extend(first.iter().map(|spec| typed(spec)));
     let run = run_parameters(about);
@@ -265,8 +273,14 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
         out += "\n\n    Parameters\n    ----------";
         for spec in specs {
             let kind = python_words(&spec.kind.to_string());
-            let default = literal(&spec.default);
-            let _ = write!(out, "\n    {} : {kind}, default={default}", spec.name);
+            let default = match &spec.default {
+                _ if spec.required => "required".to_string(),
+                Value::Learner(learner) => {
+                    format!("default={}()", learner.learner.rsplit('.').next().unwrap_or_default())
+                }
+                value => format!("default={}", literal(value)),
+            };
+            let _ = write!(out, "\n    {} : {kind}, {default}", spec.name);
             let _ = write!(out, "\n{}", wrap(&plain(spec.doc), 8, WIDTH));
             out += &choices(&spec.kind);
         }
@@ -426,7 +440,7 @@ fn annotation(kind: &Kind) -> String {
         Kind::Text => "str".to_string(),
         Kind::Optional(inner) => format!("{} | None", annotation(inner)),
         Kind::List(inner) => format!("Sequence[{}]", annotation(inner)),
-        Kind::Any(_) => "Any".to_string(),
+        Kind::Any(_) | Kind::Learner(_) | Kind::Named(_) => "Any".to_string(),
         Kind::Choice(variants) => {
             let words: Vec<String> = variants
                 .iter()

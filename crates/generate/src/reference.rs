@@ -1,6 +1,7 @@
 //! Reference pages in Markdown.
 
 use learnt_core::estimator::Entry;
+use learnt_core::params::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -66,8 +67,12 @@ fn section(entry: &Entry) -> String {
         out += "\n| Parameter | Accepts | Default | Meaning |\n| --- | --- | --- | --- |\n";
         for spec in learner.specs() {
             let (kind, doc) = (cell(&spec.kind.to_string()), cell(&plain(spec.doc)));
-            let default = cell(&literal(&spec.default));
-            let _ = writeln!(out, "| `{}` | {kind} | `{default}` | {doc} |", spec.name);
+            let default = match &spec.default {
+                _ if spec.required => "required".to_string(),
+                Value::Learner(learner) => format!("`{}`", learner.learner),
+                value => format!("`{}`", cell(&literal(value))),
+            };
+            let _ = writeln!(out, "| `{}` | {kind} | {default} | {doc} |", spec.name);
         }
     }
     if !(entry.attributes)().is_empty() {

@@ -393,7 +393,7 @@ fn with_params(mut command: Command, specs: &[ParamSpec]) -> Command {
         let mut arg = Arg::new(format!("{PARAM}{}", spec.name))
             .long(long)
             .value_name(value_name(&spec.kind))
-            .help(format!("{first} [{}; default: {}]", spec.kind, spec.default))
+            .help(format!("{first} [{}; default: {}]", spec.kind, spec.default_text()))
             .help_heading("Parameters")
             .allow_hyphen_values(true);
         if spec.kind == Kind::Bool {

@@ -11,7 +11,7 @@ use learnt_core::prelude::*;
 ///
 /// More.
 #[derive(Params, Clone, Debug)]
-#[params(rules = agree, nested = steps)]
+#[params(constraints = agree)]
 pub struct Ridge {
     /// Strength.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
@@ -30,8 +30,6 @@ pub struct Ridge {
     pub sizes: Vec<usize>,
     /// Plain.
     pub plain: String,
-    /// Steps.
-    pub steps: Steps,
 }
 
 impl Ridge {
@@ -44,27 +42,56 @@ impl Ridge {
 #[derive(Params, Clone, Debug)]
 pub struct Nothing;
 
-#[derive(Clone, Debug, Default)]
-pub struct Steps(Vec<f64>);
-impl learnt_core::params::ParamType for Steps {
-    fn kind() -> Kind {
-        Kind::Any("steps")
-    }
-    fn to_value(&self) -> Value {
-        Value::Null
-    }
-    fn from_value(_: &Value) -> Option<Self> {
-        None
+/// Parameters that several structs share.
+#[derive(Params, Clone, Debug)]
+#[params(constraints = agree)]
+pub struct Growth {
+    /// Depth.
+    #[param(default = None, range = 1..)]
+    pub max_depth: Option<usize>,
+    /// Leaf.
+    #[param(default = 1, range = 1..)]
+    pub min_leaf: usize,
+}
+
+impl Growth {
+    fn agree(&self) -> Result<()> {
+        if self.min_leaf == 13 { Err(Error::unsupported("no 13")) } else { Ok(()) }
     }
 }
-impl Steps {
-    fn get_nested(&self, name: &str) -> Result<Value> {
-        Ok(Value::Text(format!("{name}{}", self.0.len())))
-    }
-    fn set_nested(&mut self, _name: &str, value: &Value) -> Result<()> {
-        self.0.push(value.as_real().unwrap());
-        Ok(())
-    }
+
+/// Owner of shared parameters, with defaults of its own.
+#[derive(Params, Clone, Debug)]
+pub struct Forest {
+    /// Trees.
+    #[param(default = 100, range = 1..)]
+    pub n: usize,
+    /// Shared.
+    #[param(flatten, default = Growth { max_depth: Some(4), ..Growth::default() })]
+    pub growth: Growth,
+    /// Seed of nothing.
+    #[param(default = false)]
+    pub last: bool,
+}
+
+/// Arguments that must be given.
+#[derive(Params, Clone, Debug)]
+pub struct Bound {
+    /// Rows.
+    #[param(required, range = 1..)]
+    pub n: u64,
+    /// Name.
+    #[param(required)]
+    pub name: String,
+    /// Values.
+    #[param(required)]
+    pub values: Vec<f64>,
+    /// One.
+    #[param(required)]
+    pub one: Option<f64>,
+    /// Free.
+    #[param(default = 0.05, above = 0.0, below = 1.0)]
+    pub delta: f64,
 }
 
 /// How many.
@@ -181,7 +208,7 @@ fn params() {
     assert_eq!(r.documentation(), "Least squares.\n\nMore.");
     r.check().unwrap();
     let specs = r.specs();
-    assert_eq!(specs.len(), 7);
+    assert_eq!(specs.len(), 6);
     assert_eq!(specs[0].kind, Kind::Real(Interval { low: Some((0.0, true)), high: None }));
     assert!(specs[0].positional && !specs[1].positional);
     assert_eq!(specs[0].search, Some(Search::Log(1e-4, 1e4)));
@@ -213,12 +240,50 @@ fn params() {
     println!("{}", r.set("alpha", &Value::Text("x".into())).unwrap_err());
     println!("{}", r.set("alhpa", &Value::Int(1)).unwrap_err());
     println!("{}", r.get("c").unwrap_err());
-    r.set("a__b", &Value::Int(1)).unwrap();
-    assert_eq!(r.get("a__b").unwrap(), Value::Text("a__b1".into()));
+    assert!(r.set("a__b", &Value::Int(1)).is_err() && r.get("a__b").is_err());
     r.set("alpha", &Value::Int(13)).unwrap();
     assert!(r.check().is_err());
     assert!(Nothing.specs().is_empty());
     assert!(Nothing.set("x", &Value::Null).is_err());
+}
+
+#[test]
+fn flattened_parameters_are_the_owners_own() {
+    let mut forest = Forest::default();
+    let names: Vec<&str> = forest.specs().iter().map(|spec| spec.name).collect();
+    assert_eq!(names, ["n", "max_depth", "min_leaf", "last"]);
+    assert_eq!(forest.specs()[1].default, Value::Int(4));
+    assert_eq!(Growth::default().specs()[0].default, Value::Null);
+    forest.set("min_leaf", &Value::Int(7)).unwrap();
+    assert_eq!(forest.growth.min_leaf, 7);
+    assert_eq!(forest.get("min_leaf").unwrap(), Value::Int(7));
+    let refused = forest.set("min_leaf", &Value::Text("x".into())).unwrap_err();
+    assert_eq!(refused.message(), "`min_leaf` must be a whole number >= 1, got 'x'");
+    forest.set("max_depth", &Value::Int(0)).unwrap();
+    assert!(forest.check().unwrap_err().message().contains("`max_depth`"));
+    forest.set("max_depth", &Value::Null).unwrap();
+    forest.check().unwrap();
+    forest.set("min_leaf", &Value::Int(13)).unwrap();
+    assert_eq!(forest.check().unwrap_err().message(), "no 13");
+    assert!(forest.set("growth", &Value::Null).is_err());
+    let near = forest.set("min_laef", &Value::Int(1)).unwrap_err();
+    assert_eq!(near.hint_text(), Some("did you mean 'min_leaf'?"));
+}
+
+#[test]
+fn required_parameters_are_refused_while_they_are_unset() {
+    let mut bound = Bound::default();
+    assert!(bound.specs()[..4].iter().all(|spec| spec.required) && !bound.specs()[4].required);
+    let missing = |bound: &Bound| bound.check().unwrap_err().message().to_string();
+    assert_eq!(missing(&bound), "`n` must be a whole number >= 1, got 0");
+    bound.n = 1;
+    assert_eq!(missing(&bound), "`name` must be text, got nothing");
+    bound.name = "a".into();
+    assert_eq!(missing(&bound), "`values` must be a list, each a number, got nothing");
+    bound.values = vec![1.0];
+    assert_eq!(missing(&bound), "`one` must be a number or none, got nothing");
+    bound.one = Some(2.0);
+    bound.check().unwrap();
 }
 
 #[test]

@@ -20,7 +20,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// ```ignore
 /// /// Least squares with an L2 penalty on the weights.
 /// #[derive(Params, Clone, Debug)]
-/// #[params(rules = solver_fits)]
+/// #[params(constraints = solver_fits)]
 /// pub struct Ridge {
 ///     /// Strength of the penalty; 0 is plain least squares.
 ///     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
@@ -31,17 +31,19 @@ use syn::{DeriveInput, parse_macro_input};
 /// On a field, `#[param(...)]` takes
 ///
 /// - `default = EXPR`, else the type's own default;
+/// - `required`: there is no default; `check` refuses null, an empty text and an empty list;
 /// - `range = A..`, `A..B`, `A..=B`, `..B` or `..=B`: closed below, closed above only with `=`;
 /// - `above = X`, `below = X`: open ends, together or with the other end of a range;
 /// - `positional`: Python accepts it by position;
 /// - `name = "C"`: the name users type, else the field's;
-/// - `search = log(low, high)`, `linear(low, high)` or `set(v, ...)`; in a set, `none` is nothing.
+/// - `search = log(low, high)`, `linear(low, high)` or `set(v, ...)`; in a set, `none` is nothing;
+/// - `learner = ROLE` on a field that holds learners: they must play this role (`any` asks for
+///   none), and `default = TYPE` is the learner of that type with its defaults;
+/// - `flatten`: the field is a struct of parameters, and those are the owner's own. They stand in
+///   the place of the field, are read and set by their names, and are checked with the others.
 ///
-/// On the struct, `#[params(...)]` takes
-///
-/// - `rules = method`: `fn(&self) -> Result<()>`, checked after all bounds;
-/// - `nested = field`: names with `__` that are no parameter go to `get_nested` and `set_nested`
-///   of this field.
+/// On the struct, `#[params(constraints = method)]` names an `fn(&self) -> Result<()>` that is
+/// checked after all bounds.
 #[proc_macro_derive(Params, attributes(param, params))]
 pub fn params(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);

@@ -12,7 +12,8 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{
-    DeriveInput, Field, Ident, Lit, LitStr, Result, Token, Type, Visibility, parenthesized, parse2,
+    DeriveInput, Field, Ident, Lit, LitStr, Path, Result, Token, Type, Visibility, parenthesized,
+    parse2,
 };
 
 /// The implementations of `Params` and `Default`.
@@ -21,20 +22,21 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let fields = struct_fields(input, "Params")?;
     let params = fields.into_iter().map(Param::read).collect::<Result<Vec<_>>>()?;
     distinct(&params)?;
-    let options = Options::read(input, &params)?;
+    let options = Options::read(input)?;
 
     let ident = &input.ident;
     let doc = documentation(&input.attrs);
     let defaults = default_impl(ident, &params);
     let specs = specs_fn(ident, &params);
-    let get = get_fn(&params, &options);
-    let set = set_fn(&params, &options);
-    let rules = rules_fn(&options);
+    let get = get_fn(&params);
+    let set = set_fn(&params);
+    let constraints = constraints_fn(&params, &options);
+    let learners = learners_fns(&params);
     Ok(quote! {
         #defaults
 
         #[automatically_derived]
-        #[allow(unused_variables, clippy::match_single_binding)]
+        #[allow(unused_variables, unused_mut, clippy::match_single_binding)]
         impl ::learnt_core::params::Params for #ident {
             fn documentation(&self) -> &'static str {
                 #doc
@@ -42,7 +44,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             #specs
             #get
             #set
-            #rules
+            #constraints
+            #learners
         }
     })
 }
@@ -50,24 +53,17 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 /// What `#[params(...)]` says about the struct.
 #[derive(Default)]
 struct Options {
-    rules: Option<Ident>,
-    nested: Option<Ident>,
+    constraints: Option<Ident>,
 }
 
 impl Options {
-    fn read(input: &DeriveInput, params: &[Param]) -> Result<Self> {
+    fn read(input: &DeriveInput) -> Result<Self> {
         let mut options = Options::default();
         items(&input.attrs, "params", |item, meta| match item {
-            "rules" => once(&mut options.rules, name(meta)?, meta),
-            "nested" => once(&mut options.nested, name(meta)?, meta),
-            _ => Err(unknown_item(meta, "rules, nested")),
+            "constraints" => once(&mut options.constraints, name(meta)?, meta),
+            _ => Err(unknown_item(meta, "constraints")),
         })?;
-        match &options.nested {
-            Some(field) if !params.iter().any(|param| param.ident == field) => {
-                fail(field, "there is no such field")
-            }
-            _ => Ok(options),
-        }
+        Ok(options)
     }
 }
 
@@ -78,6 +74,10 @@ struct Param<'a> {
     name: String,
     doc: String,
     default: Option<TokenStream>,
+    required: bool,
+    flatten: bool,
+    /// The role of its learners.
+    role: Option<Ident>,
     bounds: Bounds,
     positional: bool,
     search: Option<TokenStream>,
@@ -95,6 +95,9 @@ impl<'a> Param<'a> {
             name: field_name(field),
             doc: documentation(&field.attrs),
             default: None,
+            required: false,
+            flatten: false,
+            role: None,
             bounds: Bounds::default(),
             positional: false,
             search: None,
@@ -102,19 +105,52 @@ impl<'a> Param<'a> {
         let mut given: Option<LitStr> = None;
         items(&field.attrs, "param", |item, meta| match item {
             "default" => once(&mut param.default, expression(meta.value()?)?, meta),
+            "required" => flag(&mut param.required, meta),
+            "flatten" => flag(&mut param.flatten, meta),
+            "learner" => once(&mut param.role, name(meta)?, meta),
             "positional" => flag(&mut param.positional, meta),
             "name" => once(&mut given, text(meta)?, meta),
             "search" => once(&mut param.search, search(meta, param.ty)?, meta),
             _ if param.bounds.read(item, meta)? => Ok(()),
             _ => {
-                let known = format!("default, {}, positional, name, search", bounds::ITEMS);
+                let known = format!(
+                    "default, required, flatten, learner, {}, positional, name, search",
+                    bounds::ITEMS
+                );
                 Err(unknown_item(meta, &known))
             }
         })?;
+        param.agrees(given.is_some())?;
         if let Some(given) = given {
             param.name = given.value();
         }
         Ok(param)
+    }
+
+    /// Refuses items that exclude each other.
+    fn agrees(&self, renamed: bool) -> Result<()> {
+        if self.required && self.default.is_some() {
+            return fail(self.ident, "what is required has no default");
+        }
+        let own = self.required || self.positional || renamed || self.search.is_some();
+        match self.flatten && (own || self.role.is_some() || !self.bounds.is_empty()) {
+            true => fail(self.ident, "a flattened struct takes nothing but a default"),
+            false => Ok(()),
+        }
+    }
+
+    /// The expression of its default. A learner's type stands for the learner with its defaults.
+    fn default(&self) -> TokenStream {
+        let ty = self.ty;
+        match &self.default {
+            None => quote!(<#ty as ::core::default::Default>::default()),
+            Some(tokens) => match parse2::<Path>(tokens.clone()) {
+                Ok(path) if self.role.is_some() && !path.is_ident("None") => {
+                    quote!(<#ty>::from(<#path as ::core::default::Default>::default()))
+                }
+                _ => tokens.clone(),
+            },
+        }
     }
 }
 
@@ -190,9 +226,9 @@ fn literal_value(tokens: &TokenStream) -> Option<TokenStream> {
 }
 
 fn default_impl(ident: &Ident, params: &[Param]) -> TokenStream {
-    let fields = params.iter().map(|Param { ident, ty, default, .. }| match default {
-        Some(default) => quote!(#ident: #default),
-        None => quote!(#ident: <#ty as ::core::default::Default>::default()),
+    let fields = params.iter().map(|param| {
+        let (ident, default) = (param.ident, param.default());
+        quote!(#ident: #default)
     });
     quote! {
         #[automatically_derived]
@@ -208,12 +244,14 @@ fn specs_fn(ident: &Ident, params: &[Param]) -> TokenStream {
     let body = match params {
         [] => quote!(&[]),
         params => {
-            let specs = params.iter().map(spec);
+            let specs = params.iter().map(add_spec);
             quote! {
                 static SPECS: ::std::sync::LazyLock<::std::vec::Vec<::learnt_core::params::ParamSpec>> =
                     ::std::sync::LazyLock::new(|| {
                         let defaults = <#ident as ::core::default::Default>::default();
-                        ::std::vec![#(#specs),*]
+                        let mut specs = ::std::vec::Vec::new();
+                        #(#specs)*
+                        specs
                     });
                 &SPECS
             }
@@ -226,62 +264,89 @@ fn specs_fn(ident: &Ident, params: &[Param]) -> TokenStream {
     }
 }
 
-fn spec(param: &Param) -> TokenStream {
-    let Param { ident, ty, name, doc, bounds, positional, search, .. } = param;
+/// Adds the spec of a field, or those of a flattened struct with the owner's defaults.
+fn add_spec(param: &Param) -> TokenStream {
+    let Param { ident, ty, name, doc, bounds, positional, required, search, .. } = param;
+    if param.flatten {
+        return quote! {
+            for spec in ::learnt_core::params::Params::specs(&defaults.#ident) {
+                let mut spec = spec.clone();
+                if let ::core::result::Result::Ok(value) =
+                    ::learnt_core::params::Params::get(&defaults.#ident, spec.name)
+                {
+                    spec.default = value;
+                }
+                specs.push(spec);
+            }
+        };
+    }
     let kind = bounds.kind(ty);
+    let role = param.role.as_ref().filter(|role| *role != "any").map(|role| {
+        let role = role.to_string();
+        quote!(.with_role(#role))
+    });
     let search = match search {
         Some(search) => quote!(::core::option::Option::Some(#search)),
         None => quote!(::core::option::Option::None),
     };
     quote! {
-        ::learnt_core::params::ParamSpec {
+        specs.push(::learnt_core::params::ParamSpec {
             name: #name,
             doc: #doc,
-            kind: #kind,
+            kind: #kind #role,
             default: <#ty as ::learnt_core::params::ParamType>::to_value(&defaults.#ident),
+            required: #required,
             positional: #positional,
             search: #search,
-        }
+        });
     }
 }
 
-fn get_fn(params: &[Param], options: &Options) -> TokenStream {
-    let arms = params.iter().map(|Param { ident, ty, name, .. }| {
+fn get_fn(params: &[Param]) -> TokenStream {
+    let own = params.iter().filter(|param| !param.flatten);
+    let arms = own.map(|Param { ident, ty, name, .. }| {
         quote! {
             #name => ::core::result::Result::Ok(
                 <#ty as ::learnt_core::params::ParamType>::to_value(&self.#ident)
             ),
         }
     });
-    let nested = options
-        .nested
-        .as_ref()
-        .map(|field| quote!(_ if name.contains("__") => self.#field.get_nested(name),));
+    let flattened = flattened(params).map(|ident| {
+        quote! {
+            _ if ::learnt_core::params::owns(&self.#ident, name) => {
+                ::learnt_core::params::Params::get(&self.#ident, name)
+            }
+        }
+    });
     quote! {
         fn get(&self, name: &str) -> ::learnt_core::error::Result<::learnt_core::params::Value> {
             match name {
                 #(#arms)*
-                #nested
-                _ => ::core::result::Result::Err(::learnt_core::params::Params::unknown(self, name)),
+                #(#flattened)*
+                _ => ::learnt_core::params::get_nested(self, name),
             }
         }
     }
 }
 
-fn set_fn(params: &[Param], options: &Options) -> TokenStream {
-    let arms = params.iter().enumerate().map(|(i, Param { ident, ty, name, .. })| {
+fn set_fn(params: &[Param]) -> TokenStream {
+    let own = params.iter().filter(|param| !param.flatten);
+    let arms = own.map(|Param { ident, ty, name, .. }| {
         quote! {
             #name => {
-                let spec = &::learnt_core::params::Params::specs(self)[#i];
-                self.#ident = ::learnt_core::params::convert::<#ty>(spec, value)?;
+                let specs = ::learnt_core::params::Params::specs(self);
+                self.#ident = ::learnt_core::params::convert::<#ty>(specs, #name, value)?;
                 ::core::result::Result::Ok(())
             }
         }
     });
-    let nested = options
-        .nested
-        .as_ref()
-        .map(|field| quote!(_ if name.contains("__") => self.#field.set_nested(name, value),));
+    let flattened = flattened(params).map(|ident| {
+        quote! {
+            _ if ::learnt_core::params::owns(&self.#ident, name) => {
+                ::learnt_core::params::Params::set(&mut self.#ident, name, value)
+            }
+        }
+    });
     quote! {
         fn set(
             &mut self,
@@ -290,21 +355,81 @@ fn set_fn(params: &[Param], options: &Options) -> TokenStream {
         ) -> ::learnt_core::error::Result<()> {
             match name {
                 #(#arms)*
-                #nested
-                _ => ::core::result::Result::Err(::learnt_core::params::Params::unknown(self, name)),
+                #(#flattened)*
+                _ => ::learnt_core::params::set_nested(self, name, value),
             }
         }
     }
 }
 
-fn rules_fn(options: &Options) -> Option<TokenStream> {
-    options.rules.as_ref().map(|method| {
+fn flattened<'a>(params: &'a [Param]) -> impl Iterator<Item = &'a Ident> {
+    params.iter().filter(|param| param.flatten).map(|param| param.ident)
+}
+
+/// The constraints of flattened structs, then its own.
+fn constraints_fn(params: &[Param], options: &Options) -> TokenStream {
+    let inner = flattened(params)
+        .map(|ident| quote!(::learnt_core::params::Params::constraints(&self.#ident)?;));
+    let own = match &options.constraints {
+        Some(method) => quote!(self.#method()),
+        None => quote!(::core::result::Result::Ok(())),
+    };
+    quote! {
+        fn constraints(&self) -> ::learnt_core::error::Result<()> {
+            #(#inner)*
+            #own
+        }
+    }
+}
+
+/// The learners inside the fields. A field's type says whether it holds any.
+fn learners_fns(params: &[Param]) -> TokenStream {
+    let all = params.iter().map(|Param { ident, ty, name, flatten, .. }| match flatten {
+        true => quote!(out.extend(::learnt_core::params::Params::learners(&self.#ident));),
+        false => quote! {
+            for (name, learner) in
+                <#ty as ::learnt_core::params::ParamType>::learners(&self.#ident, #name)
+            {
+                if let ::core::option::Option::Some(spec) = ::learnt_core::params::ParamSpec::find(
+                    ::learnt_core::params::Params::specs(self),
+                    #name,
+                ) {
+                    out.push(::learnt_core::params::NestedLearner { spec, name, learner });
+                }
+            }
+        },
+    });
+    let one = params.iter().map(|Param { ident, ty, name: field, flatten, .. }| {
+        let found = match flatten {
+            true => quote!(::learnt_core::params::Params::learner_mut(&mut self.#ident, name)),
+            false => quote! {
+                <#ty as ::learnt_core::params::ParamType>::learner_mut(
+                    &mut self.#ident,
+                    #field,
+                    name,
+                )
+            },
+        };
         quote! {
-            fn rules(&self) -> ::learnt_core::error::Result<()> {
-                self.#method()
+            if let ::core::option::Option::Some(learner) = #found {
+                return ::core::option::Option::Some(learner);
             }
         }
-    })
+    });
+    quote! {
+        fn learners(&self) -> ::std::vec::Vec<::learnt_core::params::NestedLearner<'_>> {
+            let mut out = ::std::vec::Vec::new();
+            #(#all)*
+            out
+        }
+        fn learner_mut(
+            &mut self,
+            name: &str,
+        ) -> ::core::option::Option<&mut dyn ::learnt_core::estimator::AnyEstimator> {
+            #(#one)*
+            ::core::option::Option::None
+        }
+    }
 }
 
 #[cfg(test)]
@@ -324,22 +449,33 @@ mod tests {
     fn names_bounds_and_search() {
         let code = tokens(parse_quote! {
             /// A learner.
-            #[params(rules = agree, nested = steps)]
+            #[params(constraints = agree)]
             pub struct S {
                 /// Inverse of the penalty.
                 #[param(default = 1.0, above = 0, name = "C", search = log(1e-4, 10))]
                 pub penalty: f64,
                 #[param(positional, search = set(1, none, "all"))]
                 pub steps: Steps,
+                #[param(learner = classifier, default = linear::Logistic)]
+                pub estimator: Learner,
+                #[param(flatten)]
+                pub growth: Growth,
+                #[param(required)]
+                pub n: u64,
             }
         });
         let parts = [
             quote!(penalty: 1.0, steps: <Steps as ::core::default::Default>::default()),
+            quote!(estimator: <Learner>::from(
+                <linear::Logistic as ::core::default::Default>::default()
+            )),
+            quote!(.with_role("classifier")),
+            quote!(::learnt_core::params::Params::set(&mut self.growth, name, value)),
+            quote!(required: true),
             quote!(name: "C", doc: "Inverse of the penalty."),
             quote!(low: ::core::option::Option::Some((0.0, false))),
             quote!(Search::Log(1e-4, 10.0)),
             quote!(Value::Text(::std::string::String::from("all"))),
-            quote!(_ if name.contains("__") => self.steps.get_nested(name),),
             quote!(self.agree()),
         ];
         for part in parts {
@@ -418,12 +554,21 @@ mod tests {
         );
         assert!(
             error(parse_quote!(
-                #[params(nested = b)]
                 struct S {
+                    #[param(required, default = 1.0)]
                     pub a: f64,
                 }
             ))
-            .contains("field")
+            .contains("no default")
+        );
+        assert!(
+            error(parse_quote!(
+                struct S {
+                    #[param(flatten, range = 0..)]
+                    pub a: Growth,
+                }
+            ))
+            .contains("flattened")
         );
     }
 }

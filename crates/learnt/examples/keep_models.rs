@@ -1,8 +1,7 @@
 //! Writes one small model of each learner to `tests/golden/models`, where later builds must load it.
 //! Models that are already there are left alone.
 
-use learnt::compose::{Groups, Steps};
-use learnt::params::ParamType;
+use learnt::compose::{ColumnTransformer, Pipeline};
 use learnt::prelude::*;
 use learnt::trained::Trained;
 use std::path::PathBuf;
@@ -16,22 +15,18 @@ fn main() -> Result<()> {
         if path.exists() {
             continue;
         }
-        let mut learner = (entry.build)();
-        match entry.about.path {
+        let learner: Box<dyn AnyEstimator> = match entry.about.path {
             "pipeline.Pipeline" => {
                 let scaler = learnt::prepare::StandardScaler::default();
-                let steps = Steps::default()
-                    .then("scale", scaler)
-                    .then("model", learnt::linear::LogisticRegression::default());
-                learner.set("steps", &steps.to_value())?;
+                let logistic = learnt::linear::LogisticRegression::default();
+                Box::new(Pipeline::default().then("scale", scaler).then("model", logistic))
             }
             "compose.ColumnTransformer" => {
                 let scaler = learnt::prepare::MinMaxScaler::default();
-                let groups = Groups::default().with("unit", scaler, &[":numeric"]);
-                learner.set("transformers", &groups.to_value())?;
+                Box::new(ColumnTransformer::default().with("unit", scaler, &[":numeric"]))
             }
-            _ => {}
-        }
+            _ => (entry.build)(),
+        };
         let name = if learner.any_roles().regressor { "cpu" } else { "iris" };
         let mut data = learnt::datasets::load(name)?;
         if entry.about.uses.online && entry.about.wants_scaling {

@@ -65,6 +65,7 @@ pub fn describe(entry: &Entry) -> Json {
             "name": spec.name,
             "accepts": spec.kind.to_string(),
             "default": spec.default.to_json(),
+            "required": spec.required,
             "positional": spec.positional,
             "search": spec.search.as_ref().map(search),
             "doc": spec.doc,

@@ -13,6 +13,7 @@ pub mod cluster;
 pub mod compose;
 pub mod datasets;
 pub mod discriminant;
+mod learner;
 pub mod linear;
 pub mod metrics;
 pub mod neighbors;
@@ -21,6 +22,7 @@ pub mod reduce;
 pub mod select;
 pub mod tree;
 
+pub use learner::{Fitted, Learner, Named};
 pub use learnt_core::prelude;
 pub use learnt_core::{
     answer, chart, context, data, error, estimator, figure, function, linalg, optimize, params,

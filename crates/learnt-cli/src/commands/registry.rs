@@ -59,7 +59,7 @@ fn facts(entry: &Entry) -> Json {
         .specs()
         .iter()
         .map(|spec| {
-            json!({ "name": spec.name, "accepts": spec.kind.to_string(), "default": spec.default.to_json(), "text": spec.doc })
+            json!({ "name": spec.name, "accepts": spec.kind.to_string(), "default": spec.default.to_json(), "required": spec.required, "text": spec.doc })
         })
         .collect();
     let attributes: Vec<Json> = (entry.attributes)()
@@ -109,7 +109,7 @@ fn page(entry: &Entry) -> String {
     for spec in learner.specs() {
         table.push(vec![
             Cell::Text(format!("--{}", spec.name.replace('_', "-"))),
-            Cell::Text(spec.default.to_string()),
+            Cell::Text(spec.default_text()),
             Cell::Text(spec.kind.to_string()),
             Cell::Text(spec.doc.lines().collect::<Vec<_>>().join(" ")),
         ]);

@@ -4,11 +4,18 @@
 //! [`Params`] and `Default`. The command line, Python, the model file, the documentation and the
 //! search spaces all read [`ParamSpec`]; nothing about a parameter is written twice.
 
+//!
+//! A value may hold learners: then `field__name` (or `step__name` in a list of named learners) is a
+//! parameter of the learner inside, to any depth.
+
+mod nested;
 mod value;
 
+pub use nested::{Named, NestedLearner, check_names, get_nested, owns, set_nested};
 pub use value::{LearnerSpec, Value};
 
 use crate::error::{Error, Result};
+use crate::estimator::AnyEstimator;
 use std::fmt;
 
 /// A struct of parameters that can be read and set by name.
@@ -25,20 +32,38 @@ pub trait Params: fmt::Debug + Send + Sync + 'static {
     /// Sets a parameter; the type is checked now, bounds by [`Params::check`].
     fn set(&mut self, name: &str, value: &Value) -> Result<()>;
 
-    /// Rules between parameters: `#[params(rules = method)]` names a method, else there are none.
-    fn rules(&self) -> Result<()> {
+    /// Constraints between parameters: `#[params(constraints = method)]` names a method, else there
+    /// are none.
+    fn constraints(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Checks every bound, then the rules.
+    /// The learners among the values.
+    fn learners(&self) -> Vec<NestedLearner<'_>> {
+        Vec::new()
+    }
+
+    /// The learner that nested names reach as `name`.
+    fn learner_mut(&mut self, _name: &str) -> Option<&mut dyn AnyEstimator> {
+        None
+    }
+
+    /// Checks that what is required is there, every bound, every learner inside, then the
+    /// constraints.
     fn check(&self) -> Result<()> {
         for spec in self.specs() {
             let value = self.get(spec.name)?;
+            if spec.required && value.is_empty() {
+                return Err(Error::parameter(spec.name, &spec.kind, "nothing"));
+            }
             if !spec.kind.accepts(&value) {
                 return Err(Error::parameter(spec.name, &spec.kind, value));
             }
         }
-        self.rules()
+        let learners = self.learners();
+        learners.iter().try_for_each(NestedLearner::check)?;
+        check_names(self.specs(), learners.iter().map(|inner| (inner.spec.name, &*inner.name)))?;
+        self.constraints()
     }
 
     /// The error for a name that is not a parameter here.
@@ -61,12 +86,30 @@ pub struct ParamSpec {
     pub doc: &'static str,
     /// What is accepted.
     pub kind: Kind,
-    /// The default value.
+    /// The default value; where the parameter is required, only what an unset field holds.
     pub default: Value,
+    /// Whether it must be given: `#[param(required)]`.
+    pub required: bool,
     /// Python accepts it by position.
     pub positional: bool,
     /// Where a search for good values should look.
     pub search: Option<Search>,
+}
+
+impl ParamSpec {
+    /// The spec with this name.
+    pub fn find(specs: &'static [ParamSpec], name: &str) -> Option<&'static ParamSpec> {
+        specs.iter().find(|spec| spec.name == name)
+    }
+
+    /// The default in words: `required`, the name of a learner, or the value.
+    pub fn default_text(&self) -> String {
+        match &self.default {
+            _ if self.required => "required".to_string(),
+            Value::Learner(spec) => spec.learner.rsplit('.').next().unwrap_or_default().to_string(),
+            value => value.to_string(),
+        }
+    }
 }
 
 /// A sensible set of values to try.
@@ -97,6 +140,10 @@ pub enum Kind {
     Optional(Box<Kind>),
     /// Any number of values of the inner kind.
     List(Box<Kind>),
+    /// A learner, of this role if there is one.
+    Learner(Option<&'static str>),
+    /// A value of the inner kind with a name.
+    Named(Box<Kind>),
     /// Anything: the parameter's own type decides.
     Any(&'static str),
 }
@@ -174,8 +221,34 @@ impl Kind {
                     Variant::Of(kind, _) => kind.accepts(value),
                 })
             }
+            (Kind::Learner(_), Value::Learner(_)) => true,
+            (Kind::Named(inner), Value::List(pair)) => match pair.as_slice() {
+                [Value::Text(_), value] => inner.accepts(value),
+                _ => false,
+            },
             (Kind::Any(_), _) => true,
             _ => false,
+        }
+    }
+
+    /// The role that its learners must play.
+    pub fn role(&self) -> Option<&'static str> {
+        match self {
+            Kind::Learner(role) => *role,
+            Kind::Optional(inner) | Kind::List(inner) | Kind::Named(inner) => inner.role(),
+            _ => None,
+        }
+    }
+
+    /// The same kind with its learners confined to a role.
+    #[must_use]
+    pub fn with_role(self, role: &'static str) -> Kind {
+        match self {
+            Kind::Learner(_) => Kind::Learner(Some(role)),
+            Kind::Optional(inner) => Kind::Optional(Box::new(inner.with_role(role))),
+            Kind::List(inner) => Kind::List(Box::new(inner.with_role(role))),
+            Kind::Named(inner) => Kind::Named(Box::new(inner.with_role(role))),
+            other => other,
         }
     }
 
@@ -201,6 +274,8 @@ impl fmt::Display for Kind {
             Kind::Text => write!(f, "text"),
             Kind::Optional(inner) => write!(f, "{inner} or none"),
             Kind::List(inner) => write!(f, "a list, each {inner}"),
+            Kind::Learner(role) => write!(f, "a {}", role.unwrap_or("learner")),
+            Kind::Named(inner) => write!(f, "{inner} or a pair of a name and {inner}"),
             Kind::Any(what) => write!(f, "{what}"),
             Kind::Choice(variants) => {
                 for (i, variant) in variants.iter().enumerate() {
@@ -229,17 +304,30 @@ pub trait ParamType: Sized {
     fn to_value(&self) -> Value;
     /// From a value, if it is of this type.
     fn from_value(value: &Value) -> Option<Self>;
+    /// The same, where a name that several learners share means the one with this role.
+    fn from_value_as(value: &Value, _role: Option<&str>) -> Option<Self> {
+        Self::from_value(value)
+    }
     /// Why a value is not of this type, where more can be said than what is accepted.
     fn explain(_value: &Value) -> Option<Error> {
         None
     }
+    /// The learners inside, each under the name that nested names reach it by; `field` is the name
+    /// of the parameter.
+    fn learners<'a>(&'a self, _field: &str) -> Vec<(String, &'a dyn AnyEstimator)> {
+        Vec::new()
+    }
+    /// The learner inside that nested names reach as `name`.
+    fn learner_mut(&mut self, _field: &str, _name: &str) -> Option<&mut dyn AnyEstimator> {
+        None
+    }
 }
 
-/// Reads a value for a field, or says what the field accepts.
-pub fn convert<T: ParamType>(spec: &ParamSpec, value: &Value) -> Result<T> {
-    T::from_value(value).ok_or_else(|| {
-        T::explain(value).unwrap_or_else(|| Error::parameter(spec.name, &spec.kind, value))
-    })
+/// Reads a value for the parameter `name` of `specs`, or says what it accepts.
+pub fn convert<T: ParamType>(specs: &'static [ParamSpec], name: &str, value: &Value) -> Result<T> {
+    let kind = ParamSpec::find(specs, name).map_or_else(T::kind, |spec| spec.kind.clone());
+    T::from_value_as(value, kind.role())
+        .ok_or_else(|| T::explain(value).unwrap_or_else(|| Error::parameter(name, kind, value)))
 }
 
 impl ParamType for f64 {
@@ -324,6 +412,21 @@ impl<T: ParamType> ParamType for Option<T> {
             value => T::from_value(value).map(Some),
         }
     }
+    fn from_value_as(value: &Value, role: Option<&str>) -> Option<Option<T>> {
+        match value {
+            Value::Null => Some(None),
+            value => T::from_value_as(value, role).map(Some),
+        }
+    }
+    fn explain(value: &Value) -> Option<Error> {
+        T::explain(value)
+    }
+    fn learners<'a>(&'a self, field: &str) -> Vec<(String, &'a dyn AnyEstimator)> {
+        self.as_ref().map(|value| value.learners(field)).unwrap_or_default()
+    }
+    fn learner_mut(&mut self, field: &str, name: &str) -> Option<&mut dyn AnyEstimator> {
+        self.as_mut().and_then(|value| value.learner_mut(field, name))
+    }
 }
 
 impl<T: ParamType> ParamType for Vec<T> {
@@ -338,6 +441,26 @@ impl<T: ParamType> ParamType for Vec<T> {
             Value::List(items) => items.iter().map(T::from_value).collect(),
             single => Some(vec![T::from_value(single)?]),
         }
+    }
+    fn from_value_as(value: &Value, role: Option<&str>) -> Option<Vec<T>> {
+        match value {
+            Value::List(items) => items.iter().map(|item| T::from_value_as(item, role)).collect(),
+            single => Some(vec![T::from_value_as(single, role)?]),
+        }
+    }
+    fn explain(value: &Value) -> Option<Error> {
+        match value {
+            Value::List(items) => {
+                items.iter().filter(|item| T::from_value(item).is_none()).find_map(T::explain)
+            }
+            single => T::explain(single),
+        }
+    }
+    fn learners<'a>(&'a self, field: &str) -> Vec<(String, &'a dyn AnyEstimator)> {
+        self.iter().flat_map(|item| item.learners(field)).collect()
+    }
+    fn learner_mut(&mut self, field: &str, name: &str) -> Option<&mut dyn AnyEstimator> {
+        self.iter_mut().find_map(|item| item.learner_mut(field, name))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Values of parameters: what a command line, a Python call or a model file can hold.
 
+use super::all_values;
+use crate::estimator::AnyEstimator;
 use serde_json::{Map, Number, Value as Json};
 
 /// The value of one parameter.
@@ -28,6 +30,15 @@ pub struct LearnerSpec {
     pub learner: String,
     /// Names and values of parameters.
     pub params: Vec<(String, Value)>,
+}
+
+impl LearnerSpec {
+    /// A learner with all its parameters, in the order that JSON gives them.
+    pub fn of(learner: &dyn AnyEstimator) -> Self {
+        let mut params = all_values(learner).unwrap_or_default();
+        params.sort_by(|a, b| a.0.cmp(&b.0));
+        LearnerSpec { learner: learner.about().path.to_string(), params }
+    }
 }
 
 impl Value {
@@ -110,6 +121,16 @@ impl Value {
             return Value::List(trimmed.split(',').map(Value::parse).collect());
         }
         Value::Text(trimmed.to_string())
+    }
+
+    /// Whether it is nothing: null, an empty text or an empty list.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Value::Null => true,
+            Value::Text(text) => text.is_empty(),
+            Value::List(items) => items.is_empty(),
+            _ => false,
+        }
     }
 
     /// The number, if it is one.

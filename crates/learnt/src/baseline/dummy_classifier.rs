@@ -19,7 +19,7 @@ use learnt_core::stats::sample;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct DummyClassifier {
     /// How classes are chosen.
     #[param(default = ClassifierStrategy::Prior)]
@@ -56,7 +56,7 @@ pub struct DummyClassifierModel {
 }
 
 impl DummyClassifier {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match (self.strategy, &self.constant) {
             (ClassifierStrategy::Constant, None) => {
                 Err(Error::parameter("constant", "given with the strategy 'constant'", "none"))

@@ -16,7 +16,7 @@ use learnt_core::stats::summary;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct DummyRegressor {
     /// Which number to predict.
     #[param(default = RegressorStrategy::Mean)]
@@ -51,7 +51,7 @@ pub struct DummyRegressorModel {
 }
 
 impl DummyRegressor {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match (self.strategy, &self.constant, self.quantile) {
             (RegressorStrategy::Constant, None, _) => {
                 Err(Error::parameter("constant", "given with the strategy 'constant'", "none"))

@@ -32,7 +32,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct KMeans {
     /// Number of clusters.
     #[param(positional, default = 8, range = 1.., search = linear(2, 20))]
@@ -104,7 +104,7 @@ pub struct KMeansModel {
 }
 
 impl KMeans {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         let Init::Centers(centers) = &self.init else { return Ok(()) };
         if centers.len() != self.n_clusters {
             let expected = format!("{} points, one for each of n_clusters", self.n_clusters);

@@ -4,9 +4,9 @@
 //! dropped or passed through (`remainder`). Outputs stand in the order of the groups, then the rest.
 //! If every transformer is rounds of a mergeable summary, so is this: all run in the same rounds.
 
-use super::named::{Part, Steps, offered, read_learner, to_spec};
+use crate::learner::{Fitted, Learner, offered};
 use learnt_core::estimator::{Accepts, Described};
-use learnt_core::params::{Kind, ParamType};
+use learnt_core::params::{Kind, ParamType, check_names};
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{Erased, InMemory, Job};
@@ -15,22 +15,21 @@ use std::collections::BTreeMap;
 /// Sends groups of columns through different transformers and puts the results side by side.
 ///
 /// ```
-/// use learnt::compose::{ColumnTransformer, Groups};
-/// use learnt::{prepare::{MinMaxScaler, StandardScaler}, prelude::*};
-/// let groups = Groups::default()
+/// use learnt::{compose::ColumnTransformer, prepare::{MinMaxScaler, StandardScaler}, prelude::*};
+/// let learner = ColumnTransformer::default()
 ///     .with("z", StandardScaler::default(), &["x0"])
 ///     .with("unit", MinMaxScaler::default(), &["x1"]);
 /// let data = OwnedDataset::unsupervised(Matrix::from_rows(&[[1.0, 10.0], [3.0, 30.0]])?);
-/// let model = ColumnTransformer { transformers: groups, ..Default::default() }.fit(&data.view())?;
+/// let model = learner.fit(&data.view())?;
 /// assert_eq!(model.transform(&data.x.frame())?.values().row(1), [1.0, 1.0]);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules, nested = transformers)]
+#[params(constraints = constraints)]
 pub struct ColumnTransformer {
     /// The groups: name, transformer (or `passthrough` or `drop`), columns.
-    #[param(positional, default = Groups::default())]
-    pub transformers: Groups,
+    #[param(positional, required, learner = transformer)]
+    pub transformers: Vec<Group>,
     /// What happens to columns in no group.
     #[param(default = Remainder::Drop)]
     pub remainder: Remainder,
@@ -52,7 +51,7 @@ pub enum Remainder {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A transformer is fitted on them.
-    Fit(Box<dyn AnyEstimator>),
+    Fit(Learner),
     /// They stay as they are.
     Pass,
     /// They are left out.
@@ -70,103 +69,52 @@ pub struct Group {
     pub columns: Vec<String>,
 }
 
-/// Groups of columns, as a parameter.
-#[derive(Clone, Debug, Default)]
-pub struct Groups(pub Vec<Group>);
-
-impl Groups {
-    /// Adds a group.
-    #[must_use]
-    pub fn with(mut self, name: &str, learner: impl Estimator, columns: &[&str]) -> Self {
-        self.0.push(Group {
-            name: name.to_string(),
-            action: Action::Fit(Box::new(learner)),
-            columns: columns.iter().map(ToString::to_string).collect(),
-        });
-        self
-    }
-
-    fn nested<'n>(&self, name: &'n str) -> Result<(usize, &'n str)> {
-        let unknown =
-            || Error::unknown("parameter", name, self.0.iter().map(|group| group.name.as_str()));
-        let (group, rest) = name.split_once("__").ok_or_else(unknown)?;
-        let position = self.0.iter().position(|g| g.name == group).ok_or_else(unknown)?;
-        Ok((position, rest))
-    }
-
-    /// The parameter of a group's transformer, as `group__name`.
-    pub fn get_nested(&self, name: &str) -> Result<Value> {
-        let (position, rest) = self.nested(name)?;
-        match &self.0[position].action {
-            Action::Fit(learner) => learner.get(rest),
-            _ => Err(Error::unknown("parameter", name, [])),
-        }
-    }
-
-    /// Sets the parameter of a group's transformer, as `group__name`.
-    pub fn set_nested(&mut self, name: &str, value: &Value) -> Result<()> {
-        let (position, rest) = self.nested(name)?;
-        match &mut self.0[position].action {
-            Action::Fit(learner) => learner.set(rest, value),
-            _ => Err(Error::unknown("parameter", name, [])),
-        }
-    }
-}
-
-impl ParamType for Groups {
+impl ParamType for Group {
     fn kind() -> Kind {
-        Kind::Any("a list of groups, each a name, a transformer and a list of columns")
+        Kind::Any("a triple of a name, a transformer and columns")
     }
-
     fn to_value(&self) -> Value {
-        let group = |group: &Group| {
-            let action = match &group.action {
-                Action::Fit(learner) => to_spec(learner.as_ref()),
-                Action::Pass => Value::Text("passthrough".to_string()),
-                Action::Drop => Value::Text("drop".to_string()),
-            };
-            let columns = group.columns.iter().cloned().map(Value::Text).collect();
-            Value::List(vec![Value::Text(group.name.clone()), action, Value::List(columns)])
+        let action = match &self.action {
+            Action::Fit(learner) => learner.to_value(),
+            Action::Pass => Value::Text("passthrough".to_string()),
+            Action::Drop => Value::Text("drop".to_string()),
         };
-        Value::List(self.0.iter().map(group).collect())
+        Value::List(vec![Value::Text(self.name.clone()), action, self.columns.to_value()])
     }
-
-    fn from_value(value: &Value) -> Option<Groups> {
-        match value {
-            Value::List(groups) => {
-                groups.iter().map(|g| read_group(g).ok()).collect::<Option<_>>().map(Groups)
-            }
-            _ => None,
+    fn from_value(value: &Value) -> Option<Group> {
+        let (name, action, columns) = triple(value)?;
+        let action = match action {
+            Value::Text(word) if word == "passthrough" => Action::Pass,
+            Value::Text(word) if word == "drop" => Action::Drop,
+            learner => Action::Fit(Learner::from_value_as(learner, Some("transformer"))?),
+        };
+        Some(Group { name: name.to_string(), action, columns: Vec::from_value(columns)? })
+    }
+    fn explain(value: &Value) -> Option<Error> {
+        triple(value).and_then(|(_, action, _)| Learner::explain(action))
+    }
+    fn learners<'a>(&'a self, _field: &str) -> Vec<(String, &'a dyn AnyEstimator)> {
+        match &self.action {
+            Action::Fit(learner) => learner.learners(&self.name),
+            _ => Vec::new(),
         }
     }
-
-    fn explain(value: &Value) -> Option<Error> {
-        match value {
-            Value::List(groups) => groups.iter().find_map(|group| read_group(group).err()),
+    fn learner_mut(&mut self, _field: &str, name: &str) -> Option<&mut dyn AnyEstimator> {
+        match &mut self.action {
+            Action::Fit(learner) => learner.learner_mut(&self.name, name),
             _ => None,
         }
     }
 }
 
-fn read_group(value: &Value) -> Result<Group> {
-    let shape =
-        || Error::parameter("transformers", "triples of a name, a transformer and columns", value);
-    let Value::List(triple) = value else { return Err(shape()) };
-    let [Value::Text(name), action, columns] = triple.as_slice() else { return Err(shape()) };
-    let action = match action {
-        Value::Text(word) if word == "passthrough" => Action::Pass,
-        Value::Text(word) if word == "drop" => Action::Drop,
-        learner => Action::Fit(read_learner(learner)?),
-    };
-    let word = |column: &Value| match column {
-        Value::Text(text) => Some(text.clone()),
+fn triple(value: &Value) -> Option<(&str, &Value, &Value)> {
+    match value {
+        Value::List(items) => match items.as_slice() {
+            [Value::Text(name), action, columns] => Some((name, action, columns)),
+            _ => None,
+        },
         _ => None,
-    };
-    let columns = match columns {
-        Value::List(columns) => columns.iter().map(word).collect::<Option<Vec<_>>>(),
-        single => word(single).map(|column| vec![column]),
-    };
-    Ok(Group { name: name.clone(), action, columns: columns.ok_or_else(shape)? })
+    }
 }
 
 /// A fitted [`ColumnTransformer`].
@@ -182,7 +130,7 @@ pub struct ColumnTransformerModel {
 struct Output {
     name: String,
     columns: Vec<usize>,
-    part: Option<Part>,
+    part: Option<Fitted>,
 }
 
 /// A group whose columns are known by position; `learner` with the number of the group.
@@ -193,22 +141,21 @@ struct Placed<'a> {
 }
 
 impl ColumnTransformer {
-    fn rules(&self) -> Result<()> {
-        Steps::check_names(self.transformers.0.iter().map(|group| group.name.as_str()))?;
-        for group in &self.transformers.0 {
-            if let Action::Fit(learner) = &group.action {
-                if !learner.any_roles().transformer {
-                    let message = format!(
-                        "group '{}' ({}) is not a transformer",
-                        group.name,
-                        learner.about().name()
-                    );
-                    return Err(Error::new(Code::Parameter, message));
-                }
-                learner.check().map_err(|error| error.within(&group.name))?;
-            }
-        }
-        Ok(())
+    /// The column transformer with one more group.
+    #[must_use]
+    pub fn with(mut self, name: &str, learner: impl Into<Learner>, columns: &[&str]) -> Self {
+        self.transformers.push(Group {
+            name: name.to_string(),
+            action: Action::Fit(learner.into()),
+            columns: columns.iter().map(ToString::to_string).collect(),
+        });
+        self
+    }
+
+    /// Names are used once, also those of groups that only pass or drop.
+    fn constraints(&self) -> Result<()> {
+        let names = self.transformers.iter().map(|group| ("transformers", group.name.as_str()));
+        check_names(self.specs(), names)
     }
 
     /// The groups by position, the remainder last.
@@ -216,7 +163,7 @@ impl ColumnTransformer {
         let index: BTreeMap<&str, usize> = schema.names().zip(0..).collect();
         let mut used = vec![false; schema.len()];
         let mut placed = Vec::new();
-        for (number, group) in self.transformers.0.iter().enumerate() {
+        for (number, group) in self.transformers.iter().enumerate() {
             let columns = positions(group, schema, &index)?;
             columns.iter().for_each(|&j| used[j] = true);
             match &group.action {
@@ -225,7 +172,7 @@ impl ColumnTransformer {
                 Action::Fit(learner) if !columns.is_empty() => {
                     placed.push(Placed {
                         name: &group.name,
-                        learner: Some((number, learner.as_ref())),
+                        learner: Some((number, &**learner)),
                         columns,
                     });
                 }
@@ -241,12 +188,10 @@ impl ColumnTransformer {
 
     fn train_in_turn(&self, data: &Dataset, run: &Context) -> Result<ColumnTransformerModel> {
         let fit = |placed: Placed| {
-            let part: Option<Result<Part>> = placed.learner.map(|(_, learner)| {
+            let part: Option<Result<Fitted>> = placed.learner.map(|(_, learner)| {
                 let table = data.x.select(&placed.columns);
-                let model = learner
-                    .fit_any(&offered(data, table.frame(), learner.any_accepts()), run)
-                    .map_err(|error| error.within(placed.name))?;
-                Ok(Part { name: placed.name.to_string(), about: learner.about(), model })
+                let data = Dataset { x: table.frame(), ..*data };
+                Fitted::fit(learner, placed.name, &data, run)
             });
             Ok(Output {
                 name: placed.name.to_string(),
@@ -264,7 +209,7 @@ impl ColumnTransformer {
 
     fn rounds_job(&self) -> Option<ColumnsJob> {
         let mut jobs = Vec::new();
-        for group in &self.transformers.0 {
+        for group in &self.transformers {
             jobs.push(match &group.action {
                 Action::Fit(learner) => Some(learner.any_job()?),
                 _ => None,
@@ -341,7 +286,7 @@ struct ColumnsState {
 
 enum GroupState {
     Fitting(usize, Erased),
-    Done(Option<Part>),
+    Done(Option<Fitted>),
 }
 
 /// The summary of each group that is still being fitted, with the number of the group.
@@ -481,7 +426,7 @@ impl Job for ColumnsJob {
                         Step::Again(inner) => GroupState::Fitting(number, inner),
                         Step::Done(done) => {
                             let (name, model) = (placed.name.to_string(), job.model(done)?);
-                            GroupState::Done(Some(Part { name, about: learner.about(), model }))
+                            GroupState::Done(Some(Fitted { name, about: learner.about(), model }))
                         }
                     }
                 }
@@ -642,7 +587,7 @@ impl Stored for ColumnTransformerModel {
         let output = |node: &Node| {
             node.only("group", &["name", "columns", "part"])?;
             let columns: Vec<usize> = node.field("columns")?;
-            let part: Option<Part> = node.field("part")?;
+            let part: Option<Fitted> = node.field("part")?;
             if columns.iter().any(|&j| j >= width) {
                 return Err(invalid("a group with a column that is not there"));
             }
@@ -673,10 +618,11 @@ mod tests {
     }
 
     fn learner() -> ColumnTransformer {
-        let transformers = Groups::default()
-            .with("impute", SimpleImputer::default(), &[":numeric"])
-            .with("code", OneHotEncoder::default(), &["colour"]);
-        ColumnTransformer { transformers, ..Default::default() }
+        ColumnTransformer::default().with("impute", SimpleImputer::default(), &[":numeric"]).with(
+            "code",
+            OneHotEncoder::default(),
+            &["colour"],
+        )
     }
 
     #[test]
@@ -699,8 +645,8 @@ mod tests {
 
     #[test]
     fn columns_in_no_group_are_dropped_or_passed_on() {
-        let transformers = Groups::default().with("z", StandardScaler::default(), &["size"]);
-        let mut learner = ColumnTransformer { transformers, ..Default::default() };
+        let mut learner =
+            ColumnTransformer::default().with("z", StandardScaler::default(), &["size"]);
         let width = |learner: &ColumnTransformer| {
             learner
                 .fit(&mixed().view())
@@ -717,8 +663,8 @@ mod tests {
 
     #[test]
     fn an_unknown_column_is_named_with_its_neighbour() {
-        let transformers = Groups::default().with("z", StandardScaler::default(), &["sise"]);
-        let error = ColumnTransformer { transformers, ..Default::default() }
+        let error = ColumnTransformer::default()
+            .with("z", StandardScaler::default(), &["sise"])
             .fit(&mixed().view())
             .unwrap_err();
         assert!(error.to_string().contains("did you mean 'size'?"), "{error}");

@@ -2,20 +2,15 @@
 //! only through [`AnyEstimator`](learnt_core::estimator::AnyEstimator).
 
 mod column_transformer;
-mod named;
 mod one_vs_one_classifier;
 mod one_vs_rest_classifier;
 mod pipeline;
-mod wrapped;
+mod two_class;
 
-pub use column_transformer::{
-    Action, ColumnTransformer, ColumnTransformerModel, Group, Groups, Remainder,
-};
-pub use named::{Part, Steps};
+pub use column_transformer::{Action, ColumnTransformer, ColumnTransformerModel, Group, Remainder};
 pub use one_vs_one_classifier::{OneVsOneClassifier, OneVsOneClassifierModel};
 pub use one_vs_rest_classifier::{OneVsRestClassifier, OneVsRestClassifierModel};
 pub use pipeline::{Pipeline, PipelineModel};
-pub use wrapped::Wrapped;
 
 use learnt_core::prelude::*;
 

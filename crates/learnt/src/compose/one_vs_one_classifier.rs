@@ -7,34 +7,32 @@
 //!
 //! Friedman (1996), "Another approach to polychotomous classification".
 
-use super::named::Part;
-use super::wrapped::{Wrapped, add_tables, class_rows, classifier, fit_part, two_class_scores};
+use super::two_class::{accepts, add_tables, class_rows, two_class_scores};
+use crate::learner::{Fitted, Learner};
+use crate::linear::LogisticRegression;
 use learnt_core::error::plain;
 use learnt_core::estimator::Accepts;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Tells each pair of classes apart with a two-class learner, and counts votes.
+/// One-vs-one multiclass classification: a two-class classifier for each pair of classes, which vote.
 ///
-/// The learner is logistic regression by default; regressors are refused. The decision
-/// scores are votes, with the sum of scores squeezed into a third of a vote.
+/// The decision scores are votes, with the sum of scores squeezed into a third of a vote.
 ///
 /// ```
-/// use learnt::compose::{OneVsOneClassifier, Wrapped};
-/// use learnt::{linear::LogisticRegression, prelude::*};
+/// use learnt::{compose::OneVsOneClassifier, linear::LogisticRegression, prelude::*};
 /// let x = Matrix::column_vector(vec![1.0, 2.0, 5.0, 6.0, 9.0, 10.0]);
 /// let data = OwnedDataset::classification(x, &["a", "a", "b", "b", "c", "c"].map(Label::from));
-/// let estimator = Wrapped::of(LogisticRegression { c: 10.0, ..Default::default() });
+/// let estimator = LogisticRegression { c: 10.0, ..Default::default() }.into();
 /// let model = OneVsOneClassifier { estimator }.fit(&data.view())?;
 /// assert_eq!(model.classify(&data.x.frame())?, [0, 0, 1, 1, 2, 2]);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules, nested = estimator)]
 pub struct OneVsOneClassifier {
-    /// The two-class learner; logistic regression by default.
-    #[param(positional, default = Wrapped::default())]
-    pub estimator: Wrapped,
+    /// The two-class classifier; by default logistic regression.
+    #[param(positional, learner = classifier, default = LogisticRegression)]
+    pub estimator: Learner,
 }
 
 /// A fitted [`OneVsOneClassifier`].
@@ -53,13 +51,7 @@ pub struct OneVsOneClassifierModel {
 struct Pair {
     first: usize,
     second: usize,
-    part: Part,
-}
-
-impl OneVsOneClassifier {
-    fn rules(&self) -> Result<()> {
-        self.estimator.check_classifier()
-    }
+    part: Fitted,
 }
 
 impl Estimator for OneVsOneClassifier {
@@ -79,15 +71,15 @@ impl Estimator for OneVsOneClassifier {
         .reference("Friedman (1996), Another approach to polychotomous classification");
 
     fn accepts(&self) -> Accepts {
-        self.estimator.accepts()
+        accepts(&self.estimator)
     }
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<OneVsOneClassifierModel> {
         let rows = class_rows(data)?;
-        let learner = self.estimator.classifier();
+        let learner = &*self.estimator;
         let pairs = match rows.len() {
             2 => {
-                let part = fit_part(learner.as_ref(), data, pair_name(data, 0, 1)?, run)?;
+                let part = Fitted::fit(learner, &pair_name(data, 0, 1)?, data, run)?;
                 vec![Pair { first: 0, second: 1, part }]
             }
             _ => {
@@ -96,7 +88,7 @@ impl Estimator for OneVsOneClassifier {
                 let pairs = pairs_of(&present);
                 run.try_par_map(pairs.len(), |p| {
                     let (first, second) = pairs[p];
-                    let part = fit_pair(learner.as_ref(), data, pairs[p], &run.child(p as u64))?;
+                    let part = fit_pair(learner, data, pairs[p], &run.child(p as u64))?;
                     Ok(Pair { first, second, part })
                 })?
             }
@@ -130,7 +122,7 @@ fn fit_pair(
     data: &Dataset,
     (first, second): (usize, usize),
     run: &Context,
-) -> Result<Part> {
+) -> Result<Fitted> {
     let (codes, classes) = data.class_target()?;
     let belongs = |&i: &usize| [first, second].contains(&(codes[i] as usize));
     let kept: Vec<usize> = (0..codes.len()).filter(belongs).collect();
@@ -139,7 +131,7 @@ fn fit_pair(
         codes: kept.iter().map(|&i| u32::from(codes[i] as usize == second)).collect(),
         classes: vec![classes[first].clone(), classes[second].clone()],
     });
-    fit_part(learner, &part.view(), pair_name(data, first, second)?, run)
+    Fitted::fit(learner, &pair_name(data, first, second)?, &part.view(), run)
 }
 
 /// Votes and summed scores of each class (n_rows × n_classes each).
@@ -155,7 +147,7 @@ impl OneVsOneClassifierModel {
     }
 
     /// The model of the only problem, if there are two classes.
-    fn only(&self) -> Option<&Part> {
+    fn only(&self) -> Option<&Fitted> {
         self.pairs.first().map(|pair| &pair.part).filter(|_| self.n_classes == 2)
     }
 
@@ -164,7 +156,7 @@ impl OneVsOneClassifierModel {
         let mut sums = Matrix::zeros(x.nrows(), self.n_classes);
         for pair in &self.pairs {
             let scores = two_class_scores(&pair.part, x, run)?;
-            let codes = classifier(&pair.part)?.classify_in(x, run)?;
+            let codes = pair.part.classifier()?.classify_in(x, run)?;
             for (i, (score, code)) in scores.into_iter().zip(codes).enumerate() {
                 votes[(i, if code == 0 { pair.first } else { pair.second })] += 1.0;
                 sums[(i, pair.first)] -= score;
@@ -214,7 +206,7 @@ impl Classifier for OneVsOneClassifierModel {
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         if let Some(part) = self.only() {
-            return classifier(part)?.classify_in(x, run);
+            return part.classifier()?.classify_in(x, run);
         }
         let tally = self.tally(x, run)?;
         Ok((0..x.nrows()).map(|i| winner(tally.votes.row(i), tally.sums.row(i))).collect())
@@ -235,7 +227,6 @@ fn winner(votes: &[f64], sums: &[f64]) -> u32 {
 mod tests {
     use super::*;
     use crate::bayes::GaussianNB;
-    use crate::linear::LogisticRegression;
 
     fn sample(n: usize, classes: usize) -> OwnedDataset {
         let noise = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f64 / 23.0;
@@ -271,7 +262,8 @@ mod tests {
     fn the_largest_margin_is_the_winner_for_margins_and_for_probabilities() {
         let data = sample(200, 4);
         let run = Context::default();
-        for estimator in [Wrapped::default(), Wrapped::of(GaussianNB::default())] {
+        let logistic = Learner::from(LogisticRegression::default());
+        for estimator in [logistic, Learner::from(GaussianNB::default())] {
             let model = OneVsOneClassifier { estimator }.fit(&data.view()).unwrap();
             assert_eq!(model.models().count(), 6);
             let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();

@@ -7,34 +7,32 @@
 //!
 //! Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141.
 
-use super::named::Part;
-use super::wrapped::{Wrapped, add_tables, class_rows, classifier, fit_part, two_class_scores};
+use super::two_class::{accepts, add_tables, class_rows, two_class_scores};
+use crate::learner::{Fitted, Learner};
+use crate::linear::LogisticRegression;
 use learnt_core::error::plain;
 use learnt_core::estimator::{Accepts, first_maximum};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Tells each class from all others with a two-class learner.
+/// One-vs-rest (one-vs-all) multiclass classification: one two-class classifier for each class.
 ///
-/// The learner is logistic regression by default; regressors are refused. There is one
-/// label a row.
+/// There is one label a row.
 ///
 /// ```
-/// use learnt::compose::{OneVsRestClassifier, Wrapped};
-/// use learnt::{linear::LogisticRegression, prelude::*};
+/// use learnt::{compose::OneVsRestClassifier, linear::LogisticRegression, prelude::*};
 /// let x = Matrix::from_rows(&[[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0], [0.0, 9.0], [1.0, 9.0]])?;
 /// let data = OwnedDataset::classification(x, &["a", "a", "b", "b", "c", "c"].map(Label::from));
-/// let estimator = Wrapped::of(LogisticRegression { c: 10.0, ..Default::default() });
+/// let estimator = LogisticRegression { c: 10.0, ..Default::default() }.into();
 /// let model = OneVsRestClassifier { estimator }.fit(&data.view())?;
 /// assert_eq!(model.classify(&data.x.frame())?, [0, 0, 1, 1, 2, 2]);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules, nested = estimator)]
 pub struct OneVsRestClassifier {
-    /// The two-class learner; logistic regression by default.
-    #[param(positional, default = Wrapped::default())]
-    pub estimator: Wrapped,
+    /// The two-class classifier; by default logistic regression.
+    #[param(positional, learner = classifier, default = LogisticRegression)]
+    pub estimator: Learner,
 }
 
 /// A fitted [`OneVsRestClassifier`].
@@ -44,14 +42,8 @@ pub struct OneVsRestClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
     /// One for each class, none for a class without rows; a single one for two classes.
-    parts: Vec<Option<Part>>,
+    parts: Vec<Option<Fitted>>,
     converged: bool,
-}
-
-impl OneVsRestClassifier {
-    fn rules(&self) -> Result<()> {
-        self.estimator.check_classifier()
-    }
 }
 
 impl Estimator for OneVsRestClassifier {
@@ -70,15 +62,15 @@ impl Estimator for OneVsRestClassifier {
         .reference("Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141");
 
     fn accepts(&self) -> Accepts {
-        self.estimator.accepts()
+        accepts(&self.estimator)
     }
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<OneVsRestClassifierModel> {
         let rows = class_rows(data)?;
         let (codes, classes) = data.class_target()?;
-        let learner = self.estimator.classifier();
+        let learner = &*self.estimator;
         let parts = match rows.len() {
-            2 => vec![Some(fit_part(learner.as_ref(), data, name(&classes[1]), run)?)],
+            2 => vec![Some(Fitted::fit(learner, &name(&classes[1]), data, run)?)],
             count => run.try_par_map(count, |k| {
                 if rows[k] == 0 {
                     return Ok(None);
@@ -87,7 +79,7 @@ impl Estimator for OneVsRestClassifier {
                 let sides = [Label::Bool(false), Label::Bool(true)];
                 let data = data.with_target(Target::Class { codes: &codes, classes: &sides });
                 let inner = run.child(k as u64);
-                fit_part(learner.as_ref(), &data, name(&classes[k]), &inner).map(Some)
+                Fitted::fit(learner, &name(&classes[k]), &data, &inner).map(Some)
             })?,
         };
         let converged = parts.iter().flatten().all(|part| part.model.converged());
@@ -108,7 +100,7 @@ impl OneVsRestClassifierModel {
     /// The model of the only problem, if there are two classes.
     fn only(&self) -> Result<Option<&dyn Classifier>> {
         match self.parts.as_slice() {
-            [Some(part)] => classifier(part).map(Some),
+            [Some(part)] => part.classifier().map(Some),
             _ => Ok(None),
         }
     }
@@ -118,7 +110,7 @@ impl OneVsRestClassifierModel {
         &self,
         x: &Frame,
         absent: f64,
-        f: impl Fn(&Part) -> Result<Vec<f64>>,
+        f: impl Fn(&Fitted) -> Result<Vec<f64>>,
     ) -> Result<Matrix> {
         let mut out = Matrix::zeros(x.nrows(), self.parts.len());
         for (k, part) in self.parts.iter().enumerate() {
@@ -131,7 +123,7 @@ impl OneVsRestClassifierModel {
     }
 
     fn accepts(&self) -> Accepts {
-        self.parts.iter().flatten().next().map(Part::accepts).unwrap_or_default()
+        self.parts.iter().flatten().next().map(Fitted::accepts).unwrap_or_default()
     }
 
     fn validate(&self) -> Result<()> {
@@ -163,7 +155,7 @@ impl Classifier for OneVsRestClassifierModel {
             return model.probabilities_in(x, run);
         }
         let mut out = self.columns(x, 0.0, |part| {
-            let both = classifier(part)?.probabilities_in(x, run)?;
+            let both = part.classifier()?.probabilities_in(x, run)?;
             Ok(both.rows().map(|row| row.last().copied().unwrap_or(0.0)).collect())
         })?;
         (0..out.nrows()).for_each(|i| normalise(out.row_mut(i)));
@@ -189,7 +181,7 @@ fn normalise(row: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::bayes::GaussianNB;
-    use crate::linear::{LogisticRegression, Ridge};
+    use crate::linear::Ridge;
 
     fn sample(n: usize, classes: usize) -> OwnedDataset {
         let noise = |i: usize, j: usize| ((i * 31 + j * 17) % 23) as f64 / 23.0;
@@ -234,7 +226,7 @@ mod tests {
     #[test]
     fn learners_without_margins_are_compared_by_probability() {
         let data = sample(90, 4);
-        let estimator = Wrapped::of(GaussianNB::default());
+        let estimator = Learner::from(GaussianNB::default());
         let model = OneVsRestClassifier { estimator }.fit(&data.view()).unwrap();
         let probabilities = model.probabilities(&data.x.frame()).unwrap();
         for (row, code) in probabilities.rows().zip(model.classify(&data.x.frame()).unwrap()) {
@@ -245,9 +237,9 @@ mod tests {
 
     #[test]
     fn what_is_no_classifier_is_refused_by_name() {
-        let estimator = Wrapped::of(Ridge::default());
+        let estimator = Learner::from(Ridge::default());
         let error = OneVsRestClassifier { estimator }.fit(&sample(9, 3).view()).unwrap_err();
-        assert!(error.message().contains("a classifier, got Ridge (a regressor)"), "{error}");
+        assert!(error.message().contains("`estimator` must be a classifier, got Ridge"), "{error}");
         let mut learner = OneVsRestClassifier::default();
         let error = learner.set("estimator", &Value::Text("ridgge".into())).unwrap_err();
         assert!(error.to_string().contains("ridge"), "{error}");
@@ -256,7 +248,7 @@ mod tests {
     #[test]
     fn parameters_of_the_learner_are_reached_by_name() {
         let mut learner = OneVsRestClassifier::default();
-        assert!(learner.set("estimator__C", &Value::Real(3.0)).is_err());
+        assert!(learner.set("estimatr__C", &Value::Real(3.0)).is_err());
         learner.set("estimator", &Value::Text("logistic-regression".into())).unwrap();
         learner.set("estimator__C", &Value::Real(3.0)).unwrap();
         assert_eq!(learner.get("estimator__C").unwrap(), Value::Real(3.0));

@@ -4,7 +4,7 @@
 //! is part of the model. If every step is rounds of a mergeable summary, so is the pipeline: its
 //! phases run one after the other, and later steps see rows through the fitted earlier ones.
 
-use super::named::{NO_ROLES, Part, Steps, offered};
+use crate::learner::{Fitted, Learner, Named, offered};
 use learnt_core::estimator::{Accepts, Described, Roles};
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
@@ -15,70 +15,72 @@ use std::sync::Arc;
 /// Fits transformers one after the other, then a learner on what they give.
 ///
 /// ```
-/// use learnt::compose::{Pipeline, Steps};
-/// use learnt::{baseline::DummyRegressor, prepare::StandardScaler, prelude::*};
-/// let steps = Steps::default()
+/// use learnt::{baseline::DummyRegressor, compose::Pipeline, prepare::StandardScaler, prelude::*};
+/// let pipeline = Pipeline::default()
 ///     .then("scale", StandardScaler::default())
 ///     .then("dummy", DummyRegressor::default());
 /// let data = OwnedDataset::regression(Matrix::column_vector(vec![1.0, 2.0]), vec![3.0, 5.0]);
-/// let model = Pipeline { steps }.fit(&data.view())?;
+/// let model = pipeline.fit(&data.view())?;
 /// let regressor = model.as_regressor().ok_or_else(|| Error::internal("not a regressor"))?;
 /// assert_eq!(regressor.predict(&data.x.frame())?.as_slice(), [4.0, 4.0]);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules, nested = steps)]
+#[params(constraints = constraints)]
 pub struct Pipeline {
     /// The steps in order; all but the last must be transformers.
-    #[param(positional, default = Steps::default())]
-    pub steps: Steps,
+    #[param(positional, required, learner = any)]
+    pub steps: Vec<Named<Learner>>,
 }
 
 /// A fitted [`Pipeline`]: plays the roles of its last step.
 #[derive(Debug)]
 pub struct PipelineModel {
-    parts: Vec<Arc<Part>>,
+    parts: Vec<Arc<Fitted>>,
 }
 
 impl Pipeline {
-    fn rules(&self) -> Result<()> {
-        Steps::check_names(self.steps.0.iter().map(|(name, _)| name.as_str()))?;
-        let (_, before) =
-            self.steps.0.split_last().unwrap_or_else(|| unreachable!("at least one step"));
-        for (name, learner) in before {
-            if !learner.any_roles().transformer {
+    /// The pipeline with one more step.
+    #[must_use]
+    pub fn then(mut self, name: &str, learner: impl Into<Learner>) -> Self {
+        self.steps.push(Named::new(name, learner));
+        self
+    }
+
+    fn constraints(&self) -> Result<()> {
+        let before = self.steps.split_last().map_or(&[][..], |(_, before)| before);
+        for Named { name, value: learner } in before {
+            if !learner.any_roles().names().contains(&"transformer") {
                 let message =
                     format!("step '{name}' ({}) is not a transformer", learner.about().name());
                 return Err(Error::new(Code::Parameter, message)
                     .hint("only the last step may be another learner"));
             }
         }
-        self.steps
-            .0
-            .iter()
-            .try_for_each(|(name, learner)| learner.check().map_err(|error| error.within(name)))
+        Ok(())
+    }
+
+    fn last(&self) -> Option<&Learner> {
+        self.steps.last().map(|step| &step.value)
     }
 
     /// Steps one after the other on whole tables.
     fn train_in_turn(&self, data: &Dataset, run: &Context) -> Result<PipelineModel> {
-        let mut parts: Vec<Arc<Part>> = Vec::new();
+        let mut parts: Vec<Arc<Fitted>> = Vec::new();
         let mut table: Option<Table> = None;
-        for (name, learner) in &self.steps.0 {
+        for Named { name, value: learner } in &self.steps {
             if let Some(last) = parts.last() {
                 let x = table.as_ref().map_or(data.x, Table::frame);
                 table = Some(last.transformer()?.transform_in(&x, run)?);
             }
             let x = table.as_ref().map_or(data.x, Table::frame);
-            let model = learner
-                .fit_any(&offered(data, x, learner.any_accepts()), run)
-                .map_err(|error| error.within(name))?;
-            parts.push(Arc::new(Part { name: name.clone(), about: learner.about(), model }));
+            parts.push(Arc::new(Fitted::fit(&**learner, name, &Dataset { x, ..*data }, run)?));
         }
         Ok(PipelineModel { parts })
     }
 
     fn rounds_job(&self) -> Option<PipelineJob> {
-        let steps = self.steps.0.iter().map(|(name, learner)| {
+        let steps = self.steps.iter().map(|Named { name, value: learner }| {
             Some(JobStep { name: name.clone(), learner: learner.clone(), job: learner.any_job()? })
         });
         Some(PipelineJob { steps: steps.collect::<Option<_>>()? })
@@ -88,7 +90,7 @@ impl Pipeline {
 impl Estimator for Pipeline {
     type Model = PipelineModel;
     type Fit = Whole;
-    const ABOUT: &'static About = &About::new("pipeline.Pipeline", NO_ROLES)
+    const ABOUT: &'static About = &About::new("pipeline.Pipeline", Roles::NONE)
         .weights()
         .missing()
         .categories()
@@ -114,30 +116,29 @@ impl Estimator for Pipeline {
         data: &Dataset,
         run: &Context,
     ) -> Result<PipelineModel> {
-        let Some(((name, learner), before)) = self.steps.0.split_last() else {
+        let Some((Named { name, value: learner }, before)) = self.steps.split_last() else {
             return Err(Error::internal("a pipeline without steps"));
         };
         let mut parts = match model {
             Some(model) => model.parts[..model.parts.len().saturating_sub(1)].to_vec(),
-            None => Pipeline { steps: Steps(before.to_vec()) }.train_in_turn(data, run)?.parts,
+            None => Pipeline { steps: before.to_vec() }.train_in_turn(data, run)?.parts,
         };
         let last = model.and_then(|model| model.parts.last()).map(|part| part.model.as_ref());
         let table = through(&parts, &data.x, run)?;
         let x = table.as_ref().map_or(data.x, Table::frame);
         let data = offered(data, x, learner.any_accepts());
         let updated = learner.update_any(last, &data, run).map_err(|error| error.within(name))?;
-        parts.push(Arc::new(Part { name: name.clone(), about: learner.about(), model: updated }));
+        parts.push(Arc::new(Fitted { name: name.clone(), about: learner.about(), model: updated }));
         Ok(PipelineModel { parts })
     }
 
     fn roles(&self) -> Roles {
-        self.steps.last().map_or(NO_ROLES, AnyEstimator::any_roles)
+        self.last().map_or(Roles::NONE, |learner| learner.any_roles())
     }
 
     fn accepts(&self) -> Accepts {
-        let first =
-            self.steps.0.first().map(|(_, learner)| learner.any_accepts()).unwrap_or_default();
-        let last = self.steps.last().map(AnyEstimator::any_accepts).unwrap_or_default();
+        let first = self.steps.first().map(|step| step.value.any_accepts()).unwrap_or_default();
+        let last = self.last().map(|learner| learner.any_accepts()).unwrap_or_default();
         Accepts { missing: first.missing, categories: first.categories, ..last }
     }
 
@@ -148,7 +149,7 @@ impl Estimator for Pipeline {
 
 struct JobStep {
     name: String,
-    learner: Box<dyn AnyEstimator>,
+    learner: Learner,
     job: Box<dyn Job>,
 }
 
@@ -159,7 +160,7 @@ struct PipelineJob {
 
 /// Which step is being fitted, the fitted ones before it, and the step's own state.
 struct PipelineState {
-    parts: Vec<Arc<Part>>,
+    parts: Vec<Arc<Fitted>>,
     inner: Erased,
     first_round: bool,
     outline: OwnedOutline,
@@ -188,7 +189,7 @@ struct PipelineMemo {
 }
 
 /// The rows after the fitted transformers; `None` if there are none.
-fn through(parts: &[Arc<Part>], x: &Frame, run: &Context) -> Result<Option<Table>> {
+fn through(parts: &[Arc<Fitted>], x: &Frame, run: &Context) -> Result<Option<Table>> {
     let mut table: Option<Table> = None;
     for part in parts {
         let frame = table.as_ref().map_or(*x, Table::frame);
@@ -272,7 +273,11 @@ impl Job for PipelineJob {
             Step::Done(done) => done,
         };
         let model = step.job.model(done)?;
-        parts.push(Arc::new(Part { name: step.name.clone(), about: step.learner.about(), model }));
+        parts.push(Arc::new(Fitted {
+            name: step.name.clone(),
+            about: step.learner.about(),
+            model,
+        }));
         if parts.len() == self.steps.len() {
             return Ok(Step::Done(Erased::result(PipelineModel { parts })));
         }
@@ -294,8 +299,8 @@ impl Job for PipelineJob {
 
     fn read_state(&self, node: &Node) -> Result<Erased> {
         node.only("pipeline", &["parts", "inner", "first_round", "outline"])?;
-        let parts: Vec<Part> = node.field("parts")?;
-        let same = |(part, step): (&Part, &JobStep)| {
+        let parts: Vec<Fitted> = node.field("parts")?;
+        let same = |(part, step): (&Fitted, &JobStep)| {
             part.name == step.name && part.about.path == step.learner.about().path
         };
         let step = self.step(parts.len())?;
@@ -443,7 +448,7 @@ impl Stored for PipelineModel {
         Node::List(self.parts.iter().map(|part| part.to_node()).collect())
     }
     fn from_node(node: &Node) -> Result<Self> {
-        let parts: Vec<Part> = Vec::from_node(node)?;
+        let parts: Vec<Fitted> = Vec::from_node(node)?;
         let Some((_, before)) = parts.split_last() else {
             return Err(invalid("a pipeline without steps"));
         };
@@ -568,17 +573,15 @@ mod tests {
 
     #[test]
     fn rounds_and_turns_agree_to_the_bit_in_one_block() {
-        let steps = Steps::default()
+        let pipeline = Pipeline::default()
             .then("impute", SimpleImputer::default())
-            .then("scale", StandardScaler::default())
-            .then("dummy", DummyRegressor::default());
-        let pipeline = Pipeline { steps: Steps(steps.0[..2].to_vec()) };
+            .then("scale", StandardScaler::default());
         let data = data(100);
         let by_rounds = pipeline.fit(&data.view()).unwrap();
         let in_turn = pipeline.train_in_turn(&data.view(), &Context::default()).unwrap();
         assert_eq!(by_rounds.to_node(), in_turn.to_node());
         assert!(pipeline.job().is_some());
-        assert!(Pipeline { steps }.job().is_none());
+        assert!(pipeline.then("dummy", DummyRegressor::default()).job().is_none());
     }
 
     #[test]
@@ -587,10 +590,9 @@ mod tests {
         let x = Matrix::from_fn(40, 2, |i, j| (i * (j + 3) % 11) as f64 + (i % 2) as f64);
         let labels: Vec<Label> = (0..40).map(|i| Label::Int(i % 2)).collect();
         let data = OwnedDataset::classification(x, &labels);
-        let steps = Steps::default()
+        let pipeline = Pipeline::default()
             .then("scale", StandardScaler::default())
             .then("bayes", GaussianNB::default());
-        let pipeline = Pipeline { steps };
         let begun = pipeline.fit(&data.view()).unwrap();
         let run = Context::default();
         let more = pipeline.update_in(Some(&begun), &data.view(), &run).unwrap();
@@ -604,10 +606,10 @@ mod tests {
 
     #[test]
     fn a_regressor_in_the_middle_is_refused() {
-        let steps = Steps::default()
+        let pipeline = Pipeline::default()
             .then("dummy", DummyRegressor::default())
             .then("scale", StandardScaler::default());
-        let error = Pipeline { steps }.fit(&data(10).view()).unwrap_err();
+        let error = pipeline.fit(&data(10).view()).unwrap_err();
         assert!(
             error.message().contains("step 'dummy' (DummyRegressor) is not a transformer"),
             "{error}"
@@ -616,8 +618,7 @@ mod tests {
 
     #[test]
     fn parameters_of_steps_are_reached_by_name() {
-        let mut pipeline =
-            Pipeline { steps: Steps::default().then("poly", PolynomialFeatures::default()) };
+        let mut pipeline = Pipeline::default().then("poly", PolynomialFeatures::default());
         pipeline.set("poly__degree", &Value::Int(3)).unwrap();
         assert_eq!(pipeline.get("poly__degree").unwrap(), Value::Int(3));
         assert!(pipeline.set("pol__degree", &Value::Int(3)).is_err());

@@ -37,7 +37,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct LinearDiscriminantAnalysis {
     /// What happens to directions that do not vary within classes, and what else is computed.
     #[param(positional, default = LinearDiscriminantSolver::Svd)]
@@ -100,7 +100,7 @@ pub struct LinearDiscriminantAnalysisModel {
 }
 
 impl LinearDiscriminantAnalysis {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         if self.solver == LinearDiscriminantSolver::Svd && self.shrinkage != Shrinkage::Nothing {
             return Err(Error::parameter("shrinkage", "none with the solver 'svd'", "another")
                 .hint("shrinkage needs solver 'lsqr' or 'eigen'"));

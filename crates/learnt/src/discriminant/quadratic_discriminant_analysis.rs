@@ -32,7 +32,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct QuadraticDiscriminantAnalysis {
     /// Which options there are; the result is the same.
     #[param(default = QuadraticDiscriminantSolver::Svd)]
@@ -83,7 +83,7 @@ pub struct QuadraticDiscriminantAnalysisModel {
 }
 
 impl QuadraticDiscriminantAnalysis {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         let is_svd = self.solver == QuadraticDiscriminantSolver::Svd;
         if is_svd && self.shrinkage != Shrinkage::Nothing {
             return Err(Error::parameter("shrinkage", "none with the solver 'svd'", "another")

@@ -44,7 +44,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct LogisticRegression {
     /// Which penalty the weights have.
     #[param(positional, default = Penalty::Auto)]
@@ -197,7 +197,7 @@ impl Rounds for LogisticRegression {
 
 impl LogisticRegression {
     /// The penalties must say one thing.
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         let expected = match (self.penalty, self.l1_ratio) {
             (Penalty::L2, ratio) if ratio != 0.0 => "0 with penalty='l2'",
             (Penalty::L1, ratio) if ratio != 0.0 && ratio != 1.0 => "1 with penalty='l1'",

@@ -24,7 +24,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct Ridge {
     /// Strength of the penalty; 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
@@ -80,7 +80,7 @@ pub struct RidgeModel {
 }
 
 impl Ridge {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         if self.strengths().is_empty() {
             return Err(Error::parameter("alpha_per_target", "one number for each output", "none"));
         }

@@ -25,7 +25,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct KNeighborsClassifier {
     /// Number of rows that vote.
     #[param(positional, default = 5, range = 1.., search = set(1, 3, 5, 9, 15, 25))]
@@ -72,8 +72,8 @@ impl KNeighborsClassifier {
         }
     }
 
-    fn rules(&self) -> Result<()> {
-        self.settings().rules()
+    fn constraints(&self) -> Result<()> {
+        self.settings().constraints()
     }
 }
 

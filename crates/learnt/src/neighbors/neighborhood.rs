@@ -85,7 +85,7 @@ impl Settings {
     }
 
     /// Refuses a tree that cannot search by the metric.
-    pub(super) fn rules(&self) -> Result<()> {
+    pub(super) fn constraints(&self) -> Result<()> {
         self.structure(usize::MAX, 1).check(self.metric())
     }
 

@@ -8,10 +8,10 @@
 
 use super::affine::check_width;
 use super::categories::TableCounts;
-use crate::compose::Part;
+use crate::learner::{Fitted, Learner};
+use crate::linear::LinearRegression;
 use learnt_core::estimator::Accepts;
 use learnt_core::linalg::ColumnMoments;
-use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 
 /// Fills missing values with predictions from the other columns.
@@ -30,15 +30,14 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
 pub struct IterativeImputer {
-    /// The regressor for numeric columns; least squares by default.
-    #[param(positional, default = None)]
-    pub estimator: Option<Value>,
-    /// The classifier for categorical columns; by default they keep their mode.
-    #[param(default = None)]
-    pub classifier: Option<Value>,
-    /// Largest number of rounds.
+    /// The regressor for numeric columns; by default least squares.
+    #[param(positional, learner = regressor, default = LinearRegression)]
+    pub estimator: Learner,
+    /// The classifier for categorical columns; without one they keep their mode.
+    #[param(learner = classifier, default = None)]
+    pub classifier: Option<Learner>,
+    /// Maximum number of rounds (iterations).
     #[param(default = 10, range = 0..)]
     pub max_iter: usize,
     /// Largest change at convergence, as a share of the largest known value.
@@ -68,43 +67,7 @@ struct Fill {
     inputs: Vec<usize>,
     /// From class codes to level codes; empty for numbers.
     levels: Vec<f64>,
-    part: Part,
-}
-
-impl IterativeImputer {
-    fn rules(&self) -> Result<()> {
-        if !self.regressor()?.any_roles().regressor {
-            return Err(Error::parameter("estimator", "a regressor", "another learner"));
-        }
-        match self.categorical()? {
-            Some(learner) if !learner.any_roles().classifier => {
-                Err(Error::parameter("classifier", "a classifier", "another learner"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn regressor(&self) -> Result<Box<dyn AnyEstimator>> {
-        match &self.estimator {
-            Some(value) => learner_of(value),
-            None => learner_of(&Value::Text("linear_model.LinearRegression".to_string())),
-        }
-    }
-
-    fn categorical(&self) -> Result<Option<Box<dyn AnyEstimator>>> {
-        self.classifier.as_ref().map(learner_of).transpose()
-    }
-}
-
-/// A learner from its specification or its bare name.
-fn learner_of(value: &Value) -> Result<Box<dyn AnyEstimator>> {
-    match value {
-        Value::Learner(spec) => crate::build(spec),
-        Value::Text(name) => {
-            crate::build(&LearnerSpec { learner: name.clone(), params: Vec::new() })
-        }
-        other => Err(Error::parameter("estimator", "a learner", other)),
-    }
+    part: Fitted,
 }
 
 impl Estimator for IterativeImputer {
@@ -120,28 +83,25 @@ impl Estimator for IterativeImputer {
         .cost("a fit for each column and round");
 
     fn accepts(&self) -> Accepts {
-        let takes = |learner: Result<Box<dyn AnyEstimator>>| {
-            learner.is_ok_and(|learner| learner.any_accepts().weights)
-        };
-        let categorical = self.classifier.as_ref().is_none_or(|value| takes(learner_of(value)));
-        Accepts { weights: takes(self.regressor()) && categorical, ..Self::ABOUT.accepts }
+        let takes = |learner: &Learner| learner.any_accepts().weights;
+        let weights = takes(&self.estimator) && self.classifier.as_ref().is_none_or(takes);
+        Accepts { weights, ..Self::ABOUT.accepts }
     }
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<IterativeImputerModel> {
         let initial = starting_values(data);
         let mut filling = Filling::new(data, &initial);
-        let learners = (self.regressor()?, self.categorical()?);
         let order = filling.order(self.skip_complete);
         let (mut fills, mut monitor) = (Vec::new(), run.monitor("imputation", self.max_iter));
         while monitor.advance()? {
             let before = filling.table.values().clone();
             for &j in &order {
                 let learner = match data.x.schema().column(j).levels() {
-                    None => Some(learners.0.as_ref()),
-                    Some(_) => learners.1.as_deref(),
+                    None => Some(&self.estimator),
+                    Some(_) => self.classifier.as_ref(),
                 };
                 if let Some(learner) = learner {
-                    fills.extend(filling.fill(j, learner, run)?);
+                    fills.extend(filling.fill(j, &**learner, run)?);
                 }
             }
             if filling.change(&before) <= self.tol {
@@ -213,12 +173,11 @@ impl<'a> Filling<'a> {
         }
         let (y, levels) = self.target(j);
         let x = self.table.frame().gather(known).frame().select(&inputs);
-        let weights = self.data.weights.filter(|_| accepts.weights);
-        let weights: Option<Vec<f64>> = weights.map(|w| known.iter().map(|&i| w[i]).collect());
+        let weights: Option<Vec<f64>> =
+            self.data.weights.map(|w| known.iter().map(|&i| w[i]).collect());
         let train = OwnedDataset { x, y: Some(y), weights, ..OwnedDataset::default() };
         let name = &schema.column(j).name;
-        let model = learner.fit_any(&train.view(), run).map_err(|error| error.within(name))?;
-        let part = Part { name: name.clone(), about: learner.about(), model };
+        let part = Fitted::fit(learner, name, &train.view(), run)?;
         let fill = Fill { column: j, inputs, levels, part };
         fill.apply(&mut self.table, &self.gaps[j], run)?;
         Ok(Some(fill))
@@ -359,18 +318,19 @@ mod tests {
         let values = Matrix::from_rows(&[[0.0, 0.0], [1.0, 0.0], [2.0, f64::NAN], [3.0, 1.0]]);
         let x = Table::new(values.unwrap(), Schema::new(columns).unwrap()).unwrap();
         let data = OwnedDataset { x, ..Default::default() };
-        let fill = |classifier: Option<Value>| {
+        let fill = |classifier: Option<Learner>| {
             let learner = IterativeImputer { classifier, ..Default::default() };
             let model = learner.fit(&data.view()).unwrap();
             model.transform(&data.x.frame()).unwrap().values()[(2, 1)]
         };
         assert_eq!(fill(None), 0.0);
-        assert_eq!(fill(Some(Value::Text("DummyClassifier".into()))), 0.0);
+        assert_eq!(fill(Some(crate::baseline::DummyClassifier::default().into())), 0.0);
     }
 
     #[test]
     fn a_transformer_is_no_estimator() {
-        let estimator = Some(Value::Text("StandardScaler".into()));
-        assert!(IterativeImputer { estimator, ..Default::default() }.check().is_err());
+        let estimator = crate::prepare::StandardScaler::default().into();
+        let error = IterativeImputer { estimator, ..Default::default() }.check().unwrap_err();
+        assert_eq!(error.message(), "`estimator` must be a regressor, got StandardScaler");
     }
 }

@@ -34,7 +34,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct KBinsDiscretizer {
     /// Number of bins of each column; the strategies `given` and `entropy` find their own.
     #[param(positional, default = 5, range = 2.., search = set(3, 5, 10, 20))]
@@ -112,7 +112,7 @@ pub struct KBinsDiscretizerModel {
 }
 
 impl KBinsDiscretizer {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match (self.strategy, &self.edges) {
             (BinStrategy::Given, None) => {
                 Err(Error::parameter("edges", "given with the strategy 'given'", "none"))

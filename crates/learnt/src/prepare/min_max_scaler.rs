@@ -19,7 +19,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct MinMaxScaler {
     /// Smallest and largest value after scaling.
     #[param(positional, default = vec![0.0, 1.0])]
@@ -52,7 +52,7 @@ pub struct MinMaxScalerModel {
 }
 
 impl MinMaxScaler {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match self.feature_range.as_slice() {
             [low, high] if low < high => Ok(()),
             _ => Err(Error::parameter(

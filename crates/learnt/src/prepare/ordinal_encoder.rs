@@ -18,7 +18,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct OrdinalEncoder {
     /// What to do with a category that training did not see.
     #[param(default = OrdinalUnknown::Error)]
@@ -53,7 +53,7 @@ pub struct OrdinalEncoderModel {
 }
 
 impl OrdinalEncoder {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match (self.handle_unknown, self.unknown_value) {
             (OrdinalUnknown::Error, Some(value)) => Err(Error::parameter(
                 "unknown_value",

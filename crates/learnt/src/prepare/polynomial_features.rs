@@ -18,7 +18,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct PolynomialFeatures {
     /// Largest total degree.
     #[param(positional, default = 2, range = 0.., search = set(1, 2, 3))]
@@ -51,7 +51,7 @@ pub struct PolynomialFeaturesModel {
 }
 
 impl PolynomialFeatures {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match self.min_degree <= self.degree {
             true => Ok(()),
             false => Err(Error::parameter(

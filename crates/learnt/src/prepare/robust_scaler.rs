@@ -18,7 +18,7 @@ use learnt_core::stats::distribution::{Continuous, Normal};
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct RobustScaler {
     /// Subtract the median.
     #[param(default = true)]
@@ -47,7 +47,7 @@ pub struct RobustScalerModel {
 }
 
 impl RobustScaler {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match self.quantile_range.as_slice() {
             [low, high] if low < high => Ok(()),
             _ => {

@@ -32,7 +32,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct DecisionTreeRegressor {
     /// The error that splits lower.
     #[param(default = TreeRegressorCriterion::SquaredError)]
@@ -166,7 +166,7 @@ fn check_counts(y: &MatRef) -> Result<()> {
 }
 
 impl DecisionTreeRegressor {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         let absolute = self.criterion == TreeRegressorCriterion::AbsoluteError;
         match absolute && self.method == Method::Histogram {
             true => {

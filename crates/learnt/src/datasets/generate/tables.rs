@@ -45,7 +45,7 @@ impl NestedSpheres {
 /// The first `informative` columns hold the clusters, each sheared by a random matrix; the next
 /// `redundant` are random combinations of them; the rest is noise.
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct Classification {
     /// Number of rows.
     #[param(default = 100, range = 1..)]
@@ -74,7 +74,7 @@ pub struct Classification {
 }
 
 impl Classification {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         if self.informative.saturating_add(self.redundant) > self.columns {
             let got = format!("{} + {}", self.informative, self.redundant);
             let expected = format!("at most {} columns", self.columns);
@@ -146,7 +146,7 @@ impl Classification {
 
 /// A linear target of standard normal columns, of which the first few count.
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct Regression {
     /// Number of rows.
     #[param(default = 100, range = 1..)]
@@ -166,7 +166,7 @@ pub struct Regression {
 }
 
 impl Regression {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         match self.informative <= self.columns {
             true => Ok(()),
             false => {

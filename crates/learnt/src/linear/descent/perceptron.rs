@@ -38,7 +38,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct Perceptron {
     /// Which penalty the weights have.
     #[param(default = DescentPenalty::Nothing)]
@@ -214,7 +214,7 @@ impl Perceptron {
         Perceptron { shuffle: false, tol: None, ..Self::default() }
     }
 
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         if self.mode != PerceptronMode::Sample && self.penalty != DescentPenalty::Nothing {
             return Err(Error::parameter(
                 "penalty",

@@ -36,7 +36,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct SGDClassifier {
     /// What is minimised.
     #[param(positional, default = ClassLoss::Hinge)]
@@ -168,7 +168,7 @@ fn has_probabilities(loss: ClassLoss) -> bool {
 }
 
 impl SGDClassifier {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         self.learning_rate.check(self.alpha, self.eta0)?;
         if self.learning_rate.is_passive_aggressive() && self.loss != ClassLoss::Hinge {
             return Err(Error::parameter("loss", "'hinge' with pa1 and pa2", self.loss));

@@ -33,7 +33,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct SGDRegressor {
     /// What is minimised.
     #[param(positional, default = RealLoss::SquaredError)]
@@ -162,7 +162,7 @@ impl Estimator for SGDRegressor {
 }
 
 impl SGDRegressor {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         self.learning_rate.check(self.alpha, self.eta0)?;
         let insensitive = matches!(self.loss, RealLoss::EpsilonInsensitive);
         if self.learning_rate.is_passive_aggressive() && !insensitive {

@@ -31,7 +31,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct GeneralizedLinearModel {
     /// The distribution of the target.
     #[param(positional, default = FamilyName::Gaussian)]
@@ -125,7 +125,7 @@ impl FitBy<Scoring> for GeneralizedLinearModel {
 }
 
 impl GeneralizedLinearModel {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         let binomial_link = matches!(self.link, LinkName::Logit | LinkName::Probit);
         if binomial_link && self.family != FamilyName::Binomial {
             let expected = format!("a link of means above 1 for `family='{}'`", self.family);

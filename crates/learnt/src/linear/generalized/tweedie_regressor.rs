@@ -32,7 +32,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct TweedieRegressor {
     /// Power of the mean that the variance is proportional to: at most 0, or at least 1.
     #[param(default = 0.0, search = set(0.0, 1.0, 1.5, 2.0))]
@@ -102,7 +102,7 @@ impl FitBy<Scoring> for TweedieRegressor {
 }
 
 impl TweedieRegressor {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         check_power(self.power)
     }
 

@@ -26,7 +26,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct ElasticNetCV {
     /// Share of the L1 penalty, or several to choose from.
     #[param(default = L1Ratio::One(0.5))]
@@ -116,8 +116,8 @@ impl ElasticNetCV {
         }
     }
 
-    fn rules(&self) -> Result<()> {
-        self.search().rules()
+    fn constraints(&self) -> Result<()> {
+        self.search().constraints()
     }
 }
 

@@ -169,7 +169,7 @@ impl Search<'_> {
     }
 
     /// What has no grid needs its penalties.
-    pub(super) fn rules(&self) -> Result<()> {
+    pub(super) fn constraints(&self) -> Result<()> {
         if self.l1_ratios.is_empty() {
             return Err(Error::parameter("l1_ratio", "at least one number", "none"));
         }

@@ -26,7 +26,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct LassoCV {
     /// Least penalty of a grid as a share of the largest.
     #[param(default = 1e-3, above = 0.0, below = 1.0)]
@@ -93,8 +93,8 @@ impl LassoCV {
         }
     }
 
-    fn rules(&self) -> Result<()> {
-        self.search().rules()
+    fn constraints(&self) -> Result<()> {
+        self.search().constraints()
     }
 }
 

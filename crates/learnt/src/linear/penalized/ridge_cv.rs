@@ -32,7 +32,7 @@ use learnt_core::rounds::{InMemory, Source};
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct RidgeCV {
     /// The penalties to choose from; above zero without folds.
     #[param(positional, default = vec![0.1, 1.0, 10.0], range = 0.0..)]
@@ -62,7 +62,7 @@ pub struct RidgeCVModel {
 }
 
 impl RidgeCV {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         super::path::check_alphas(Some(&self.alphas))?;
         match self.cv.is_none() && self.alphas.contains(&0.0) {
             true => Err(Error::parameter("alphas", "numbers > 0 without folds", 0.0)

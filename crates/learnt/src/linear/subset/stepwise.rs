@@ -29,7 +29,7 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(rules = rules)]
+#[params(constraints = constraints)]
 pub struct StepwiseRegression {
     /// Which way the steps go.
     #[param(default = Direction::Forward)]
@@ -87,7 +87,7 @@ pub enum StepwiseCriterion {
 }
 
 impl StepwiseRegression {
-    fn rules(&self) -> Result<()> {
+    fn constraints(&self) -> Result<()> {
         if self.criterion == StepwiseCriterion::Size && self.n_features.is_none() {
             return Err(Error::parameter("n_features", "given with the criterion 'size'", "none"));
         }

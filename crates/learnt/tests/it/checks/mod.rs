@@ -7,8 +7,8 @@ mod files;
 mod online;
 mod robustness;
 
-use learnt::compose::{Groups, Steps};
-use learnt::params::{LearnerSpec, ParamType};
+use learnt::compose::{ColumnTransformer, Pipeline};
+use learnt::params::LearnerSpec;
 use learnt::prelude::*;
 use learnt::trained::{Missing, Trained};
 use learnt_core::estimator::Entry;
@@ -20,26 +20,22 @@ pub(crate) fn learners() -> Vec<(&'static Entry, Box<dyn AnyEstimator>)> {
 
 /// A learner with default parameters; composed ones get parts.
 fn ready(entry: &Entry) -> Box<dyn AnyEstimator> {
-    let mut learner = (entry.build)();
     let scaler = learnt::prepare::StandardScaler::default;
     match entry.about.path {
-        "pipeline.Pipeline" => {
-            let steps = Steps::default()
+        "pipeline.Pipeline" => Box::new(
+            Pipeline::default()
                 .then("impute", learnt::prepare::SimpleImputer::default())
-                .then("z", scaler());
-            learner.set("steps", &steps.to_value()).unwrap();
-        }
+                .then("z", scaler()),
+        ),
         "compose.ColumnTransformer" => {
-            let groups = Groups::default().with("z", scaler(), &["x0", "x1"]).with(
+            Box::new(ColumnTransformer::default().with("z", scaler(), &["x0", "x1"]).with(
                 "unit",
                 scaler(),
                 &["x2"],
-            );
-            learner.set("transformers", &groups.to_value()).unwrap();
+            ))
         }
-        _ => {}
+        _ => (entry.build)(),
     }
-    learner
 }
 
 /// Whether the learner's own file excuses it from a check.
