@@ -7,7 +7,7 @@ use crate::interrupt;
 use learnt_core::answer::{Answer as CoreAnswer, Datum, Series, TableColumn};
 use learnt_core::context::Context;
 use learnt_core::data::{Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema};
-use learnt_core::error::{Error, Result};
+use learnt_core::error::Result;
 use learnt_core::function::{AnyFunction, Classes, Given, InputKind};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -71,18 +71,12 @@ pub(crate) fn picture(
     Ok(chart.map(|chart| Answer(CoreAnswer { charts: vec![chart], ..CoreAnswer::default() })))
 }
 
-fn build(
-    py: Python<'_>,
-    path: &str,
-    params: &Bound<'_, PyDict>,
-) -> PyResult<Box<dyn AnyFunction>> {
+fn build(py: Python<'_>, path: &str, params: &Bound<'_, PyDict>) -> PyResult<Box<dyn AnyFunction>> {
     let entry = learnt::find_function(path).map_err(|error| raise(py, error))?;
     let mut function = (entry.build)();
     for (name, value) in params {
         let (name, value): (String, _) = (name.extract()?, convert::value(&value)?);
-        function
-            .set(&name, &value)
-            .map_err(|error| raise(py, error.within(entry.about.name())))?;
+        function.set(&name, &value).map_err(|error| raise(py, error.within(entry.about.name())))?;
     }
     Ok(function)
 }
@@ -257,7 +251,7 @@ fn object_datum(object: &Bound<'_, PyAny>) -> PyResult<Datum> {
         let values = array.as_slice()?.to_vec();
         return Ok(match array.as_array().shape() {
             [rows, columns] => Datum::Matrix(
-                Matrix::new(*rows, *columns, values)
+                Matrix::from_vec(*rows, *columns, values)
                     .map_err(|error| PyTypeError::new_err(error.message().to_string()))?,
             ),
             _ => Datum::Reals(values),
@@ -273,7 +267,11 @@ fn object_datum(object: &Bound<'_, PyAny>) -> PyResult<Datum> {
         return Ok(Datum::Texts(texts));
     }
     if let Ok(items) = object.cast::<PyList>() {
-        return items.iter().map(|item| object_datum(&item)).collect::<PyResult<_>>().map(Datum::List);
+        return items
+            .iter()
+            .map(|item| object_datum(&item))
+            .collect::<PyResult<_>>()
+            .map(Datum::List);
     }
     Ok(match convert::value(object)? {
         learnt_core::params::Value::Bool(b) => Datum::Flag(b),
@@ -362,9 +360,4 @@ fn column_object<'py>(py: Python<'py>, column: &TableColumn) -> PyResult<Bound<'
         }
         Series::Texts(values) => PyList::new(py, values)?.into_any(),
     })
-}
-
-/// The answer of `work` for Python.
-pub(crate) fn answer(py: Python<'_>, result: std::result::Result<CoreAnswer, Error>) -> PyResult<Answer> {
-    result.map(Answer).map_err(|error| raise(py, error))
 }
