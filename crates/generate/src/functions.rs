@@ -130,9 +130,11 @@ fn run_argument(name: &str, stub: bool) -> String {
 
 fn typed(spec: &ParamSpec, stub: bool) -> String {
     let default = literal(&spec.default);
-    match stub {
-        true => format!("{}: {} = {default}", spec.name, annotation(&spec.kind)),
-        false => format!("{}={default}", spec.name),
+    match (stub, spec.required) {
+        (true, true) => format!("{}: {}", spec.name, annotation(&spec.kind)),
+        (true, false) => format!("{}: {} = {default}", spec.name, annotation(&spec.kind)),
+        (false, true) => spec.name.to_string(),
+        (false, false) => format!("{}={default}", spec.name),
     }
 }
 

@@ -12,7 +12,7 @@ use learnt_core::prelude::*;
 ///
 /// Two of `n`, `eps` and `delta` are given, the third is found.
 #[derive(Params, Clone, Debug)]
-#[params(rules = two_are_given)]
+#[params(constraints = two_are_given)]
 pub struct HoeffdingBound {
     /// Number of rows.
     #[param(range = 1..)]

@@ -13,10 +13,10 @@ use learnt_core::stats::special::ln_choose;
 #[derive(Params, Clone, Debug)]
 pub struct VcBound {
     /// Number of rows.
-    #[param(positional, default = 1000, range = 1..)]
+    #[param(required, positional, range = 1..)]
     pub n: u64,
     /// VC dimension of the class of hypotheses.
-    #[param(positional, default = 3, range = 1..)]
+    #[param(required, positional, range = 1..)]
     pub d_vc: u64,
     /// Probability with which the bound may fail.
     #[param(default = 0.05, above = 0.0, below = 1.0)]
