@@ -139,8 +139,8 @@ pub fn model(tokens: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// On a field, `#[input(...)]` takes `missing` (missing values are allowed) and `apart` (it has its
-/// own length).
+/// On a field, `#[input(...)]` takes `missing` (missing values are allowed), `apart` (it has its own
+/// length) and `name = "X"` (the name users type).
 #[proc_macro_derive(Inputs, attributes(input))]
 pub fn inputs(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
