@@ -12,19 +12,8 @@ use super::{MARK, Members, functions};
 const WIDTH: usize = 99;
 
 /// Functions that are written by hand, by module: the file they stand in, and their names.
-const FUNCTIONS: [(&str, &str, &[&str]); 1] = [(
-    "linear_model",
-    "_linear",
-    &[
-        "constrained_least_squares",
-        "enet_path",
-        "lasso_path",
-        "linear_separability",
-        "masking_report",
-        "regularization_path",
-        "simple_regression",
-    ],
-)];
+const FUNCTIONS: [(&str, &str, &[&str]); 1] =
+    [("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"])];
 
 /// The lines that bring a module's functions in, and their names.
 fn by_hand(module: &str) -> (String, &'static [&'static str]) {
@@ -147,23 +136,23 @@ fn questions(entry: &Entry, stub: bool) -> String {
             Needs::Rows => (", X", ", X"),
             Needs::RowsAndTarget => (", X, y, sample_weight=None", ", X, y, sample_weight"),
         };
-        let star = if question.arguments.is_empty() { "" } else { ", *" };
-        let arguments: String = question
-            .arguments
+        let specs = (question.arguments)().specs();
+        let star = if specs.is_empty() { "" } else { ", *" };
+        let arguments: String = specs
             .iter()
-            .map(|a| format!(", {}={}", a.name, literal(&Value::parse(a.default))))
+            .map(|spec| format!(", {}={}", spec.name, literal(&spec.default)))
             .collect();
-        let given: String =
-            question.arguments.iter().map(|a| format!(", {0}={0}", a.name)).collect();
+        let given: String = specs.iter().map(|spec| format!(", {0}={0}", spec.name)).collect();
         let head = format!("\n    def {}(self{rows}{star}{arguments})", question.name);
         if stub {
             return head.trim_start_matches('\n').to_string() + " -> Answer: ...\n";
         }
-        let described: String = question
-            .arguments
-            .iter()
-            .map(|a| format!("\n{}", wrap(&format!("`{}`: {}.", a.name, a.doc), 8, WIDTH)))
-            .collect();
+        let text = |spec: &ParamSpec| {
+            let accepts = python_words(&spec.kind.to_string());
+            let doc = plain(spec.doc);
+            format!("\n{}", wrap(&format!("`{}`: {} ({accepts})", spec.name, doc), 8, WIDTH))
+        };
+        let described: String = specs.iter().map(text).collect();
         let described =
             if described.is_empty() { described } else { format!("\n{described}\n        ") };
         format!(

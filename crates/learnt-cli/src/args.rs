@@ -399,6 +399,8 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
         .arg(out_flag("Write to this file instead; the ending chooses the form"));
     if !entry.inputs.is_empty() || entry.about.kind == FunctionKind::Split {
         command = with_data(command).mut_arg("data", |arg| arg.required(false));
+    } else {
+        command = command.arg(flag("all", "Show every row of a long table"));
     }
     for input in entry.inputs {
         let long = input.name.replace('_', "-").to_lowercase();

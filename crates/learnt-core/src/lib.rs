@@ -40,7 +40,7 @@ pub mod prelude {
     };
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
-    pub use crate::question::{Argument, Asked, Needs, Question};
+    pub use crate::question::{Asked, Needs, Question};
     pub use crate::rounds::{
         self, Block, FitBy, Memo, Merge, OnePass, Outline, OwnedOutline, Pass, Rounds, Step,
         Summarize, Whole,

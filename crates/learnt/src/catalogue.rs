@@ -3,8 +3,8 @@
 use crate::entries;
 use learnt_core::estimator::{Entry, Power};
 use learnt_core::function::FunctionEntry;
-use learnt_core::params::{ParamSpec, Search, Value};
-use learnt_core::question::{Argument, Needs, Question};
+use learnt_core::params::{ParamSpec, Search};
+use learnt_core::question::{Needs, Question};
 use serde_json::{Map, Value as Json, json};
 
 /// Every learner, in the order of the registry.
@@ -71,13 +71,6 @@ pub fn describe(entry: &Entry) -> Json {
 }
 
 fn question(question: &Question) -> Json {
-    let argument = |argument: &Argument| {
-        json!({
-            "name": argument.name,
-            "default": Value::parse(argument.default).to_json(),
-            "doc": argument.doc,
-        })
-    };
     json!({
         "name": question.name,
         "doc": question.doc,
@@ -86,7 +79,7 @@ fn question(question: &Question) -> Json {
             Needs::Rows => "rows",
             Needs::RowsAndTarget => "rows and target",
         },
-        "arguments": question.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "arguments": (question.arguments)().specs().iter().map(parameter).collect::<Vec<_>>(),
     })
 }
 

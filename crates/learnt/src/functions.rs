@@ -3,7 +3,7 @@
 //! A function is one file with a struct of parameters and one line in its family's `FUNCTIONS`; the
 //! command line and Python see it through this list alone.
 
-use crate::{datasets, linear, metrics, theory, tree};
+use crate::{datasets, discriminant, linear, metrics, theory, tree};
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
 
@@ -11,6 +11,7 @@ use learnt_core::function::{FunctionEntry, FunctionKind};
 pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     metrics::FUNCTIONS,
     linear::analyses::FUNCTIONS,
+    discriminant::FUNCTIONS,
     theory::FUNCTIONS,
     tree::FUNCTIONS,
     datasets::FUNCTIONS,

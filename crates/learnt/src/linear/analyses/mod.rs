@@ -71,7 +71,7 @@ pub struct RowsAndClasses<'a> {
 }
 
 impl<'a> RowsAndClasses<'a> {
-    fn data(&self) -> Dataset<'a> {
+    pub(crate) fn data(&self) -> Dataset<'a> {
         let Classes { codes, classes } = self.y;
         Dataset { y: Some(Target::Class { codes, classes }), ..Dataset::new(self.x) }
     }
