@@ -39,12 +39,7 @@ fn functions(module: &str) -> (String, &'static [&'static str]) {
 
 /// A module of classes.
 pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
-    let mut bases = BTreeSet::new();
-    let mut weighted = false;
-    for entry in entries {
-        bases.extend(bases_of(entry).into_iter().filter(|base| *base != "Weighted"));
-        weighted |= entry.about.accepts.weights;
-    }
+    let bases: BTreeSet<&str> = entries.iter().flat_map(|entry| bases_of(entry)).collect();
     let (import, own) = functions(name);
     let names: Vec<String> = entries
         .iter()
@@ -53,12 +48,8 @@ pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
         .map(|name| format!("    \"{name}\",\n"))
         .collect();
     let mut out = format!("# {MARK}\n\"\"\"The learners of `learnt.{name}`.\"\"\"\n\n");
-    let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
-    let _ = writeln!(out, "from ._base import {bases}");
+    out += &imports(&bases);
     out += &import;
-    if weighted {
-        out += "from ._sklearn import Weighted\n";
-    }
     let _ = write!(out, "\n__all__ = [\n{}]\n", names.concat());
     for entry in entries {
         out += &class(entry);
@@ -78,6 +69,9 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let (roles, offers) = (about.roles, about.offers);
     let all = [
         (about.accepts.weights, "Weighted"),
+        (holds_learners(entry) == Some(true) && is_composite(entry), "Steps"),
+        (holds_learners(entry) == Some(true) && roles.transformer, "Columns"),
+        (holds_learners(entry) == Some(false), "Composed"),
         (is_composite(entry), "Composite"),
         (about.uses.online, "Online"),
         (roles.classifier && offers.probabilities, "Probabilities"),
@@ -91,6 +85,33 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
         (roles.transformer, "Transformer"),
     ];
     all.into_iter().filter(|(has, _)| *has).map(|(_, base)| base).collect()
+}
+
+/// Whether learners among the parameters stand in a list; `None` if there are none.
+fn holds_learners(entry: &Entry) -> Option<bool> {
+    let learner = (entry.build)();
+    let mut holding = learner.specs().iter().filter(|spec| spec.learners).peekable();
+    holding.peek()?;
+    Some(holding.any(|spec| matches!(spec.kind, Kind::List(_))))
+}
+
+/// The lines that bring the classes in that others inherit from.
+fn imports(bases: &BTreeSet<&'static str>) -> String {
+    const HOMES: [(&str, &[&str]); 2] =
+        [("_compose", &["Columns", "Composed", "Steps"]), ("_sklearn", &["Weighted"])];
+    let elsewhere = |base: &str| HOMES.iter().any(|(_, names)| names.contains(&base));
+    let own: Vec<&str> = bases.iter().copied().filter(|base| !elsewhere(base)).collect();
+    let mut out = match own.is_empty() {
+        true => String::new(),
+        false => format!("from ._base import {}\n", own.join(", ")),
+    };
+    for (file, names) in HOMES {
+        let found: Vec<&str> = names.iter().copied().filter(|name| bases.contains(name)).collect();
+        if !found.is_empty() {
+            let _ = writeln!(out, "from .{file} import {}", found.join(", "));
+        }
+    }
+    out
 }
 
 /// Whether the model plays the roles of the last of its steps, so that its methods depend on them.
@@ -191,6 +212,7 @@ fn online_method(entry: &Entry) -> String {
 fn target_of(entry: &Entry) -> (&'static str, &'static str) {
     match (entry.about.roles.needs_target(), is_composite(entry)) {
         (_, true) => (", y=None", ", y"),
+        (false, _) if holds_learners(entry).is_some() => (", y=None", ", y"),
         (true, _) => (", y", ", y"),
         (false, _) => (", y=None", ", None"),
     }
@@ -369,10 +391,7 @@ pub(super) fn literal(value: &Value) -> String {
 /// The stub of a module.
 pub(super) fn stub(name: &str, entries: &[&Entry]) -> String {
     let classes: String = entries.iter().map(|entry| stub_class(entry)).collect();
-    let mut bases: BTreeSet<&str> = BTreeSet::new();
-    entries.iter().for_each(|entry| bases.extend(bases_of(entry)));
-    let weighted = bases.remove("Weighted");
-    let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
+    let bases: BTreeSet<&str> = entries.iter().flat_map(|entry| bases_of(entry)).collect();
     let mut out = format!("# {MARK}\n");
     if classes.contains("Sequence[") {
         out += "from collections.abc import Sequence\n";
@@ -382,10 +401,7 @@ pub(super) fn stub(name: &str, entries: &[&Entry]) -> String {
     if classes.contains("np.") {
         out += "import numpy as np\n\n";
     }
-    let _ = writeln!(out, "from ._base import {bases}");
-    if weighted {
-        out += "from ._sklearn import Weighted\n";
-    }
+    out += &imports(&bases);
     let (import, names) = functions(name);
     for name in names {
         // Names that a stub exports are written twice.

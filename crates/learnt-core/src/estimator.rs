@@ -2,9 +2,10 @@
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::{Dataset, Frame, Matrix, Table};
+use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
 use crate::rounds::{self, Job};
@@ -140,6 +141,10 @@ pub trait Model: Any + Debug + Send + Sync {
     /// The answer to one of its questions.
     fn answer(&self, asked: &Asked) -> Result<Answer> {
         Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
+    }
+    /// The fitted learners inside; `schema` and `classes` are those of the whole.
+    fn parts(&self, _schema: &Schema, _classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        Ok(Vec::new())
     }
     /// The stored form.
     fn stored(&self) -> Node;

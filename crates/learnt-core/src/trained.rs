@@ -7,6 +7,7 @@ use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Tab
 use crate::error::{Code, Error, Result, nearest, plain};
 use crate::estimator::{About, AnyEstimator, Entry, Model};
 use crate::params::{Value, all_values};
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid};
 use crate::rounds::{self, Outline, Source};
 use std::collections::BTreeMap;
@@ -480,6 +481,25 @@ impl Trained {
             true => Ok(()),
             false => Err(invalid("the model's outputs do not fit its classes")),
         }
+    }
+
+    /// The model of a part of this one, as a model of its own.
+    pub fn of_part(
+        &self,
+        part: &FittedPart,
+        model: Box<dyn Model>,
+        params: Vec<(String, Value)>,
+    ) -> Trained {
+        let history = History {
+            params,
+            schema: part.schema.clone(),
+            classes: part.classes.clone(),
+            digest: None,
+            warnings: Vec::new(),
+            examples: None,
+            ..self.history.clone()
+        };
+        Trained { about: part.about, model, history }
     }
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.

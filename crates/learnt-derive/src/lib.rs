@@ -111,7 +111,8 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 /// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
 /// - `report = method`: `fn(&self) -> Answer`;
 /// - `converged = name`: a `bool` field, or a method where no field has the name;
-/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields.
+/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields;
+/// - `parts = method`: `fn(&self, &Schema, &[Label]) -> Result<Vec<FittedPart<'_>>>`.
 ///
 /// On a public field, `#[model(name = "...")]` renames the attribute (not the stored value), and
 /// `#[model(hidden)]` leaves it out.

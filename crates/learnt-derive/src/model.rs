@@ -39,6 +39,7 @@ struct Options {
     converged: Option<Ident>,
     attributes: Option<Ident>,
     questions: Option<Ident>,
+    parts: Option<Ident>,
 }
 
 impl Options {
@@ -51,6 +52,7 @@ impl Options {
             "converged" => once(&mut options.converged, name(meta)?, meta),
             "attributes" => once(&mut options.attributes, name(meta)?, meta),
             "questions" => once(&mut options.questions, name(meta)?, meta),
+            "parts" => once(&mut options.parts, name(meta)?, meta),
             role if ROLES.iter().any(|(known, _)| *known == role) => {
                 match options.roles.insert(role.to_string()) {
                     true => Ok(()),
@@ -59,8 +61,9 @@ impl Options {
             }
             _ => {
                 let roles = ROLES.map(|(role, _)| role).join(", ");
-                let known =
-                    format!("{roles}, version, validate, report, converged, attributes, questions");
+                let known = format!(
+                    "{roles}, version, validate, report, converged, attributes, questions, parts"
+                );
                 Err(unknown_item(meta, &known))
             }
         })?;
@@ -130,6 +133,7 @@ fn model_impl(
     let report = options.report.as_ref().map(report_fn);
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
     let questions = options.questions.as_ref().map(|_| questions_fns());
+    let parts = options.parts.as_ref().map(parts_fn);
     quote! {
         #[automatically_derived]
         impl #impl_generics ::learnt_core::estimator::Model for #ident #type_generics #where_clause {
@@ -148,6 +152,7 @@ fn model_impl(
             }
             #converged
             #questions
+            #parts
         }
     }
 }
@@ -163,6 +168,18 @@ fn questions_fns() -> TokenStream {
             asked: &::learnt_core::question::Asked,
         ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
+        }
+    }
+}
+
+fn parts_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn parts(
+            &self,
+            schema: &::learnt_core::data::Schema,
+            classes: &[::learnt_core::data::Label],
+        ) -> ::learnt_core::error::Result<::std::vec::Vec<::learnt_core::part::FittedPart<'_>>> {
+            self.#method(schema, classes)
         }
     }
 }
