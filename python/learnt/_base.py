@@ -15,6 +15,7 @@ import numpy as np
 from . import _native, _output, _validation
 from ._params import NO_TABLE, Parameters
 from ._sklearn import UNCHANGED, Scored, Tagged
+from .answer import Answer
 from .errors import (
     DataError,
     LearntError,
@@ -24,18 +25,10 @@ from .errors import (
     not_fitted,
     warn,
 )
-from .summary import Summary
 
 # A regressor's weights are kept as one row an output; with a target of one dimension they are
 # shown without that dimension, as scikit-learn shows them.
 PER_OUTPUT = ("coef", "intercept", "dual_gap", "n_iter")
-
-# Powers of the mean that the variance is, for regressors whose score is their share of deviance.
-DEVIANCE = {
-    "linear_model.PoissonRegressor": lambda model: 1.0,
-    "linear_model.GammaRegressor": lambda model: 2.0,
-    "linear_model.TweedieRegressor": lambda model: float(model.power),
-}
 
 
 @lru_cache(maxsize=None)
@@ -55,18 +48,17 @@ class BaseEstimator(Tagged, Parameters):
     def _roles(self):
         return self._facts()["roles"]
 
-    def _fit(self, X, y=None, sample_weight=None):
+    def _fit(self, X, y=None, sample_weight=None, lengths=None):
         name, facts = type(self).__name__, self._facts()
-        roles = facts["roles"]
         table = _validation.read_table(X, estimator=name)
         target, classes, labels, single = None, None, None, True
-        if "classifier" in roles or "regressor" in roles:
+        if facts["target"] != "none":
             if y is None:
                 raise DataError(f"{name} requires y to be passed, but the target y is None.")
-            many = facts["accepts"]["many_outputs"] and "classifier" not in roles
+            many = facts["accepts"]["many_outputs"] and facts["target"] == "numbers"
             target = _validation.read_target(y, len(table.values), many=many)
             single = target.ndim == 1
-            if "classifier" in roles:
+            if facts["target"] == "classes":
                 target, classes = _validation.encode_classes(target)
                 labels = _labels(classes)
                 if facts.get("two_classes") and len(classes) > 2:
@@ -77,17 +69,31 @@ class BaseEstimator(Tagged, Parameters):
             else:
                 target = _validation.read_numbers(target, "y")
         params, weights = self._weighted_params(X, table, sample_weight, target, classes)
+        given = self._given(params, table, y, target, labels, weights, lengths)
         try:
-            model = _native.fit(
-                self._path, params, table.values, table.columns, target, labels,
-                _target_names(y), weights, self._seed(), self._threads(),
-            )  # fmt: skip
+            model = _native.fit(given)
         except LearntError as error:
             if len(table.values) == 1:
                 error.args = (f"{error.args[0]} (n_samples = 1)", *error.args[1:])
             raise
         self._remember(model, table.names, table.values.shape[1], classes, single)
         return self
+
+    def _given(self, params, table, y, target, labels, weights, lengths=None):
+        """What the native half is given to fit."""
+        return {
+            "path": self._path,
+            "params": params,
+            "x": table.values,
+            "columns": table.columns,
+            "y": target,
+            "classes": labels,
+            "targets": _target_names(y),
+            "weights": weights,
+            "lengths": _validation.read_lengths(lengths),
+            "seed": self._seed(),
+            "threads": self._threads(),
+        }
 
     def _weighted_params(self, X, table, sample_weight, target, classes):
         """Parameters for the native half, and row weights with the factors of a dictionary."""
@@ -100,6 +106,7 @@ class BaseEstimator(Tagged, Parameters):
 
     def _remember(self, model, names, width, classes, single):
         self._model, self._single_output, self._cache = model, single, {}
+        self.__dict__.pop("_kept_outcome", None)
         self.n_features_in_ = width
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -141,9 +148,10 @@ class BaseEstimator(Tagged, Parameters):
         table.names = None
         return table
 
-    def _call(self, method, X):
+    def _call(self, method, X, lengths=None):
         table = self._rows(X)
-        return getattr(self._model, method)(table.values, table.columns, self._threads())
+        lengths = _validation.read_lengths(lengths)
+        return self._model.call(method, table.values, table.columns, self._threads(), lengths)
 
     def _predict(self, X):
         values = self._call("predict", X)
@@ -151,28 +159,11 @@ class BaseEstimator(Tagged, Parameters):
             return self.classes_[values]
         return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
 
-    def _seed(self):
-        state = getattr(self, "random_state", 0)
-        if state is None:
-            state = np.random.mtrand._rand
-        if hasattr(state, "randint"):
-            return int(state.randint(np.iinfo(np.int32).max))
-        if hasattr(state, "integers"):
-            return int(state.integers(2**63))
-        if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
-            return int(state)
-        raise ParameterError(
-            "`random_state` must be a whole number >= 0, a NumPy generator or None, got "
-            f"{state!r}"
-        )
+    def _seed(self, state=UNCHANGED):
+        return seed_of(getattr(self, "random_state", 0) if state is UNCHANGED else state)
 
     def _threads(self):
-        wanted = getattr(self, "n_jobs", None)
-        if wanted is None:
-            return default_threads()
-        if not isinstance(wanted, (int, np.integer)) or wanted == 0:
-            raise ParameterError(f"`n_jobs` must be a whole number other than 0, got {wanted!r}")
-        return int(wanted) if wanted > 0 else max(1, _native.threads_available() + 1 + wanted)
+        return threads_of(getattr(self, "n_jobs", None))
 
     def __getattr__(self, name):
         if name.endswith("_") and not name.startswith("_") and self.__sklearn_is_fitted__():
@@ -189,9 +180,7 @@ class BaseEstimator(Tagged, Parameters):
         """What training found, by name without the trailing underscore."""
         if not self._cache:
             found = self._model.attributes()
-            labels = self._model.labels()
-            if labels is not None:
-                found["labels"] = labels
+            found.update(self._outcome())
             if self._single_output and "regressor" in self._roles():
                 for name in PER_OUTPUT:
                     value = found.get(name)
@@ -200,12 +189,23 @@ class BaseEstimator(Tagged, Parameters):
             self._cache.update({k: _arrays(v) for k, v in found.items()})
         return self._cache
 
+    def _outcome(self):
+        """What the fit gave beside the model: clusters of the training rows, the objectives."""
+        kept = self.__dict__.get("_kept_outcome")
+        if kept is not None:
+            return kept
+        labels, losses = self._model.labels(), self._model.loss_curve()
+        out = {} if labels is None else {"labels": labels}
+        if losses:
+            out["loss_curve"] = losses
+        return out
+
     def summary(self):
         """Tables about the fitted model: coefficients with their tests, tree text, loadings."""
         report = self._fitted().report()
         if report is None:
             raise UnsupportedError(f"{type(self).__name__} has no summary")
-        return Summary(*report)
+        return Answer(report)
 
     def ask(self, question, X=None, y=None, sample_weight=None, **arguments):
         """The answer of the fitted model to one of its questions, as tables."""
@@ -222,8 +222,8 @@ class BaseEstimator(Tagged, Parameters):
             sample_weight, len(table.values)
         )
         values, columns = (None, None) if table is None else (table.values, table.columns)
-        return Summary(
-            *model.ask(question, arguments, values, columns, target, weights, self._threads())
+        return Answer(
+            model.ask(question, arguments, values, columns, target, weights, self._threads())
         )
 
     def save(self, path):
@@ -237,6 +237,8 @@ class BaseEstimator(Tagged, Parameters):
     def __getstate__(self):
         state = self.__dict__.copy()
         if state.get("_model") is not None:
+            # A model file holds nothing about single training rows; a pickle may.
+            state["_kept_outcome"] = self._outcome()
             state["_model"], state["_cache"] = self._model.to_bytes(), {}
         return state
 
@@ -262,10 +264,11 @@ class Regressor(Scored, Predictor):
 
         Regressors of counts and positive numbers give D², the share of the deviance explained.
         """
-        power = DEVIANCE.get(self._path)
+        power = self._facts()["deviance"]
         if power is None:
             return r_squared(y, self.predict(X), sample_weight)
-        return d_squared(y, self.predict(X), sample_weight, power(self))
+        power = getattr(self, power) if isinstance(power, str) else power
+        return d_squared(y, self.predict(X), sample_weight, float(power))
 
 
 class Classifier(Scored, Predictor):
@@ -323,15 +326,16 @@ class Online:
         return self._request("partial_fit", sample_weight)
 
     def _partial_fit(self, X, y=None, classes=None, sample_weight=None):
-        name, roles = type(self).__name__, self._roles()
+        name = type(self).__name__
         before = self.__dict__.get("_model")
         table = _validation.read_table(X, estimator=name) if before is None else self._rows(X)
         target, known, labels = None, None, None
-        if "classifier" in roles or "regressor" in roles:
+        kind = self._facts()["target"]
+        if kind != "none":
             if y is None:
                 raise DataError(f"{name} requires y to be passed, but the target y is None.")
             target = _validation.read_target(y, len(table.values))
-            if "classifier" in roles:
+            if kind == "classes":
                 target, known = self._known_codes(target, classes, before is None)
                 labels = _labels(known)
             else:
@@ -340,11 +344,8 @@ class Online:
         names, width = table.names, table.values.shape[1]
         if before is not None:
             names, width = self.__dict__.get("feature_names_in_"), self.n_features_in_
-        model = _native.update(
-            before, self._path, params, table.values, table.columns, target, labels,
-            _target_names(y), weights, self._seed(), self._threads(),
-        )  # fmt: skip
-        self._remember(model, names, width, known, True)
+        given = self._given(params, table, y, target, labels, weights)
+        self._remember(_native.update(before, given), names, width, known, True)
         return self
 
     def _known_codes(self, y, classes, first):
@@ -396,6 +397,79 @@ class Assigning:
         return self._predict(X)
 
 
+class Density(BaseEstimator):
+    """A learner of probability densities."""
+
+    def score_samples(self, X):
+        """The logarithm of the density at each row."""
+        return self._call("log_density", X).ravel()
+
+    def score(self, X, y=None):
+        """The total log-likelihood of the rows."""
+        return float(self.score_samples(X).sum())
+
+    def sample(self, n_samples=1, random_state=None):
+        """Rows drawn from the density."""
+        seed = self._seed(random_state)
+        return self._fitted().sample(n_samples, seed)
+
+
+class Detector(BaseEstimator):
+    """A learner that tells outliers from the rest."""
+
+    def predict(self, X):
+        """1 for rows like the training rows, -1 for outliers."""
+        return self._call("detect", X)
+
+    def fit_predict(self, X, y=None, **fit_params):
+        """Fits, and tells outliers among the same rows."""
+        return self.fit(X, **fit_params).predict(X)
+
+    def score_samples(self, X):
+        """How much each row is like the training rows; low for outliers."""
+        return self._call("scores", X).ravel()
+
+    def decision_function(self, X):
+        """Scores less the threshold: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    @property
+    def offset_(self):
+        """The score below which rows are outliers."""
+        return self._fitted().threshold()
+
+
+class Decoder(BaseEstimator):
+    """A learner of hidden states; `lengths` has the number of rows of each sequence."""
+
+    def predict(self, X, lengths=None):
+        """The most probable states, given all rows of their sequence."""
+        return self._states(self._call("decode", X, lengths))
+
+    def decode(self, X, lengths=None):
+        """The logarithm of the probability of the best states and the rows, and those states."""
+        table = self._call("decoded_log_probability", X, lengths)
+        return float(table.sum()), self.predict(X, lengths)
+
+    def predict_proba(self, X, lengths=None):
+        """The probability of each state in each row, given all rows of its sequence."""
+        return self._call("posteriors", X, lengths)
+
+    def score(self, X, y=None, lengths=None):
+        """The log-likelihood of the rows, or with `y` the share of states that are predicted."""
+        if y is not None:
+            return accuracy(y, self.predict(X, lengths))
+        return float(self._call("log_likelihood", X, lengths).sum())
+
+    def score_samples(self, X, lengths=None):
+        """The log-likelihood of the rows, and the probability of each state in each row."""
+        return self.score(X, lengths=lengths), self.predict_proba(X, lengths)
+
+    def _states(self, codes):
+        classes = self.__dict__.get("classes_")
+        return codes if classes is None else classes[codes]
+
+
 class Transformer(BaseEstimator):
     """A learner of transformations."""
 
@@ -437,7 +511,7 @@ class Invertible:
         """The rows before the transformation."""
         model, name = self._fitted(), type(self).__name__
         table = _validation.read_table(X, estimator=name)
-        values, (_, levels) = model.inverse(table.values, self._threads())
+        values, (_, levels) = model.inverse_transform(table.values, self._threads())
         return _output.decode(values, levels)
 
 
@@ -464,7 +538,14 @@ class Composite(Scored, BaseEstimator):
         roles, accepts = _native.capabilities(self._path, self._native_params(None, NO_TABLE))
         last = self._last()
         exempt = last._facts()["exempt"] if hasattr(last, "_facts") else {}
-        return {**super()._facts(), "roles": roles, "accepts": accepts, "exempt": exempt}
+        target = "classes" if accepts["classes"] else "numbers" if "regressor" in roles else "none"
+        return {
+            **super()._facts(),
+            "roles": roles,
+            "accepts": accepts,
+            "exempt": exempt,
+            "target": target,
+        }
 
     def _seed(self):
         """Its own seed, else one made from the seeds of its steps where they have any."""
@@ -489,6 +570,7 @@ class Composite(Scored, BaseEstimator):
     predict_log_proba = _AsLastStep(Probabilities.predict_log_proba)
     decision_function = _AsLastStep(DecisionScores.decision_function)
     fit_predict = _AsLastStep(Clusterer.fit_predict)
+    score_samples = _AsLastStep(Density.score_samples)
     transform = _AsLastStep(Transformer.transform)
     fit_transform = _AsLastStep(Transformer.fit_transform)
     inverse_transform = _AsLastStep(Invertible.inverse_transform)
@@ -559,6 +641,30 @@ def default_threads():
         if first.isdecimal() and int(first) > 0:
             return min(int(first), _native.threads_available())
     return 0
+
+
+def seed_of(state):
+    """A seed from a whole number, a generator of NumPy, or NumPy's global generator."""
+    if state is None:
+        state = np.random.mtrand._rand
+    if hasattr(state, "randint"):
+        return int(state.randint(np.iinfo(np.int32).max))
+    if hasattr(state, "integers"):
+        return int(state.integers(2**63))
+    if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
+        return int(state)
+    raise ParameterError(
+        f"`random_state` must be a whole number >= 0, a NumPy generator or None, got {state!r}"
+    )
+
+
+def threads_of(wanted):
+    """A number of threads: -1 and None mean all that this process may use."""
+    if wanted is None:
+        return default_threads()
+    if not isinstance(wanted, (int, np.integer)) or wanted == 0:
+        raise ParameterError(f"`n_jobs` must be a whole number other than 0, got {wanted!r}")
+    return int(wanted) if wanted > 0 else max(1, _native.threads_available() + 1 + wanted)
 
 
 def accuracy(y, predicted, sample_weight=None):

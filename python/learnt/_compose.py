@@ -5,7 +5,7 @@ another estimator that keeps scikit-learn's contract, the composite runs in Pyth
 """
 
 from . import _base, _foreign
-from ._params import foreign_parts
+from ._params import foreign_parts, learners_inside
 
 
 class Bunch(dict):
@@ -39,8 +39,19 @@ class Composed:
     def _runs_in_python(self):
         return isinstance(self.__dict__.get("_model"), _foreign.Model)
 
+    # Whether the parts are fitted with the target that the whole is given.
+    _passes_target = False
+
     def _facts(self):
-        return _foreign.facts(self, super()) if self._is_foreign() else super()._facts()
+        if self._is_foreign():
+            return _foreign.facts(self, super())
+        facts = super()._facts()
+        if facts["target"] != "none" or not self._passes_target:
+            return facts
+        inside = learners_inside(self.get_params(deep=False))
+        wanted = {learner._facts()["target"] for learner in inside} - {"none"}
+        target = "classes" if "classes" in wanted else next(iter(wanted), "none")
+        return {**facts, "target": target}
 
     def _call(self, method, X, *args):
         if self._runs_in_python():
@@ -71,6 +82,8 @@ class Composed:
 class Steps(Composed):
     """Steps one after the other."""
 
+    _passes_target = True
+
     @property
     def named_steps(self):
         """The steps by name: fitted if the pipeline is, else as they were given."""
@@ -97,6 +110,8 @@ class Steps(Composed):
 
 class Columns(Composed):
     """Groups of columns side by side."""
+
+    _passes_target = True
 
     @property
     def named_transformers_(self):

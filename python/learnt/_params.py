@@ -135,18 +135,23 @@ def _named(value):
     ]
 
 
-def foreign_parts(params):
-    """The learners among parameters that are not of this package, or have such inside."""
+def learners_inside(params):
+    """The learners among parameters, alone or in lists."""
     inside = [value for value in params.values() if is_learner(value)]
     for value in params.values():
         items = value if isinstance(value, (list, tuple)) else ()
         inside += [item for item in items if is_learner(item)]
         inside += [learner for _, learner in _named(value) if is_learner(learner)]
+    return inside
+
+
+def foreign_parts(params):
+    """The learners among parameters that are not of this package, or have such inside."""
 
     def is_foreign(learner):
         return not hasattr(learner, "_path") or getattr(learner, "_is_foreign", bool)()
 
-    return [learner for learner in inside if is_foreign(learner)]
+    return [learner for learner in learners_inside(params) if is_foreign(learner)]
 
 
 def is_word(value):

@@ -22,11 +22,13 @@ class Tagged:
         facts, roles = self._facts(), self._roles()
         accepts = facts["accepts"]
         poor = "beats_the_dummy" in facts["exempt"]
-        kinds = [role for role in ("classifier", "regressor", "clusterer") if role in roles]
+        kinds = {"classifier": "classifier", "regressor": "regressor", "clusterer": "clusterer"}
+        kinds = {**kinds, "detector": "outlier_detector", "density": "density_estimator"}
+        kinds = [kind for role, kind in kinds.items() if role in roles]
         return Tags(
             estimator_type=kinds[0] if kinds else None,
             target_tags=TargetTags(
-                required="classifier" in roles or "regressor" in roles,
+                required=facts["target"] != "none",
                 multi_output=accepts["many_outputs"] and "regressor" in roles,
                 positive_only=facts["positive_target"],
             ),

@@ -299,6 +299,16 @@ def read_target(y, rows, *, many=False):
     return values
 
 
+def read_lengths(lengths):
+    """The number of rows of each sequence, as whole numbers; None is one sequence."""
+    if lengths is None:
+        return None
+    values = np.asarray(lengths)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 1).any():
+        raise DataError("lengths must be whole numbers >= 1, one for each sequence")
+    return values.tolist()
+
+
 def same_rows(rows, others):
     """Refuses inputs and targets of different length."""
     if rows != others:

@@ -5,7 +5,7 @@ use crate::learner;
 use learnt::data::{OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::prepare::{Formula, Side};
-use learnt_io::{Encoding, Format, Header, Ragged, ReadOptions, Roles, Task, TypeRule};
+use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
 use std::path::Path;
 
 /// A table, where it came from, and what was noticed on the way.
@@ -13,7 +13,7 @@ pub(crate) struct Input {
     pub(crate) table: Table,
     pub(crate) name: String,
     pub(crate) default_target: Option<String>,
-    pub(crate) default_task: Option<Task>,
+    pub(crate) default_task: Option<TargetTask>,
     pub(crate) digest: Option<String>,
 }
 
@@ -90,8 +90,8 @@ pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
         name: name.to_string(),
         default_target: bundled.and_then(|set| set.target).map(ToString::to_string),
         default_task: bundled.and_then(|set| match set.task {
-            learnt::metrics::Task::Classification => Some(Task::Classify),
-            learnt::metrics::Task::Regression => Some(Task::Regress),
+            learnt::metrics::Task::Classification => Some(TargetTask::Classify),
+            learnt::metrics::Task::Regression => Some(TargetTask::Regress),
             learnt::metrics::Task::Unsupervised => None,
         }),
         digest: loaded.report.digest,
@@ -124,14 +124,16 @@ fn renamed(table: Table, pairs: &[String]) -> Result<Table> {
 }
 
 /// What the arguments say the columns are for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ColumnChoice<'a> {
     pub(crate) targets: Vec<String>,
     pub(crate) weight: Option<&'a str>,
-    pub(crate) task: Option<Task>,
-    pub(crate) leaning: Option<Task>,
+    pub(crate) group: Option<&'a str>,
+    pub(crate) sequence: Option<&'a str>,
+    pub(crate) task: Option<TargetTask>,
+    pub(crate) leaning: Option<TargetTask>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ColumnChoice<'a> {
     pub(crate) fn new(call: &'a Call, default_target: Option<&str>) -> Result<Self> {
         let formula = call.text("formula").map(Side::split).transpose()?;
         let left = formula.and_then(|formula| formula.target);
@@ -142,10 +144,12 @@ impl<'a> Asked<'a> {
             return Err(Error::new(Code::Usage, message).hint("leave out -t"));
         }
         let target = call.text("target").or(left.as_deref()).or(default_target);
-        Ok(Asked {
+        Ok(ColumnChoice {
             targets: target.map(|target| vec![target.to_string()]).unwrap_or_default(),
             weight: call.text("weight"),
-            task: call.text("task").map(Task::parse).transpose()?,
+            group: call.text("group"),
+            sequence: call.text("sequence"),
+            task: call.text("task").map(TargetTask::parse).transpose()?,
             leaning: None,
         })
     }
@@ -154,7 +158,8 @@ impl<'a> Asked<'a> {
     pub(crate) fn unused(&self, call: &Call, schema: &Schema) -> Result<Vec<String>> {
         let Some(formula) = call.text("formula") else { return Ok(Vec::new()) };
         let own = |name: &&str| {
-            self.targets.iter().all(|target| target != name) && self.weight != Some(*name)
+            let others = [self.weight, self.group, self.sequence];
+            self.targets.iter().all(|target| target != name) && !others.contains(&Some(*name))
         };
         let inputs: Vec<&str> = schema.names().filter(own).collect();
         let places: Vec<usize> = inputs.iter().filter_map(|name| schema.position(name)).collect();
@@ -164,11 +169,12 @@ impl<'a> Asked<'a> {
         Ok(unused.map(|j| inputs[j].to_string()).collect())
     }
 
-    pub(crate) fn roles(&self) -> Roles<'_> {
-        Roles {
+    pub(crate) fn roles(&self) -> ColumnRoles<'_> {
+        ColumnRoles {
             targets: &self.targets,
             weight: self.weight,
-            group: None,
+            group: self.group,
+            sequence: self.sequence,
             task: self.task,
             leaning: self.leaning,
         }
@@ -179,7 +185,7 @@ impl<'a> Asked<'a> {
 /// learner decides whether there is a target, and what an unclear one is.
 pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Result<Supervised> {
     let with_target = learner.is_none_or(learner::needs_target);
-    let mut asked = Asked::new(call, input.default_target.as_deref())?;
+    let mut asked = ColumnChoice::new(call, input.default_target.as_deref())?;
     asked.leaning = learner.and_then(learner::leaning);
     let mut table = input.table;
     if !with_target && call.text("target").is_none() {
@@ -211,6 +217,19 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
         name: input.name,
         digest: input.digest,
     })
+}
+
+/// The table without the column that names sequences, and the offsets of those.
+pub(crate) fn without_sequence(
+    table: Table,
+    column: Option<&str>,
+) -> Result<(Table, Option<Vec<usize>>)> {
+    if column.is_none() {
+        return Ok((table, None));
+    }
+    let roles = ColumnRoles { sequence: column, ..ColumnRoles::default() };
+    let data = learnt_io::to_dataset(table, &roles)?.data;
+    Ok((data.x, data.sequences))
 }
 
 /// The rows without a missing value, and a word about the others.

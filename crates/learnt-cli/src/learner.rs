@@ -10,14 +10,14 @@ use learnt::params::{LearnerSpec, Value};
 use learnt::prepare::{Formula, Side};
 use learnt::select::Request;
 use learnt::trained::Trained;
-use learnt_io::Task;
+use learnt_io::TargetTask;
 
 /// The entry that a name stands for, given the task.
-pub(crate) fn resolve(name: &str, task: Option<Task>) -> Result<&'static Entry> {
+pub(crate) fn resolve(name: &str, task: Option<TargetTask>) -> Result<&'static Entry> {
     let entries = learnt::find_all(name);
     let fits = |entry: &&&'static Entry| match task {
-        Some(Task::Classify) => entry.about.roles.classifier,
-        Some(Task::Regress) => entry.about.roles.regressor,
+        Some(TargetTask::Classify) => entry.about.roles.needs_classes(),
+        Some(TargetTask::Regress) => entry.about.roles.regressor,
         None => true,
     };
     match entries.as_slice() {
@@ -27,10 +27,10 @@ pub(crate) fn resolve(name: &str, task: Option<Task>) -> Result<&'static Entry> 
 }
 
 /// The task that the target calls for.
-pub(crate) fn task_of(data: &Dataset) -> Option<Task> {
+pub(crate) fn task_of(data: &Dataset) -> Option<TargetTask> {
     data.y.map(|target| match target {
-        Target::Class { .. } => Task::Classify,
-        Target::Real(_) => Task::Regress,
+        Target::Class { .. } => TargetTask::Classify,
+        Target::Real(_) => TargetTask::Regress,
     })
 }
 
@@ -46,29 +46,26 @@ pub(crate) fn main_about(trained: &Trained) -> Result<&'static About> {
 
 /// Whether any learner of this name predicts a target.
 pub(crate) fn needs_target(name: &str) -> bool {
-    learnt::find_all(name).iter().any(|entry| {
-        let roles = entry.about.roles;
-        roles.classifier || roles.regressor
-    })
+    learnt::find_all(name).iter().any(|entry| entry.about.roles.needs_target())
 }
 
 /// The task of a learner that has only one, for targets that may be either.
-pub(crate) fn leaning(name: &str) -> Option<Task> {
+pub(crate) fn leaning(name: &str) -> Option<TargetTask> {
     let entries = learnt::find_all(name);
     let all = |role: fn(&Roles) -> bool| entries.iter().all(|entry| role(&entry.about.roles));
-    match (all(|roles| roles.classifier), all(|roles| roles.regressor)) {
-        (true, false) if !entries.is_empty() => Some(Task::Classify),
-        (false, true) => Some(Task::Regress),
+    match (all(|roles| roles.needs_classes()), all(|roles| roles.regressor)) {
+        (true, false) if !entries.is_empty() => Some(TargetTask::Classify),
+        (false, true) => Some(TargetTask::Regress),
         _ => None,
     }
 }
 
 /// Refuses a target that the learner cannot predict, before any work.
-pub(crate) fn check_task(entry: &Entry, task: Option<Task>) -> Result<()> {
+pub(crate) fn check_task(entry: &Entry, task: Option<TargetTask>) -> Result<()> {
     let roles = entry.about.roles;
     let wrong = match task {
-        Some(Task::Classify) => roles.regressor && !roles.classifier,
-        Some(Task::Regress) => roles.classifier && !roles.regressor,
+        Some(TargetTask::Classify) => roles.regressor && !roles.classifier,
+        Some(TargetTask::Regress) => roles.needs_classes() && !roles.regressor,
         None => false,
     };
     if !wrong {
@@ -103,16 +100,7 @@ pub(crate) fn parameters(call: &Call, entry: &Entry) -> Result<Vec<(String, Valu
             )
             .within(entry.about.name()));
         };
-        let value = Value::parse(word);
-        // A word such as `1e3` or `none` may also be meant as text.
-        let value = match spec.kind.accepts(&value) {
-            true => value,
-            false if spec.kind.accepts(&Value::Text(word.to_string())) => {
-                Value::Text(word.to_string())
-            }
-            false => value,
-        };
-        out.push((name.to_string(), value));
+        out.push((name.to_string(), spec.parse(word)));
     }
     Ok(out)
 }

@@ -22,6 +22,7 @@ pub struct Context<'a> {
     threads: usize,
     memory: Option<u64>,
     observer: &'a dyn Observer,
+    inner: bool,
 }
 
 /// Watches a run: progress bars, Ctrl-C, warnings.
@@ -32,6 +33,8 @@ pub trait Observer: Sync {
     }
     /// Something the user should know.
     fn warning(&self, _warning: &Warning) {}
+    /// The objective after an iteration.
+    fn objective(&self, _traced: &Traced) {}
     /// Whether the run should stop.
     fn cancelled(&self) -> bool {
         false
@@ -51,20 +54,32 @@ pub struct Progress<'a> {
     pub objective: Option<f64>,
 }
 
+/// The objective after an iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traced {
+    /// What iterates.
+    pub stage: String,
+    /// Which iteration, from 1 on.
+    pub iteration: u64,
+    /// The objective, which the method makes small or large.
+    pub objective: f64,
+}
+
 /// An observer that looks away.
 pub struct Quiet;
 impl Observer for Quiet {}
 
-/// An observer that keeps warnings, and passes everything on to another.
+/// An observer that keeps warnings and the trace of objectives, and passes everything on to another.
 pub struct Recorder<'a> {
     outer: &'a dyn Observer,
     warnings: Mutex<Vec<Warning>>,
+    trace: Mutex<Vec<Traced>>,
 }
 
 impl<'a> Recorder<'a> {
     /// In front of another observer.
     pub fn new(outer: &'a dyn Observer) -> Self {
-        Recorder { outer, warnings: Mutex::new(Vec::new()) }
+        Recorder { outer, warnings: Mutex::default(), trace: Mutex::default() }
     }
 
     /// The warnings so far, each once.
@@ -73,7 +88,18 @@ impl<'a> Recorder<'a> {
     }
 }
 
+impl Recorder<'_> {
+    /// The objectives so far, in the order of the iterations.
+    pub fn trace(&self) -> Vec<Traced> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl Observer for Recorder<'_> {
+    fn objective(&self, traced: &Traced) {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner).push(traced.clone());
+        self.outer.objective(traced);
+    }
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
         self.outer.progress(progress)
     }
@@ -92,7 +118,13 @@ impl Observer for Recorder<'_> {
 impl Default for Context<'static> {
     /// Seed 0, all threads that this process may use, no limit, no observer.
     fn default() -> Self {
-        Context { seed: 0, threads: available_threads(), memory: None, observer: &Quiet }
+        Context {
+            seed: 0,
+            threads: available_threads(),
+            memory: None,
+            observer: &Quiet,
+            inner: false,
+        }
     }
 }
 
@@ -160,10 +192,10 @@ impl<'a> Context<'a> {
     }
 
     /// The run of the index-th inner fit: its own seed, one thread, because the outer loop already
-    /// uses the others.
+    /// uses the others. Its objectives are not part of the outer fit's trace.
     #[must_use]
     pub fn child(&self, index: u64) -> Context<'a> {
-        Context { seed: mix(self.seed, index ^ 0x5bf0_3635), threads: 1, ..*self }
+        Context { seed: mix(self.seed, index ^ 0x5bf0_3635), threads: 1, inner: true, ..*self }
     }
 
     /// Applies `f` to 0..n on all threads; the results are in order.
@@ -223,6 +255,13 @@ impl<'a> Context<'a> {
         match self.observer.progress(progress) {
             ControlFlow::Break(()) => Err(cancelled()),
             ControlFlow::Continue(()) => self.checkpoint(),
+        }
+    }
+
+    /// Adds the objective after an iteration to the trace of the fit.
+    pub fn record(&self, stage: &str, iteration: u64, objective: f64) {
+        if !self.inner {
+            self.observer.objective(&Traced { stage: stage.to_string(), iteration, objective });
         }
     }
 
@@ -329,14 +368,15 @@ impl Monitor<'_> {
             total: Some(self.max_iter as u64),
             objective: self.objective,
         })?;
-        let go_on = !self.converged && self.n_iter < self.max_iter;
-        self.n_iter += usize::from(go_on);
-        Ok(go_on)
+        let again = !self.converged && self.n_iter < self.max_iter;
+        self.n_iter += usize::from(again);
+        Ok(again)
     }
 
-    /// Notes the objective, for progress and for the warning.
+    /// Notes the objective of this iteration: for the trace, for progress and for the warning.
     pub fn record(&mut self, objective: f64) {
         self.objective = Some(objective);
+        self.run.record(self.stage, self.n_iter as u64, objective);
     }
 
     /// The criterion is met: this iteration is the last.
@@ -391,6 +431,22 @@ mod tests {
         assert_ne!(run.rng(1).next_u64(), run.rng(2).next_u64());
         assert_ne!(run.child(0).rng(1).next_u64(), run.child(1).rng(1).next_u64());
         assert_ne!(run.row_rng(0, 1).next_u64(), run.row_rng(0, 2).next_u64());
+    }
+
+    #[test]
+    fn the_trace_has_each_iteration_of_this_fit_and_none_of_inner_fits() {
+        let recorder = Recorder::new(&Quiet);
+        let run = Context::default().observed_by(&recorder);
+        let mut monitor = run.monitor("halving", 3);
+        let mut x = 1.0;
+        while monitor.advance().unwrap() {
+            x /= 2.0;
+            monitor.record(x);
+            run.child(7).monitor("inner", 1).record(9.0);
+        }
+        let trace: Vec<(u64, f64)> =
+            recorder.trace().iter().map(|t| (t.iteration, t.objective)).collect();
+        assert_eq!(trace, [(1, 0.5), (2, 0.25), (3, 0.125)]);
     }
 
     #[test]

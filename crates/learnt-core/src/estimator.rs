@@ -1,8 +1,18 @@
 //! The contract: a learner has parameters and trains a model; a model plays roles.
 
+mod about;
+mod roles;
+
+pub use about::{About, Accepts, Offers, Power, Uses};
+pub(crate) use roles::for_roles;
+pub use roles::{
+    Admitted, Classifier, Clusterer, Decoder, Density, Detector, Method, Prediction, ROLES,
+    Regressor, Role, Roles, Transformer, first_maximum,
+};
+
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table};
+use crate::data::{Dataset, Label, Schema};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
 use crate::part::FittedPart;
@@ -110,22 +120,23 @@ fn with_checked<E: Estimator, T>(
     done.map_err(|error| error.within(name))
 }
 
+/// The methods of [`Model`] by which it shows its roles.
+macro_rules! role_methods {
+    ($($name:ident, $method:ident, $class:ident, $($rest:tt),*;)*) => {$(
+        #[doc = concat!("As a ", stringify!($name), ", if it is one.")]
+        fn $method(&self) -> Option<&dyn $class> {
+            None
+        }
+    )*};
+}
+
 /// What training leaves behind: plain data that owns all it needs. `#[derive(Model)]` writes it.
 pub trait Model: Any + Debug + Send + Sync {
-    /// As a regressor, if it is one.
-    fn as_regressor(&self) -> Option<&dyn Regressor> {
-        None
-    }
-    /// As a classifier, if it is one.
-    fn as_classifier(&self) -> Option<&dyn Classifier> {
-        None
-    }
-    /// As a transformer, if it is one.
-    fn as_transformer(&self) -> Option<&dyn Transformer> {
-        None
-    }
-    /// As a clusterer, if it is one.
-    fn as_clusterer(&self) -> Option<&dyn Clusterer> {
+    for_roles!(role_methods);
+
+    /// What its inputs may hold, where that is not what [`About`] says: a pipeline takes what its
+    /// first step takes.
+    fn accepts(&self) -> Option<Accepts> {
         None
     }
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
@@ -153,392 +164,6 @@ pub trait Model: Any + Debug + Send + Sync {
     /// Whether training met its convergence criterion; true for closed forms.
     fn converged(&self) -> bool {
         true
-    }
-}
-
-/// Predicts numbers.
-pub trait Regressor: Model {
-    /// One row of outputs for each row of `x`.
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix>;
-
-    /// The same, with all threads.
-    fn predict(&self, x: &Frame) -> Result<Matrix> {
-        self.predict_in(x, &Context::default())
-    }
-}
-
-/// Predicts classes.
-pub trait Classifier: Model {
-    /// Probabilities (n_rows × n_classes), each row summing to one.
-    fn probabilities_in(&self, _x: &Frame, _run: &Context) -> Result<Matrix> {
-        Err(Error::unsupported("this model gives no probabilities"))
-    }
-
-    /// Scores whose sign or order gives the class: one column for two classes, else one a class.
-    fn decision_scores_in(&self, _x: &Frame, _run: &Context) -> Result<Matrix> {
-        Err(Error::unsupported("this model gives no decision scores"))
-    }
-
-    /// Class codes; by default the class of the largest probability, the first of equals.
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(self.probabilities_in(x, run)?.rows().map(first_maximum).collect())
-    }
-
-    /// Class codes, with all threads.
-    fn classify(&self, x: &Frame) -> Result<Vec<u32>> {
-        self.classify_in(x, &Context::default())
-    }
-
-    /// Probabilities, with all threads.
-    fn probabilities(&self, x: &Frame) -> Result<Matrix> {
-        self.probabilities_in(x, &Context::default())
-    }
-}
-
-/// Turns tables into tables.
-pub trait Transformer: Model {
-    /// The table after the transformation; the schema names its columns.
-    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table>;
-
-    /// The rows before the transformation, where it can be undone.
-    fn inverse_transform_in(&self, _x: &Frame, _run: &Context) -> Result<Table> {
-        Err(Error::unsupported("this transformation has no inverse"))
-    }
-
-    /// The same, with all threads.
-    fn transform(&self, x: &Frame) -> Result<Table> {
-        self.transform_in(x, &Context::default())
-    }
-}
-
-/// Groups rows.
-pub trait Clusterer: Model {
-    /// The cluster of each training row; `None` is noise.
-    fn labels(&self) -> Vec<Option<u32>>;
-
-    /// The cluster of new rows, where the method defines it.
-    fn assign_in(&self, _x: &Frame, _run: &Context) -> Result<Vec<Option<u32>>> {
-        Err(Error::unsupported("this clustering does not extend to new rows"))
-    }
-}
-
-/// Position of the largest value, the first of equals. NaN is never largest.
-pub fn first_maximum(values: &[f64]) -> u32 {
-    let mut best = 0;
-    for (i, &value) in values.iter().enumerate() {
-        if value > values[best] || values[best].is_nan() {
-            best = i;
-        }
-    }
-    best as u32
-}
-
-/// The facts about a learner, as data.
-#[derive(Debug)]
-pub struct About {
-    /// Module and class as in Python: `linear_model.Ridge`.
-    pub path: &'static str,
-    /// Other names on the command line; one shared by a classifier and a regressor means
-    /// whichever the target calls for.
-    pub aliases: &'static [&'static str],
-    /// What a model can be used as.
-    pub roles: Roles,
-    /// What the learner takes.
-    pub accepts: Accepts,
-    /// What a model offers beyond its role.
-    pub offers: Offers,
-    /// What a run needs to know.
-    pub uses: Uses,
-    /// Time and memory in n rows, p columns, and parameters.
-    pub cost: &'static str,
-    /// Where the method comes from.
-    pub reference: &'static str,
-    /// Order of simplicity, lower is simpler: baselines 0, linear 20, naive Bayes 10, trees 40,
-    /// neighbours 50, ensembles 70, networks 90.
-    pub complexity: u8,
-    /// Whether columns should be on one scale before fitting.
-    pub wants_scaling: bool,
-    /// Whether the numeric target must be above zero.
-    pub positive_target: bool,
-    /// Whether a comparison leaves it out unless it is named: a wrapper of another learner, or a
-    /// cost that grows without measure.
-    pub only_by_name: bool,
-    /// Whether a model stores training rows.
-    pub stores_rows: bool,
-    /// Common checks that do not hold, each with the reason.
-    pub exempt: &'static [(&'static str, &'static str)],
-}
-
-/// What a model can be used as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Roles {
-    pub regressor: bool,
-    pub classifier: bool,
-    pub transformer: bool,
-    pub clusterer: bool,
-    /// Classifiers of exactly two classes.
-    pub two_classes: bool,
-}
-
-impl Roles {
-    /// None of them.
-    pub const NONE: Roles = Roles {
-        regressor: false,
-        classifier: false,
-        transformer: false,
-        clusterer: false,
-        two_classes: false,
-    };
-
-    /// Whether fitting needs a target.
-    pub fn needs_target(self) -> bool {
-        self.regressor || self.classifier
-    }
-
-    /// The names of the roles.
-    pub fn names(self) -> Vec<&'static str> {
-        let all = [
-            (self.regressor, "regressor"),
-            (self.classifier, "classifier"),
-            (self.transformer, "transformer"),
-            (self.clusterer, "clusterer"),
-        ];
-        all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect()
-    }
-}
-
-/// What a learner takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accepts {
-    /// Missing values in the inputs.
-    pub missing: bool,
-    /// Categorical columns as they are.
-    pub categories: bool,
-    /// Row weights.
-    pub weights: bool,
-    /// Several numeric targets at once.
-    pub many_outputs: bool,
-}
-
-/// What a model offers beyond its role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offers {
-    /// Class probabilities, whatever the parameters.
-    pub probabilities: bool,
-    /// Class probabilities with some parameters: [`Estimator::offers`] knows with which.
-    pub some_probabilities: bool,
-    /// Decision scores.
-    pub decision_scores: bool,
-    /// The inverse of a transformation.
-    pub inverse_transform: bool,
-    /// Clusters of new rows.
-    pub assign: bool,
-}
-
-/// What a run needs to know.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Uses {
-    /// The result depends on the seed.
-    pub randomness: bool,
-    /// Several threads help.
-    pub threads: bool,
-    /// It iterates, so it may not converge.
-    pub iterations: bool,
-    /// It fits files larger than memory.
-    pub streaming: bool,
-    /// It goes on training with more rows.
-    pub online: bool,
-}
-
-impl About {
-    /// The facts of a learner that plays no role yet; the methods below add to it.
-    pub const fn new(path: &'static str, roles: Roles) -> Self {
-        About {
-            path,
-            aliases: &[],
-            roles,
-            accepts: Accepts {
-                missing: false,
-                categories: false,
-                weights: false,
-                many_outputs: false,
-            },
-            offers: Offers {
-                probabilities: false,
-                some_probabilities: false,
-                decision_scores: false,
-                inverse_transform: false,
-                assign: false,
-            },
-            uses: Uses {
-                randomness: false,
-                threads: false,
-                iterations: false,
-                streaming: false,
-                online: false,
-            },
-            cost: "",
-            reference: "",
-            complexity: 50,
-            wants_scaling: false,
-            positive_target: false,
-            only_by_name: false,
-            stores_rows: false,
-            exempt: &[],
-        }
-    }
-
-    /// A regressor.
-    pub const fn regressor(path: &'static str) -> Self {
-        Self::new(path, Roles { regressor: true, ..Roles::NONE })
-    }
-
-    /// A classifier with probabilities.
-    pub const fn classifier(path: &'static str) -> Self {
-        let roles = Roles { classifier: true, ..Roles::NONE };
-        let mut about = Self::new(path, roles);
-        about.offers.probabilities = true;
-        about
-    }
-
-    /// A transformer.
-    pub const fn transformer(path: &'static str) -> Self {
-        Self::new(path, Roles { transformer: true, ..Roles::NONE })
-    }
-
-    /// A clusterer.
-    pub const fn clusterer(path: &'static str) -> Self {
-        Self::new(path, Roles { clusterer: true, ..Roles::NONE })
-    }
-
-    /// The class name: the last part of the path.
-    pub const fn name(&self) -> &'static str {
-        let bytes = self.path.as_bytes();
-        let mut start = bytes.len();
-        while start > 0 && bytes[start - 1] != b'.' {
-            start -= 1;
-        }
-        self.path.split_at(start).1
-    }
-
-    /// The module: the path without the class.
-    pub fn module(&self) -> &'static str {
-        self.path.rsplit_once('.').map_or("", |(module, _)| module)
-    }
-
-    /// The name on the command line: `LogisticRegression` is `logistic-regression`.
-    pub fn command(&self) -> String {
-        let name = self.name();
-        let mut out = String::new();
-        let letters: Vec<char> = name.chars().collect();
-        for (i, &c) in letters.iter().enumerate() {
-            let after_lower = i > 0 && letters[i - 1].is_lowercase();
-            let before_lower = i > 0 && letters.get(i + 1).is_some_and(|next| next.is_lowercase());
-            if c.is_uppercase() && (after_lower || before_lower) {
-                out.push('-');
-            }
-            out.extend(c.to_lowercase());
-        }
-        out
-    }
-}
-
-/// Adds one fact to an [`About`] in a constant expression.
-macro_rules! facts {
-    ($($(#[$doc:meta])* $name:ident: $($field:ident).+ = $value:expr;)*) => {
-        impl About {$(
-            $(#[$doc])*
-            #[must_use]
-            pub const fn $name(mut self) -> Self {
-                self.$($field).+ = $value;
-                self
-            }
-        )*}
-    };
-}
-facts! {
-    /// Takes missing values.
-    missing: accepts.missing = true;
-    /// Takes categorical columns.
-    categories: accepts.categories = true;
-    /// Takes row weights.
-    weights: accepts.weights = true;
-    /// Takes several numeric targets.
-    many_outputs: accepts.many_outputs = true;
-    /// Gives decision scores.
-    decision_scores: offers.decision_scores = true;
-    /// Gives no probabilities.
-    without_probabilities: offers.probabilities = false;
-    /// Has an inverse transform.
-    inverse_transform: offers.inverse_transform = true;
-    /// Assigns new rows to clusters.
-    assign: offers.assign = true;
-    /// Depends on the seed.
-    randomness: uses.randomness = true;
-    /// Profits from threads.
-    threads: uses.threads = true;
-    /// Iterates.
-    iterations: uses.iterations = true;
-    /// Fits files larger than memory.
-    streaming: uses.streaming = true;
-    /// Goes on training with more rows.
-    online: uses.online = true;
-    /// Gives probabilities with some parameters only.
-    some_probabilities: offers.some_probabilities = true;
-    /// Takes exactly two classes.
-    two_classes: roles.two_classes = true;
-    /// Wants columns on one scale.
-    scaling: wants_scaling = true;
-    /// Needs a target above zero with its default parameters.
-    positive: positive_target = true;
-    /// A comparison leaves it out unless it is named.
-    only_by_name: only_by_name = true;
-    /// Its models store training rows.
-    rows_stored: stores_rows = true;
-}
-
-impl About {
-    /// Also a transformer: PCA-like clusterers, encoders of a model's own.
-    #[must_use]
-    pub const fn also_transformer(mut self) -> Self {
-        self.roles.transformer = true;
-        self
-    }
-
-    /// Other names on the command line.
-    #[must_use]
-    pub const fn alias(mut self, aliases: &'static [&'static str]) -> Self {
-        self.aliases = aliases;
-        self
-    }
-
-    /// Order of simplicity.
-    #[must_use]
-    pub const fn complexity(mut self, complexity: u8) -> Self {
-        self.complexity = complexity;
-        self
-    }
-
-    /// Time and memory.
-    #[must_use]
-    pub const fn cost(mut self, cost: &'static str) -> Self {
-        self.cost = cost;
-        self
-    }
-
-    /// Where the method comes from.
-    #[must_use]
-    pub const fn reference(mut self, reference: &'static str) -> Self {
-        self.reference = reference;
-        self
-    }
-
-    /// Common checks that do not hold, with reasons.
-    #[must_use]
-    pub const fn exempt(mut self, exempt: &'static [(&'static str, &'static str)]) -> Self {
-        self.exempt = exempt;
-        self
     }
 }
 

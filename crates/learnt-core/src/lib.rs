@@ -29,12 +29,12 @@ pub mod prelude {
     pub use crate::context::Context;
     pub use crate::data::{
         Column, ColumnKind, Dataset, Frame, Label, MatRef, Matrix, OwnedDataset, OwnedTarget,
-        Schema, Table, Target,
+        Schema, Sequences, Table, Target,
     };
     pub use crate::error::{Code, Error, Result};
     pub use crate::estimator::{
-        About, AnyEstimator, Classifier, Clusterer, Entry, Estimator, Model, Regressor, Roles,
-        Transformer, entry,
+        About, AnyEstimator, Classifier, Clusterer, Decoder, Density, Detector, Entry, Estimator,
+        Model, Regressor, Roles, Transformer, entry,
     };
     pub use crate::function::{
         Callable, Classes, Function, FunctionEntry, FunctionKind, Inputs, Output, function,

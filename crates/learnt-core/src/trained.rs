@@ -1,15 +1,24 @@
 //! A trained model with everything that a file, a command or Python needs around it: the learner and
 //! its parameters, the columns it was trained on, classes, seed, warnings and self-test rows.
 
+mod gate;
+mod history;
+mod self_test;
+
+pub use crate::estimator::Prediction;
+pub use gate::{Missing, Rows, accepts_of, check_rows};
+pub use history::{Examples, History, Unknown};
+
 use crate::answer::Answer;
-use crate::context::{Context, Recorder};
-use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
-use crate::error::{Code, Error, Result, nearest, plain};
-use crate::estimator::{About, AnyEstimator, Entry, Model};
+use crate::context::{Context, Recorder, Traced};
+use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table, Target};
+use crate::error::{Code, Error, Result, plain};
+use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
 use crate::params::{Value, all_values};
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid};
 use crate::rounds::{self, Outline, Source};
+use self_test::ranges_of;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -22,66 +31,18 @@ pub struct Trained {
     pub model: Box<dyn Model>,
     /// What it was trained with and on.
     pub history: History,
+    /// What the fit gave beside the model, in memory only: a file holds neither.
+    pub outcome: Outcome,
 }
 
-/// What a model was trained with and on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct History {
-    /// All parameters.
-    pub params: Vec<(String, Value)>,
-    /// The input columns.
-    pub schema: Schema,
-    /// Names of the target columns; empty if unknown.
-    pub targets: Vec<String>,
-    /// Classes of the target, in order of their codes.
-    pub classes: Vec<Label>,
-    /// What prediction does with a category that training did not see.
-    pub unknown: Unknown,
-    /// The seed of the run.
-    pub seed: u64,
-    /// Number of training rows.
-    pub rows: u64,
-    /// SHA-256 of the training file, if it was one.
-    pub digest: Option<String>,
-    /// What the user was warned of.
-    pub warnings: Vec<String>,
-    /// The version that trained it.
-    pub version: String,
-    /// Synthetic inputs with the outputs they had after training.
-    pub examples: Option<Examples>,
-}
-
-/// What prediction does with a category that training did not see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unknown {
-    /// Refuses, and lists the values.
-    #[default]
-    Error,
-    /// Treats it as missing.
-    Missing,
-}
-
-/// Synthetic rows inside the ranges of the training columns, and what the model gave for them.
-/// Never training rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Examples {
-    /// Inputs.
-    pub inputs: Matrix,
-    /// Outputs.
-    pub outputs: Matrix,
-}
-
-/// What a model says about new rows.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Prediction {
-    /// Numbers, one column per output.
-    Real(Matrix),
-    /// Codes of classes.
-    Class(Vec<u32>),
-    /// Clusters; `None` is noise.
-    Cluster(Vec<Option<u32>>),
-    /// A transformed table.
-    Table(Table),
+/// What a fit gives beside the model. Not part of a model file, so that files of equal fits have
+/// equal bytes and hold nothing about single training rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The cluster of each training row, `None` for noise; empty for other roles.
+    pub labels: Vec<Option<u32>>,
+    /// The objective after each iteration.
+    pub trace: Vec<Traced>,
 }
 
 impl Trained {
@@ -92,7 +53,7 @@ impl Trained {
         targets: &[String],
         run: &Context,
     ) -> Result<Trained> {
-        Self::made(learner, data, targets, run, |run| learner.fit_any(data, run))
+        Self::from_rows(learner, data, targets, run, |run| learner.fit_any(data, run))
     }
 
     /// Trains a learner over blocks, for data larger than memory.
@@ -133,14 +94,14 @@ impl Trained {
         run: &Context,
     ) -> Result<Trained> {
         match before {
-            Some(before) => before.go_on(learner, data, targets, run),
-            None => {
-                Self::made(learner, data, targets, run, |run| learner.update_any(None, data, run))
-            }
+            Some(before) => before.updated(learner, data, targets, run),
+            None => Self::from_rows(learner, data, targets, run, |run| {
+                learner.update_any(None, data, run)
+            }),
         }
     }
 
-    fn go_on(
+    fn updated(
         &self,
         learner: &dyn AnyEstimator,
         data: &Dataset,
@@ -166,7 +127,8 @@ impl Trained {
         history
             .warnings
             .extend(new.into_iter().filter(|text| !self.history.warnings.contains(text)));
-        let mut trained = Trained { about: learner.about(), model, history };
+        let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
+        let mut trained = Trained { about: learner.about(), model, history, outcome };
         trained.history.examples = self
             .history
             .examples
@@ -207,7 +169,7 @@ impl Trained {
     }
 
     /// A model of these rows with its history.
-    fn made(
+    fn from_rows(
         learner: &dyn AnyEstimator,
         data: &Dataset,
         targets: &[String],
@@ -219,7 +181,10 @@ impl Trained {
         let outline = rounds::InMemory::new(*data);
         let rows = data.nrows().min(rounds::block_rows(data.x.ncols()));
         let ranges = ranges_of(&data.x.rows(0, rows));
-        Self::assemble(learner, model, &outline.outline(), &ranges, targets, &recorder, run)
+        let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
+        let outline = outline.outline();
+        let trained = Self::assemble(learner, model, &outline, &ranges, targets, &recorder, run)?;
+        Ok(Trained { outcome, ..trained })
     }
 
     fn assemble(
@@ -244,91 +209,77 @@ impl Trained {
             version: env!("CARGO_PKG_VERSION").to_string(),
             examples: None,
         };
-        let mut trained = Trained { about: learner.about(), model, history };
+        let outcome = Outcome { labels: Vec::new(), trace: recorder.trace() };
+        let mut trained = Trained { about: learner.about(), model, history, outcome };
         trained.history.examples = trained.make_examples(ranges);
         Ok(trained)
     }
 
-    /// Input rows as the model knows them: columns by name, categories by level. Extra columns are
-    /// ignored; [`Trained::extra_columns`] names them.
-    pub fn align(&self, x: &Frame) -> Result<Table> {
-        let schema = &self.history.schema;
-        let source = self.positions(x.schema())?;
-        let mut values = Matrix::zeros(x.nrows(), schema.len());
-        for (j, &from) in source.iter().enumerate() {
-            let (wanted, given) = (schema.column(j), x.schema().column(from));
-            let recoded = recode(wanted, given, x, from, self.history.unknown)?;
-            for (i, value) in recoded.into_iter().enumerate() {
-                values[(i, j)] = value;
-            }
-        }
-        Table::new(values, schema.clone())
-    }
-
-    /// Calls `f` with the rows as the model knows them, without a copy where they already are.
-    pub fn with_aligned<T>(&self, x: &Frame, f: impl FnOnce(&Frame) -> Result<T>) -> Result<T> {
-        if *x.schema() == self.history.schema {
-            return f(x);
-        }
-        let table = self.align(x)?;
-        f(&table.frame())
-    }
-
-    /// Columns of `x` that the model does not use.
-    pub fn extra_columns<'s>(&self, x: &'s Schema) -> Vec<&'s str> {
-        x.names().filter(|name| self.history.schema.position(name).is_none()).collect()
-    }
-
-    /// Where each training column stands in the given schema.
-    fn positions(&self, given: &Schema) -> Result<Vec<usize>> {
-        let index: BTreeMap<&str, usize> = given.names().zip(0..).collect();
-        let schema = &self.history.schema;
-        let missing: Vec<&str> = schema.names().filter(|name| !index.contains_key(name)).collect();
-        if missing.is_empty() {
-            return Ok(schema.names().map(|name| index[name]).collect());
-        }
-        let extra: Vec<&str> = self.extra_columns(given);
-        let suggestion = missing.iter().find_map(|name| {
-            nearest(name, &extra)
-                .map(|near| format!("did you mean column '{}' for '{}'?", plain(near), plain(name)))
-        });
-        let shown: Vec<String> =
-            missing.iter().take(5).map(|name| format!("'{}'", plain(name))).collect();
-        let more = if missing.len() > 5 {
-            format!(" and {} more", missing.len() - 5)
-        } else {
-            String::new()
-        };
-        let message = format!(
-            "the columns differ from those the model was trained on; missing: {}{more}",
-            shown.join(", ")
-        );
-        let hint =
-            suggestion.unwrap_or_else(|| "`learnt inspect MODEL --schema` lists them".to_string());
-        Err(Error::new(Code::Schema, message).column(missing[0]).hint(hint))
-    }
-
-    /// What the model says about new rows, by its first role: regression, classification,
-    /// clustering, transformation.
+    /// The prediction for new rows by the model's first role, in the order of [`ROLES`].
     pub fn predict(&self, x: &Frame, run: &Context) -> Result<Prediction> {
-        self.with_aligned(x, |x| self.predict_aligned(x, run))
+        self.call("predict", &self.admit(x, None, Missing::Error, run)?, run)
     }
 
-    fn predict_aligned(&self, x: &Frame, run: &Context) -> Result<Prediction> {
-        let model = &self.model;
-        if let Some(regressor) = model.as_regressor() {
-            return regressor.predict_in(x, run).map(Prediction::Real);
+    /// Class probabilities of new rows.
+    pub fn probabilities(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let rows = self.admit(x, None, Missing::Error, run)?;
+        self.call("probabilities", &rows, run).map(Prediction::into_matrix)
+    }
+
+    /// What the model gives for admitted rows by a method of its roles; `predict` is the first of
+    /// the first role.
+    pub fn call(&self, method: &str, rows: &Rows, run: &Context) -> Result<Prediction> {
+        let method = self.method(method)?;
+        (method.call)(self.model.as_ref(), &rows.admitted(), run)
+    }
+
+    /// The names of all methods that its roles have.
+    pub fn methods(&self) -> impl Iterator<Item = &'static str> {
+        let played = ROLES.iter().filter(|role| (role.played_by)(self.model.as_ref()));
+        played.flat_map(|role| role.methods.iter().map(|method| method.name))
+    }
+
+    fn method(&self, name: &str) -> Result<&'static Method> {
+        let wanted = name.replace('-', "_");
+        if wanted == "predict" {
+            return Ok(&self.first_role()?.methods[0]);
         }
-        if let Some(classifier) = model.as_classifier() {
-            return classifier.classify_in(x, run).map(Prediction::Class);
+        let all = || ROLES.iter().flat_map(|role| role.methods.iter().map(move |m| (role, m)));
+        match all().find(|(_, method)| method.name == wanted) {
+            Some((role, method)) if (role.played_by)(self.model.as_ref()) => Ok(method),
+            Some((role, _)) => {
+                Err(Error::unsupported(format!("{} is not a {}", self.about.name(), role.name)))
+            }
+            None => Err(Error::unknown("method", name, self.methods())),
         }
-        if let Some(clusterer) = model.as_clusterer() {
-            return clusterer.assign_in(x, run).map(Prediction::Cluster);
-        }
-        if let Some(transformer) = model.as_transformer() {
-            return transformer.transform_in(x, run).map(Prediction::Table);
-        }
-        Err(Error::unsupported("this model makes no predictions"))
+    }
+
+    fn first_role(&self) -> Result<&'static Role> {
+        ROLES
+            .iter()
+            .find(|role| (role.played_by)(self.model.as_ref()))
+            .ok_or_else(|| Error::unsupported("this model makes no predictions"))
+    }
+
+    /// The rows before the transformation; transformed rows need no names.
+    pub fn inverse_transform(&self, values: crate::data::MatRef, run: &Context) -> Result<Table> {
+        let transformer = self.model.as_transformer().ok_or_else(|| {
+            Error::unsupported(format!("{} is not a transformer", self.about.name()))
+        })?;
+        let schema = Schema::unnamed(values.ncols());
+        let rows = Frame::new(values, &schema)?;
+        let accepts = Accepts { missing: self.accepts().missing, ..Accepts::default() };
+        rows.check(accepts, run).map_err(|error| error.within(self.about.name()))?;
+        transformer.inverse_transform_in(&rows, run)
+    }
+
+    /// Rows drawn from the model's density, with the columns of the training rows.
+    pub fn sample(&self, rows: usize, run: &Context) -> Result<Table> {
+        let density = self
+            .model
+            .as_density()
+            .ok_or_else(|| Error::unsupported(format!("{} is not a density", self.about.name())))?;
+        Table::new(density.sample(rows, run)?, self.history.schema.clone())
     }
 
     /// The answer to a question by name; rows are matched to those of training.
@@ -351,81 +302,10 @@ impl Trained {
         };
         self.with_aligned(&data.x, |x| {
             let data = Dataset { x: *x, ..data };
+            data.check(self.accepts(), false, run)
+                .map_err(|error| error.within(self.about.name()))?;
             self.model.answer(&question.ask(arguments, Some(data), *run)?)
         })
-    }
-
-    /// Class probabilities of new rows.
-    pub fn probabilities(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let classifier = self.model.as_classifier().ok_or_else(|| {
-            Error::unsupported(format!("{} is not a classifier", self.about.name()))
-        })?;
-        self.with_aligned(x, |x| classifier.probabilities_in(x, run))
-    }
-
-    /// The numbers that self-tests compare: probabilities where offered, else the prediction.
-    fn outputs(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        if let Some(classifier) = self.model.as_classifier()
-            && let Ok(probabilities) = classifier.probabilities_in(x, run)
-        {
-            return Ok(probabilities);
-        }
-        Ok(match self.predict_aligned(x, run)? {
-            Prediction::Real(values) => values,
-            Prediction::Class(codes) => {
-                Matrix::column_vector(codes.into_iter().map(f64::from).collect())
-            }
-            Prediction::Cluster(labels) => {
-                let code = |label: Option<u32>| label.map_or(-1.0, f64::from);
-                Matrix::column_vector(labels.into_iter().map(code).collect())
-            }
-            Prediction::Table(table) => table.into_parts().0,
-        })
-    }
-
-    /// Eight rows that fill the ranges of the columns evenly, with their outputs.
-    fn make_examples(&self, ranges: &[(f64, f64)]) -> Option<Examples> {
-        const ROWS: usize = 8;
-        let schema = &self.history.schema;
-        let spread = |i: usize, j: usize| {
-            let golden = 0.618_033_988_749_895 * (i + 1) as f64 + 0.414_213_562_373_095 * j as f64;
-            golden - golden.floor()
-        };
-        let inputs = Matrix::from_fn(ROWS, schema.len(), |i, j| match &schema.column(j).kind {
-            ColumnKind::Categorical { levels, .. } if levels.is_empty() => f64::NAN,
-            ColumnKind::Categorical { levels, .. } => ((i + j) % levels.len()) as f64,
-            ColumnKind::Numeric => {
-                let (low, high) = ranges.get(j).copied().unwrap_or_default();
-                low + (high - low) * spread(i, j)
-            }
-        });
-        self.outputs_of(&inputs)
-    }
-
-    /// Self-test rows with what the model gives for them.
-    fn outputs_of(&self, inputs: &Matrix) -> Option<Examples> {
-        let frame = Frame::new(inputs.view(), &self.history.schema).ok()?;
-        let outputs = self.outputs(&frame, &Context::default().with_threads(1)).ok()?;
-        Some(Examples { inputs: inputs.clone(), outputs })
-    }
-
-    /// Repeats the self-test; true if every output has the same bits. `None` without a self-test.
-    pub fn verify(&self) -> Result<Option<bool>> {
-        let same = |(a, b): &(f64, f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
-        Ok(self.self_test()?.map(|pairs| pairs.iter().all(same)))
-    }
-
-    /// Outputs of the self-test rows now, each beside the one in the file. `None` without a
-    /// self-test.
-    pub fn self_test(&self) -> Result<Option<Vec<(f64, f64)>>> {
-        let Some(examples) = &self.history.examples else { return Ok(None) };
-        let frame = Frame::new(examples.inputs.view(), &self.history.schema)?;
-        let outputs = self.outputs(&frame, &Context::default().with_threads(1))?;
-        let (now, then) = (outputs.as_slice(), examples.outputs.as_slice());
-        if now.len() != then.len() {
-            return Err(invalid("the self-test has another number of outputs"));
-        }
-        Ok(Some(now.iter().copied().zip(then.iter().copied()).collect()))
     }
 
     /// The bytes of a model file. Equal fits give equal bytes.
@@ -460,27 +340,9 @@ impl Trained {
                 _ => Error::new(Code::FileInvalid, error.message()),
             }
         })?;
-        let trained = Trained { about: entry.about, model, history };
+        let trained = Trained { about: entry.about, model, history, outcome: Outcome::default() };
         trained.check_widths()?;
         Ok(trained)
-    }
-
-    /// A first prediction finds models whose parts do not fit their columns or classes.
-    fn check_widths(&self) -> Result<()> {
-        let Some(examples) = &self.history.examples else { return Ok(()) };
-        let frame = Frame::new(examples.inputs.view(), &self.history.schema)
-            .map_err(|error| invalid(error.message()))?;
-        let outputs = self
-            .outputs(&frame, &Context::default().with_threads(1))
-            .map_err(|error| invalid(error.message()))?;
-        let fits = (outputs.nrows(), outputs.ncols())
-            == (examples.outputs.nrows(), examples.outputs.ncols());
-        let classes = self.history.classes.len();
-        let probabilities = self.model.as_classifier().is_some() && self.about.offers.probabilities;
-        match fits && (!probabilities || outputs.ncols() == classes) {
-            true => Ok(()),
-            false => Err(invalid("the model's outputs do not fit its classes")),
-        }
     }
 
     /// The model of a part of this one, as a model of its own.
@@ -499,7 +361,7 @@ impl Trained {
             examples: None,
             ..self.history.clone()
         };
-        Trained { about: part.about, model, history }
+        Trained { about: part.about, model, history, outcome: Outcome::default() }
     }
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.
@@ -513,6 +375,29 @@ impl Trained {
         let bytes = std::fs::read(path).map_err(|error| Error::from(error).within(&place))?;
         Self::from_bytes(&bytes, find).map_err(|error| error.within(&place))
     }
+}
+
+impl Outcome {
+    /// Clusters as the fit found them, else by assigning the training rows.
+    fn of(model: &dyn Model, data: &Dataset, recorder: &Recorder, run: &Context) -> Outcome {
+        let labels = model.as_clusterer().map_or(Vec::new(), |clusterer| {
+            let found = clusterer.labels();
+            match found.len() == data.nrows() {
+                true => found,
+                false => clusterer
+                    .assign_in(&data.x, run)
+                    .unwrap_or_else(|_| with_zero_weights(&found, data)),
+            }
+        });
+        Outcome { labels, trace: recorder.trace() }
+    }
+}
+
+/// Labels of all rows from those of the rows that count: rows of weight zero have none.
+fn with_zero_weights(found: &[Option<u32>], data: &Dataset) -> Vec<Option<u32>> {
+    let mut found = found.iter().copied();
+    let label = |i: usize| if data.weight(i) > 0.0 { found.next().flatten() } else { None };
+    (0..data.nrows()).map(label).collect()
 }
 
 /// Checks every block as `Estimator::fit` checks the whole, before the learner sees it.
@@ -538,177 +423,6 @@ impl Source for Checked<'_> {
                 &alone,
             )?;
             f(block)
-        })
-    }
-}
-
-/// Smallest and largest finite value of each column; 0 and 0 if there is none.
-fn ranges_of(x: &Frame) -> Vec<(f64, f64)> {
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); x.ncols()];
-    for i in 0..x.nrows() {
-        for (j, (low, high)) in ranges.iter_mut().enumerate() {
-            let value = x.values().at(i, j);
-            if value.is_finite() {
-                (*low, *high) = (low.min(value), high.max(value));
-            }
-        }
-    }
-    ranges
-        .into_iter()
-        .map(|(low, high)| if low <= high { (low, high) } else { (0.0, 0.0) })
-        .collect()
-}
-
-/// One column in the model's coding.
-fn recode(
-    wanted: &Column,
-    given: &Column,
-    x: &Frame,
-    from: usize,
-    unknown: Unknown,
-) -> Result<Vec<f64>> {
-    let values = x.values().column(from);
-    match (wanted.levels(), given.levels()) {
-        (None, None) => Ok(values),
-        (None, Some(levels)) => {
-            let first = values.iter().find(|v| !v.is_nan()).and_then(|&v| levels.get(v as usize));
-            let message = format!(
-                "column '{}' was numeric in training, and now holds text such as '{}'",
-                plain(&wanted.name),
-                plain(first.map_or("", String::as_str))
-            );
-            Err(Error::new(Code::Schema, message).column(&wanted.name))
-        }
-        (Some(known), Some(levels)) => {
-            let codes: BTreeMap<&str, f64> =
-                known.iter().map(String::as_str).zip((0..).map(f64::from)).collect();
-            let map: Vec<Option<f64>> =
-                levels.iter().map(|l| codes.get(l.as_str()).copied()).collect();
-            let name = |v: f64| levels.get(v as usize).cloned().unwrap_or_default();
-            let code = |v: f64| map.get(v as usize).copied().flatten();
-            translate(wanted, &values, code, name, unknown)
-        }
-        (Some(known), None) => {
-            let codes: BTreeMap<&str, f64> =
-                known.iter().map(String::as_str).zip((0..).map(f64::from)).collect();
-            let code = |v: f64| codes.get(v.to_string().as_str()).copied();
-            translate(wanted, &values, code, |v| v.to_string(), unknown)
-        }
-    }
-}
-
-fn translate(
-    wanted: &Column,
-    values: &[f64],
-    code: impl Fn(f64) -> Option<f64>,
-    name: impl Fn(f64) -> String,
-    unknown: Unknown,
-) -> Result<Vec<f64>> {
-    let mut unseen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut out = Vec::with_capacity(values.len());
-    for &value in values {
-        let translated = if value.is_nan() { Some(f64::NAN) } else { code(value) };
-        if translated.is_none() && unknown == Unknown::Error {
-            *unseen.entry(name(value)).or_default() += 1;
-        }
-        out.push(translated.unwrap_or(f64::NAN));
-    }
-    if unseen.is_empty() {
-        return Ok(out);
-    }
-    let shown: Vec<String> = unseen
-        .iter()
-        .take(5)
-        .map(|(level, count)| format!("'{}' ({count})", plain(level)))
-        .collect();
-    let message = format!(
-        "column '{}' holds {} categories that were not in training: {}",
-        plain(&wanted.name),
-        unseen.len(),
-        shown.join(", ")
-    );
-    Err(Error::new(Code::Category, message)
-        .column(&wanted.name)
-        .hint("fit with --unknown missing to treat them as missing"))
-}
-
-const FIELDS: &[&str] = &[
-    "param_names",
-    "param_values",
-    "schema",
-    "targets",
-    "classes",
-    "unknown",
-    "seed",
-    "rows",
-    "digest",
-    "warnings",
-    "version",
-    "example_inputs",
-    "example_outputs",
-];
-
-impl Stored for History {
-    fn to_node(&self) -> Node {
-        let (names, values): (Vec<String>, Vec<String>) = self
-            .params
-            .iter()
-            .map(|(name, value)| (name.clone(), value.to_json().to_string()))
-            .unzip();
-        let inputs = self.examples.as_ref().map(|examples| examples.inputs.clone());
-        let outputs = self.examples.as_ref().map(|examples| examples.outputs.clone());
-        let unknown = if self.unknown == Unknown::Error { "error" } else { "missing" };
-        let nodes = [
-            names.to_node(),
-            values.to_node(),
-            self.schema.to_node(),
-            self.targets.to_node(),
-            self.classes.to_node(),
-            Node::Text(unknown.to_string()),
-            Node::Text(self.seed.to_string()),
-            self.rows.to_node(),
-            self.digest.to_node(),
-            self.warnings.to_node(),
-            self.version.to_node(),
-            inputs.to_node(),
-            outputs.to_node(),
-        ];
-        Node::Map(FIELDS.iter().map(ToString::to_string).zip(nodes).collect())
-    }
-
-    fn from_node(node: &Node) -> Result<Self> {
-        node.only("history", FIELDS)?;
-        let names: Vec<String> = node.field("param_names")?;
-        let values: Vec<String> = node.field("param_values")?;
-        if names.len() != values.len() {
-            return Err(invalid("parameters without values"));
-        }
-        let values: Vec<Value> = values
-            .into_iter()
-            .map(|text| Value::from_node(&Node::Text(text)))
-            .collect::<Result<_>>()?;
-        let inputs: Option<Matrix> = node.field("example_inputs")?;
-        let outputs: Option<Matrix> = node.field("example_outputs")?;
-        let classes: Vec<Label> = node.field("classes")?;
-        if classes.windows(2).any(|pair| pair[0].order(&pair[1]) != std::cmp::Ordering::Less) {
-            return Err(invalid("classes out of order"));
-        }
-        Ok(History {
-            params: names.into_iter().zip(values).collect(),
-            schema: node.field("schema")?,
-            targets: node.field("targets")?,
-            classes,
-            unknown: match node.field::<String>("unknown")?.as_str() {
-                "error" => Unknown::Error,
-                "missing" => Unknown::Missing,
-                _ => return Err(invalid("an unknown policy for unseen categories")),
-            },
-            seed: node.field::<String>("seed")?.parse().map_err(|_| invalid("the seed"))?,
-            rows: node.field("rows")?,
-            digest: node.field("digest")?,
-            warnings: node.field("warnings")?,
-            version: node.field("version")?,
-            examples: inputs.zip(outputs).map(|(inputs, outputs)| Examples { inputs, outputs }),
         })
     }
 }

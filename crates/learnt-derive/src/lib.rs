@@ -106,16 +106,19 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 ///
 /// On the struct, `#[model(...)]` takes
 ///
-/// - the roles `regressor`, `classifier`, `transformer`, `clusterer`;
+/// - roles by name, such as `regressor` or `density`: those of the core's table;
 /// - `version = N` of the stored form, else 1;
 /// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
 /// - `report = method`: `fn(&self) -> Answer`;
 /// - `converged = name`: a `bool` field, or a method where no field has the name;
+/// - `accepts = method`: `fn(&self) -> Accepts`, where inputs may hold other things than the facts
+///   about the learner say;
 /// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields;
 /// - `parts = method`: `fn(&self, &Schema, &[Label]) -> Result<Vec<FittedPart<'_>>>`.
 ///
 /// On a public field, `#[model(name = "...")]` renames the attribute (not the stored value), and
-/// `#[model(hidden)]` leaves it out.
+/// `#[model(hidden)]` leaves it out. A field with `#[model(transient)]` is what the fit gave about its
+/// training rows: it is an attribute in memory, is not stored, and is its default after loading.
 #[proc_macro_derive(Model, attributes(model))]
 pub fn model(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);

@@ -6,16 +6,8 @@ use crate::input::{
 use crate::stored;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use std::collections::BTreeSet;
-use syn::{DeriveInput, Field, Ident, LitInt, LitStr, Result, Type, Visibility};
-
-/// Roles and the traits that go with them.
-const ROLES: [(&str, &str); 4] = [
-    ("regressor", "Regressor"),
-    ("classifier", "Classifier"),
-    ("transformer", "Transformer"),
-    ("clusterer", "Clusterer"),
-];
+use std::collections::BTreeMap;
+use syn::{DeriveInput, Field, Ident, LitInt, LitStr, Result, Token, Type, Visibility};
 
 /// The implementations of `Model`, `Described` and `Stored`.
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -32,7 +24,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 /// What `#[model(...)]` says about the struct.
 #[derive(Default)]
 struct Options {
-    roles: BTreeSet<String>,
+    roles: BTreeMap<String, Ident>,
     version: Option<LitInt>,
     validate: Option<Ident>,
     report: Option<Ident>,
@@ -40,6 +32,7 @@ struct Options {
     attributes: Option<Ident>,
     questions: Option<Ident>,
     parts: Option<Ident>,
+    accepts: Option<Ident>,
 }
 
 impl Options {
@@ -52,20 +45,20 @@ impl Options {
             "converged" => once(&mut options.converged, name(meta)?, meta),
             "attributes" => once(&mut options.attributes, name(meta)?, meta),
             "questions" => once(&mut options.questions, name(meta)?, meta),
+            "accepts" => once(&mut options.accepts, name(meta)?, meta),
             "parts" => once(&mut options.parts, name(meta)?, meta),
-            role if ROLES.iter().any(|(known, _)| *known == role) => {
-                match options.roles.insert(role.to_string()) {
-                    true => Ok(()),
-                    false => Err(meta.error("given twice")),
+            role if !role.is_empty() && !meta.input.peek(Token![=]) => {
+                let word = meta.path.require_ident()?.clone();
+                match options.roles.insert(role.to_string(), word) {
+                    None => Ok(()),
+                    Some(_) => Err(meta.error("given twice")),
                 }
             }
-            _ => {
-                let roles = ROLES.map(|(role, _)| role).join(", ");
-                let known = format!(
-                    "{roles}, version, validate, report, converged, attributes, questions, parts"
-                );
-                Err(unknown_item(meta, &known))
-            }
+            _ => Err(unknown_item(
+                meta,
+                "the roles, version, validate, report, converged, attributes, questions, accepts, \
+                 parts",
+            )),
         })?;
         Ok(options)
     }
@@ -103,8 +96,9 @@ fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
     let mut given: Option<LitStr> = None;
     items(&field.attrs, "model", |item, meta| match item {
         "hidden" => flag(&mut hidden, meta),
+        "transient" => Ok(()),
         "name" => once(&mut given, text(meta)?, meta),
-        _ => Err(unknown_item(meta, "name, hidden")),
+        _ => Err(unknown_item(meta, "name, hidden, transient")),
     })?;
     let public = matches!(field.vis, Visibility::Public(_));
     match given {
@@ -127,13 +121,13 @@ fn model_impl(
 ) -> TokenStream {
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
-    let roles =
-        ROLES.iter().filter(|(role, _)| options.roles.contains(*role)).map(|role| role_fn(*role));
+    let roles = options.roles.values().map(role_fn);
     let attributes = attributes_expression(options, attributes);
     let report = options.report.as_ref().map(report_fn);
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
     let questions = options.questions.as_ref().map(|_| questions_fns());
     let parts = options.parts.as_ref().map(parts_fn);
+    let accepts = options.accepts.as_ref().map(accepts_fn);
     quote! {
         #[automatically_derived]
         impl #impl_generics ::learnt_core::estimator::Model for #ident #type_generics #where_clause {
@@ -153,6 +147,7 @@ fn model_impl(
             #converged
             #questions
             #parts
+            #accepts
         }
     }
 }
@@ -184,13 +179,25 @@ fn parts_fn(method: &Ident) -> TokenStream {
     }
 }
 
-fn role_fn((role, role_trait): (&str, &str)) -> TokenStream {
-    let (method, role_trait) = (format_ident!("as_{role}"), format_ident!("{role_trait}"));
+/// `as_density`, by the trait `Density`: the table of roles in the core says which there are.
+fn role_fn(role: &Ident) -> TokenStream {
+    let word = role.to_string();
+    let capital = word[..1].to_uppercase() + &word[1..];
+    let method = format_ident!("as_{word}", span = role.span());
+    let role_trait = format_ident!("{capital}", span = role.span());
     quote! {
         fn #method(
             &self,
         ) -> ::core::option::Option<&dyn ::learnt_core::estimator::#role_trait> {
             ::core::option::Option::Some(self)
+        }
+    }
+}
+
+fn accepts_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn accepts(&self) -> ::core::option::Option<::learnt_core::estimator::Accepts> {
+            ::core::option::Option::Some(self.#method())
         }
     }
 }
@@ -288,6 +295,25 @@ mod tests {
     }
 
     #[test]
+    fn transient_fields_are_shown_and_not_stored() {
+        let input: DeriveInput = parse_quote! {
+            #[model(clusterer, density)]
+            struct M {
+                pub weight: f64,
+                #[model(transient)]
+                pub labels: Vec<u32>,
+            }
+        };
+        let code = derive(&input).unwrap().to_string();
+        let shown =
+            quote!(("labels", <Vec<u32> as ::learnt_core::persist::Stored>::to_node(&self.labels)));
+        assert!(code.contains(&shown.to_string()));
+        assert!(code.contains(&quote!(labels: ::core::default::Default::default()).to_string()));
+        assert!(!code.contains(&quote!(::std::string::String::from("labels")).to_string()));
+        assert!(code.contains("as_density") && code.contains("as_clusterer"));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let error = |input: DeriveInput| derive(&input).err().map(|e| e.to_string()).unwrap();
         assert!(
@@ -300,7 +326,7 @@ mod tests {
         );
         assert!(
             error(parse_quote!(
-                #[model(ranker)]
+                #[model(ranker = 3)]
                 struct M {
                     a: f64,
                 }

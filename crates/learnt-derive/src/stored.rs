@@ -6,7 +6,7 @@ use crate::input::{
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::BTreeSet;
-use syn::{Data, DeriveInput, Field, Fields, Ident, Result, Variant};
+use syn::{Data, DeriveInput, Field, Fields, Ident, Result, Token, Variant};
 
 /// The implementation of `Stored` for a struct or an enum.
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -75,7 +75,8 @@ fn struct_code(input: &DeriveInput, fields: &[&Field]) -> (TokenStream, TokenStr
 
 /// A `Node::Map` of these fields; `values` are references to what they hold.
 fn map(fields: &[&Field], values: impl Iterator<Item = TokenStream>) -> TokenStream {
-    let entries = fields.iter().zip(values).map(|(field, value)| {
+    let kept = fields.iter().zip(values).filter(|(field, _)| !transient(field));
+    let entries = kept.map(|(field, value)| {
         let (name, ty) = (field_name(field), &field.ty);
         let node = quote!(<#ty as ::learnt_core::persist::Stored>::to_node(#value));
         quote!((::std::string::String::from(#name), #node))
@@ -95,12 +96,28 @@ fn read_fields(
     let names = fields.iter().map(|field| field_name(field));
     let values = fields.iter().map(|field| {
         let (ident, ty, name) = (&field.ident, &field.ty, field_name(field));
-        quote!(#ident: #node.field::<#ty>(#name)?)
+        match transient(field) {
+            true => quote!(#ident: ::core::default::Default::default()),
+            false => quote!(#ident: #node.field::<#ty>(#name)?),
+        }
     });
     quote! {{
         #node.only(#what, &[#(#names),*])?;
         #path { #(#values),* }
     }}
+}
+
+/// Whether `#[model(transient)]` keeps the field out of files. Older files may hold it.
+fn transient(field: &Field) -> bool {
+    let mut found = false;
+    let _ = items(&field.attrs, "model", |item, meta| {
+        found |= item == "transient";
+        match meta.input.peek(Token![=]) {
+            true => meta.value()?.parse::<syn::Expr>().map(drop),
+            false => Ok(()),
+        }
+    });
+    found
 }
 
 fn enum_code(input: &DeriveInput) -> Result<(TokenStream, TokenStream)> {

@@ -1,4 +1,4 @@
-//! A table into inputs, target, weights and groups.
+//! A table into inputs, target, weights, groups and sequences.
 //!
 //! The target decides the task, and the choice is stated. A target of categories is classified; a
 //! target of numbers is regressed. Doubtful targets ask for the task instead: at most ten different
@@ -6,25 +6,25 @@
 //! have their own (they look like names).
 
 use learnt_core::data::{
-    Column, ColumnKind, Label, MatRef, Matrix, OwnedDataset, OwnedTarget, Schema, Table,
+    Column, ColumnKind, Label, MatRef, Matrix, OwnedDataset, OwnedTarget, Schema, Table, offsets_of,
 };
 use learnt_core::error::{Code, Error, Result, plain};
 
 /// What is to be learnt about a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum TargetTask {
     /// Its class.
     Classify,
     /// Its value.
     Regress,
 }
 
-impl Task {
+impl TargetTask {
     /// From `classify` or `regress`.
-    pub fn parse(name: &str) -> Result<Task> {
+    pub fn parse(name: &str) -> Result<TargetTask> {
         match name {
-            "classify" => Ok(Task::Classify),
-            "regress" => Ok(Task::Regress),
+            "classify" => Ok(TargetTask::Classify),
+            "regress" => Ok(TargetTask::Regress),
             _ => Err(Error::unknown("task", name, ["classify", "regress"])),
         }
     }
@@ -32,17 +32,19 @@ impl Task {
 
 /// Which columns of a table are not inputs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Roles<'a> {
+pub struct ColumnRoles<'a> {
     /// The columns to be predicted.
     pub targets: &'a [String],
     /// How much each row counts.
     pub weight: Option<&'a str>,
     /// Which rows belong together.
     pub group: Option<&'a str>,
+    /// Consecutive rows with the same value are one sequence.
+    pub sequence: Option<&'a str>,
     /// What is to be learnt; found from the target otherwise.
-    pub task: Option<Task>,
+    pub task: Option<TargetTask>,
     /// What a target of few whole numbers is taken for, if that is not said.
-    pub leaning: Option<Task>,
+    pub leaning: Option<TargetTask>,
 }
 
 /// A data set made from a table.
@@ -53,7 +55,7 @@ pub struct Prepared {
     /// Names of the targets.
     pub targets: Vec<String>,
     /// What is to be learnt; `None` without a target.
-    pub task: Option<Task>,
+    pub task: Option<TargetTask>,
     /// Sentences that the user should read: the task, and why.
     pub notes: Vec<String>,
 }
@@ -63,8 +65,8 @@ const FEW: usize = 10;
 /// The fewest different categories that look like names.
 const MANY: usize = 20;
 
-/// Cuts a table into inputs, targets, weights and groups.
-pub fn to_dataset(table: Table, roles: &Roles) -> Result<Prepared> {
+/// Cuts a table into inputs, targets, weights, groups and sequences.
+pub fn to_dataset(table: Table, roles: &ColumnRoles) -> Result<Prepared> {
     let places = Places::find(table.schema(), roles)?;
     let frame = table.frame();
     let values = frame.values();
@@ -73,12 +75,13 @@ pub fn to_dataset(table: Table, roles: &Roles) -> Result<Prepared> {
     let weights =
         places.weight.map(|j| weights(table.schema().column(j), values, j)).transpose()?;
     let groups = places.group.map(|j| groups(values, j));
+    let sequences = places.sequence.map(|j| sequences(values, j));
     let inputs = places.inputs(table.schema().len());
     if inputs.is_empty() {
         return Err(Error::new(Code::Empty, "no input columns are left beside the target"));
     }
     let x = if inputs.len() == table.schema().len() { table } else { frame.select(&inputs) };
-    let data = OwnedDataset { x, y, weights, groups };
+    let data = OwnedDataset { x, y, weights, groups, sequences };
     Ok(Prepared { data, targets: roles.targets.to_vec(), task, notes })
 }
 
@@ -88,15 +91,17 @@ pub(crate) struct Places {
     pub(crate) targets: Vec<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) group: Option<usize>,
+    pub(crate) sequence: Option<usize>,
 }
 
 impl Places {
     /// Finds them by name; a misspelt name gets its neighbour.
-    pub(crate) fn find(schema: &Schema, roles: &Roles) -> Result<Places> {
+    pub(crate) fn find(schema: &Schema, roles: &ColumnRoles) -> Result<Places> {
         let places = Places {
             targets: roles.targets.iter().map(|name| schema.find(name)).collect::<Result<_>>()?,
             weight: roles.weight.map(|name| schema.find(name)).transpose()?,
             group: roles.group.map(|name| schema.find(name)).transpose()?,
+            sequence: roles.sequence.map(|name| schema.find(name)).transpose()?,
         };
         let mut all: Vec<usize> = places.all().collect();
         all.sort_unstable();
@@ -111,7 +116,7 @@ impl Places {
     }
 
     fn all(&self) -> impl Iterator<Item = usize> {
-        self.targets.iter().copied().chain(self.weight).chain(self.group)
+        self.targets.iter().copied().chain(self.weight).chain(self.group).chain(self.sequence)
     }
 
     /// The columns that are inputs, of `width` in all.
@@ -123,9 +128,9 @@ impl Places {
 fn target(
     table: &Table,
     places: &[usize],
-    roles: &Roles,
+    roles: &ColumnRoles,
     notes: &mut Vec<String>,
-) -> Result<(Option<OwnedTarget>, Option<Task>)> {
+) -> Result<(Option<OwnedTarget>, Option<TargetTask>)> {
     let values = table.values().view();
     match places {
         [] => Ok((None, None)),
@@ -136,8 +141,10 @@ fn target(
             let (task, note) = decide(column, &distinct, values.nrows() as u64, roles)?;
             notes.push(note);
             let y = match task {
-                Task::Regress => OwnedTarget::Real(Matrix::column_vector(values.column(*place))),
-                Task::Classify => classes_of(column, &distinct).encode(values, *place),
+                TargetTask::Regress => {
+                    OwnedTarget::Real(Matrix::column_vector(values.column(*place)))
+                }
+                TargetTask::Classify => classes_of(column, &distinct).encode(values, *place),
             };
             Ok((Some(y), Some(task)))
         }
@@ -146,12 +153,12 @@ fn target(
                 numeric_only(table.schema().column(place))?;
                 refuse_missing(table.schema().column(place), values, place)?;
             }
-            if roles.task == Some(Task::Classify) {
+            if roles.task == Some(TargetTask::Classify) {
                 let message = "several targets can only be regressed";
                 return Err(Error::new(Code::Target, message).hint("name one target"));
             }
             notes.push(format!("task: regress, {} targets", several.len()));
-            Ok((Some(OwnedTarget::Real(values.gather_columns(several))), Some(Task::Regress)))
+            Ok((Some(OwnedTarget::Real(values.gather_columns(several))), Some(TargetTask::Regress)))
         }
     }
 }
@@ -224,29 +231,32 @@ pub(crate) fn decide(
     column: &Column,
     distinct: &Distinct,
     rows: u64,
-    roles: &Roles,
-) -> Result<(Task, String)> {
+    roles: &ColumnRoles,
+) -> Result<(TargetTask, String)> {
     let name = plain(&column.name);
     let few = distinct.whole && distinct.values.len() <= FEW;
     let task = roles.task.or(roles.leaning.filter(|_| few && column.kind == ColumnKind::Numeric));
     match (&column.kind, task) {
         (ColumnKind::Categorical { levels, .. }, task) => {
             let count = levels.len();
-            if task == Some(Task::Regress) {
+            if task == Some(TargetTask::Regress) {
                 numeric_only(column)?;
             }
             if task.is_none() && count > MANY && 2 * count as u64 > rows {
                 let message = format!("target '{name}' has {count} different texts in {rows} rows");
                 return Err(ask(&column.name, message, "say --task classify if they are classes"));
             }
-            Ok((Task::Classify, format!("task: classify '{name}', {count} classes (text)")))
+            Ok((TargetTask::Classify, format!("task: classify '{name}', {count} classes (text)")))
         }
-        (ColumnKind::Numeric, Some(Task::Classify)) => {
+        (ColumnKind::Numeric, Some(TargetTask::Classify)) => {
             let count = distinct.values.len();
-            Ok((Task::Classify, format!("task: classify '{name}', {count} classes (numbers)")))
+            Ok((
+                TargetTask::Classify,
+                format!("task: classify '{name}', {count} classes (numbers)"),
+            ))
         }
-        (ColumnKind::Numeric, Some(Task::Regress)) => {
-            Ok((Task::Regress, format!("task: regress '{name}'")))
+        (ColumnKind::Numeric, Some(TargetTask::Regress)) => {
+            Ok((TargetTask::Regress, format!("task: regress '{name}'")))
         }
         (ColumnKind::Numeric, None) if few => {
             let message = format!(
@@ -256,7 +266,7 @@ pub(crate) fn decide(
             Err(ask(&column.name, message, "say --task classify or --task regress"))
         }
         (ColumnKind::Numeric, None) => {
-            Ok((Task::Regress, format!("task: regress '{name}' (numbers)")))
+            Ok((TargetTask::Regress, format!("task: regress '{name}' (numbers)")))
         }
     }
 }
@@ -334,6 +344,12 @@ pub(crate) fn text_weights(name: &str) -> Error {
     Error::new(Code::Weights, message).column(name)
 }
 
+/// Offsets of the runs of equal values; missing values are equal.
+fn sequences(values: MatRef, j: usize) -> Vec<usize> {
+    let differ = |a: f64, b: f64| a != b && !(a.is_nan() && b.is_nan());
+    offsets_of(values.nrows(), |i| differ(values.at(i - 1, j), values.at(i, j)))
+}
+
 /// Rows with equal values get equal numbers, in sorted order; missing values are one group.
 fn groups(values: MatRef, j: usize) -> Vec<u32> {
     let column = values.column(j);
@@ -359,9 +375,9 @@ mod tests {
         Table::new(values, Schema::new(vec![Column::numeric("x"), column]).unwrap()).unwrap()
     }
 
-    fn prepared(table: Table, task: Option<Task>) -> Result<Prepared> {
+    fn prepared(table: Table, task: Option<TargetTask>) -> Result<Prepared> {
         let targets = ["y".to_string()];
-        to_dataset(table, &Roles { targets: &targets, task, ..Roles::default() })
+        to_dataset(table, &ColumnRoles { targets: &targets, task, ..ColumnRoles::default() })
     }
 
     #[test]
@@ -370,11 +386,11 @@ mod tests {
         let error = prepared(numbers(), None).unwrap_err();
         assert_eq!(error.code(), Code::Target);
         assert_eq!(error.hint_text(), Some("say --task classify or --task regress"));
-        let classified = prepared(numbers(), Some(Task::Classify)).unwrap();
+        let classified = prepared(numbers(), Some(TargetTask::Classify)).unwrap();
         let Some(OwnedTarget::Class { codes, classes }) = classified.data.y else { panic!() };
         assert_eq!(codes, [0, 1, 2, 1]);
         assert_eq!(classes, [Label::Int(0), Label::Int(1), Label::Int(2)]);
-        let regressed = prepared(numbers(), Some(Task::Regress)).unwrap();
+        let regressed = prepared(numbers(), Some(TargetTask::Regress)).unwrap();
         assert!(matches!(regressed.data.y, Some(OwnedTarget::Real(_))));
     }
 
@@ -382,11 +398,11 @@ mod tests {
     fn the_task_is_stated() {
         let reals = table(vec![0.5, 1.0, 2.0], Column::numeric("y"));
         let found = prepared(reals, None).unwrap();
-        assert_eq!(found.task, Some(Task::Regress));
+        assert_eq!(found.task, Some(TargetTask::Regress));
         assert_eq!(found.notes, ["task: regress 'y' (numbers)"]);
         let levels = vec!["a".to_string(), "b".to_string()];
         let texts = table(vec![1.0, 0.0, 1.0], Column::categorical("y", levels));
-        assert_eq!(prepared(texts, None).unwrap().task, Some(Task::Classify));
+        assert_eq!(prepared(texts, None).unwrap().task, Some(TargetTask::Classify));
     }
 
     #[test]
@@ -401,8 +417,8 @@ mod tests {
     fn a_misspelt_target_gets_its_neighbour() {
         let targets = ["targett".to_string()];
         let table = table(vec![0.5], Column::numeric("target"));
-        let error =
-            to_dataset(table, &Roles { targets: &targets, ..Roles::default() }).unwrap_err();
+        let error = to_dataset(table, &ColumnRoles { targets: &targets, ..ColumnRoles::default() })
+            .unwrap_err();
         assert_eq!(error.hint_text(), Some("did you mean 'target'?"));
     }
 

@@ -27,7 +27,7 @@ mod stream_csv;
 mod write;
 mod write_text;
 
-pub use dataset::{Prepared, Roles, Task, to_dataset};
+pub use dataset::{ColumnRoles, Prepared, TargetTask, to_dataset};
 pub use options::{Encoding, Format, Header, MISSING_TOKENS, Ragged, ReadOptions, TypeRule};
 pub use report::{ColumnReport, FoundHeader, Loaded, Packing, ReadReport};
 pub use stream::{FileSource, open_stream};

@@ -5,7 +5,8 @@
 //! its own. Compressed files and standard input are first copied to a temporary file.
 
 use crate::dataset::{
-    Classes, Distinct, Places, Roles, Task, classes_of, decide, missing_target, text_weights,
+    Classes, ColumnRoles, Distinct, Places, TargetTask, classes_of, decide, missing_target,
+    text_weights,
 };
 use crate::input::{self, digest_of};
 use crate::options::{Format, ReadOptions};
@@ -72,7 +73,7 @@ pub struct FileSource {
     reader: Box<dyn RowReader>,
     report: ReadReport,
     notes: Vec<String>,
-    task: Option<Task>,
+    task: Option<TargetTask>,
     schema: Schema,
     width: usize,
     inputs: Vec<usize>,
@@ -85,7 +86,7 @@ pub struct FileSource {
 pub fn open_stream(
     path: impl AsRef<Path>,
     options: &ReadOptions,
-    roles: &Roles,
+    roles: &ColumnRoles,
     run: &Context,
 ) -> Result<FileSource> {
     let path = path.as_ref();
@@ -97,7 +98,7 @@ fn open_input(
     path: &Path,
     input: &input::Input,
     options: &ReadOptions,
-    roles: &Roles,
+    roles: &ColumnRoles,
     run: &Context,
 ) -> Result<FileSource> {
     if roles.group.is_some() || roles.targets.len() > 1 {
@@ -129,8 +130,12 @@ fn open_input(
 }
 
 impl FileSource {
-    fn new(scanned: Scanned, roles: &Roles) -> Result<FileSource> {
+    fn new(scanned: Scanned, roles: &ColumnRoles) -> Result<FileSource> {
         let Scanned { schema: all, report, reader, target: facts } = scanned;
+        if roles.sequence.is_some() {
+            return Err(Error::unsupported("sequences are not read from a stream")
+                .hint("leave out --stream"));
+        }
         let places = Places::find(&all, roles)?;
         let inputs = places.inputs(all.len());
         if inputs.is_empty() {
@@ -150,7 +155,7 @@ impl FileSource {
                 return Err(missing_target(&column.name, facts.missing, facts.first_missing));
             }
             let (found, note) = decide(column, &facts.distinct, report.rows, roles)?;
-            if found == Task::Classify {
+            if found == TargetTask::Classify {
                 if facts.distinct.values.len() > MOST_CLASSES {
                     let message = format!("more than {MOST_CLASSES} classes");
                     return Err(Error::new(Code::Target, message).column(&column.name));
@@ -187,7 +192,7 @@ impl FileSource {
     }
 
     /// What is to be learnt; `None` without a target.
-    pub fn task(&self) -> Option<Task> {
+    pub fn task(&self) -> Option<TargetTask> {
         self.task
     }
 
@@ -207,7 +212,7 @@ impl Source for FileSource {
         Outline {
             schema: &self.schema,
             rows: self.report.rows,
-            outputs: usize::from(self.task == Some(Task::Regress)),
+            outputs: usize::from(self.task == Some(TargetTask::Regress)),
             classes: labels,
             weighted: self.weight.is_some(),
         }

@@ -6,7 +6,8 @@ use learnt_core::context::Context;
 use learnt_core::data::{Column, Matrix, Schema, Table};
 use learnt_core::rounds::{InMemory, Source, block_rows};
 use learnt_io::{
-    Format, ReadOptions, Roles, Task, WriteOptions, open_stream, read, to_dataset, write,
+    ColumnRoles, Format, ReadOptions, TargetTask, WriteOptions, open_stream, read, to_dataset,
+    write,
 };
 use std::path::Path;
 
@@ -95,11 +96,11 @@ fn gaps_are_counted_as_weka_counts_them() {
     }
 }
 
-fn same_blocks(path: &Path, target: &str, weight: Option<&str>, task: Option<Task>) {
+fn same_blocks(path: &Path, target: &str, weight: Option<&str>, task: Option<TargetTask>) {
     let run = Context::default();
     let options = ReadOptions::default();
     let targets = [target.to_string()];
-    let roles = Roles { targets: &targets, weight, task, ..Roles::default() };
+    let roles = ColumnRoles { targets: &targets, weight, task, ..ColumnRoles::default() };
     let streamed = open_stream(path, &options, &roles, &run).unwrap();
     let loaded = read(path, &options, &run).unwrap();
     assert_eq!(streamed.report(), &loaded.report);
@@ -159,8 +160,8 @@ fn streams_give_the_blocks_of_the_whole_table() {
         let path = folder.path().join(name);
         write(&path, &table.frame(), &WriteOptions::default()).unwrap();
         same_blocks(&path, "t", Some("w"), None);
-        same_blocks(&path, "w", None, Some(Task::Regress));
-        same_blocks(&path, "k", None, Some(Task::Classify));
+        same_blocks(&path, "w", None, Some(TargetTask::Regress));
+        same_blocks(&path, "k", None, Some(TargetTask::Classify));
     }
 }
 
@@ -170,7 +171,7 @@ fn a_stream_that_changed_is_refused() {
     let path = folder.path().join("t.csv");
     std::fs::write(&path, "a,b\n1,2.5\n3,4.5\n").unwrap();
     let targets = ["b".to_string()];
-    let roles = Roles { targets: &targets, ..Roles::default() };
+    let roles = ColumnRoles { targets: &targets, ..ColumnRoles::default() };
     let source = open_stream(&path, &ReadOptions::default(), &roles, &Context::default()).unwrap();
     std::fs::write(&path, "a,b\n1,2.5\n3,4.5\n5,6.5\n").unwrap();
     let error = source.with(0, &mut |_| Ok(())).unwrap_err();

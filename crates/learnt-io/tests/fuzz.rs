@@ -5,7 +5,7 @@
 use learnt_core::context::Context;
 use learnt_core::data::{Column, Matrix, Schema, Table};
 use learnt_io::{
-    Format, Ragged, ReadOptions, Roles, Task, WriteOptions, open_stream, read, write_to,
+    ColumnRoles, Format, Ragged, ReadOptions, TargetTask, WriteOptions, open_stream, read, write_to,
 };
 
 /// A small generator, so that failures can be repeated.
@@ -113,7 +113,11 @@ fn survive(format: Format, rounds: usize) {
         options.dedupe_names = round % 3 == 0;
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let targets = [table.schema().column(0).name.clone()];
-            let roles = Roles { targets: &targets, task: Some(Task::Regress), ..Roles::default() };
+            let roles = ColumnRoles {
+                targets: &targets,
+                task: Some(TargetTask::Regress),
+                ..ColumnRoles::default()
+            };
             if round % 8 == 0 {
                 let _ = open_stream(&path, &options, &roles, &run);
             }

@@ -4,8 +4,9 @@
 //! memory (C order, Fortran order, slices of either, memory maps) is read where it is. Every other
 //! array is converted once, by NumPy.
 
+use crate::failure::raise;
 use crate::internal;
-use learnt_core::data::{Column, ColumnKind, Label, MatRef, Matrix, Schema};
+use learnt_core::data::{Column, ColumnKind, Label, MatRef, Matrix, Schema, offsets_from_lengths};
 use learnt_core::error::Result;
 use learnt_core::params::{LearnerSpec, Value};
 use learnt_core::persist::Node;
@@ -115,6 +116,16 @@ fn layout(array: &Bound<'_, PyUntypedArray>) -> Option<([usize; 2], [usize; 2])>
         [rows, columns] => Some(([rows, columns], [stride(0)?, stride(1)?])),
         _ => None,
     }
+}
+
+/// Offsets from the lengths of sequences, which must fill the rows of `x`.
+pub(crate) fn offsets(
+    py: Python<'_>,
+    lengths: Option<&[usize]>,
+    x: &Numbers<'_>,
+) -> PyResult<Option<Vec<usize>>> {
+    let offsets = lengths.map(|lengths| offsets_from_lengths(lengths, x.view().nrows()));
+    offsets.transpose().map_err(|error| raise(py, error))
 }
 
 /// What Python says about columns: names, and levels of those that are categorical.

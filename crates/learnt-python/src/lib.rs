@@ -7,6 +7,7 @@
 mod callback;
 mod convert;
 mod failure;
+mod function;
 mod interrupt;
 mod linear;
 mod model;
@@ -15,7 +16,7 @@ mod optimize;
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
 use learnt_core::context::{Context, available_threads};
-use learnt_core::data::{Dataset, Frame, Label, Schema, Target};
+use learnt_core::data::{Dataset, Frame, Label, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::LearnerSpec;
@@ -31,6 +32,10 @@ use std::borrow::Cow;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Model>()?;
+    module.add_class::<function::Answer>()?;
+    module.add_function(wrap_pyfunction!(function::call, module)?)?;
+    module.add_function(wrap_pyfunction!(function::picture, module)?)?;
+    module.add_function(wrap_pyfunction!(function::encode, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
@@ -45,60 +50,57 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     optimize::register(module)
 }
 
-/// Trains a learner. `y` holds numbers, or codes of `classes` where those are given.
+/// Trains a learner with the arguments of a dictionary (see [`Given`]).
 #[pyfunction]
-#[pyo3(signature = (path, params, x, columns, y, classes, targets, weights, seed, threads))]
-#[expect(clippy::too_many_arguments, reason = "one crossing of the boundary, called by one method")]
-fn fit<'py>(
-    py: Python<'py>,
-    path: &str,
-    params: &Bound<'py, PyDict>,
-    x: &Bound<'py, PyAny>,
-    columns: Columns,
-    y: Option<&Bound<'py, PyAny>>,
-    classes: Option<&Bound<'py, PyList>>,
-    targets: Vec<String>,
-    weights: Option<&Bound<'py, PyAny>>,
-    seed: u64,
-    threads: usize,
-) -> PyResult<Model> {
-    let learner = build(py, path, params)?;
-    let rows = Rows::read(x, y, classes, weights)?;
-    let schema = columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
-    rows.learn(py, &schema, seed, threads, |data, run| {
-        Trained::fit(learner.as_ref(), data, &targets, run)
+fn fit<'py>(py: Python<'py>, given: Given<'py>) -> PyResult<Model> {
+    let learner = build(py, &given.path, &given.params)?;
+    let rows = Rows::read(&given)?;
+    let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
+    rows.learn(py, &schema, given.seed, given.threads, |data, run| {
+        Trained::fit(learner.as_ref(), data, &given.targets, run)
     })
 }
 
-/// Goes on training the model `before`, or begins one without it.
+/// Continues training the model `before` with more rows, or begins one without it.
 #[pyfunction]
-#[pyo3(signature = (before, path, params, x, columns, y, classes, targets, weights, seed, threads))]
-#[expect(clippy::too_many_arguments, reason = "one crossing of the boundary, called by one method")]
+#[pyo3(signature = (before, given))]
 fn update<'py>(
     py: Python<'py>,
     before: Option<&Bound<'py, Model>>,
-    path: &str,
-    params: &Bound<'py, PyDict>,
-    x: &Bound<'py, PyAny>,
-    columns: Columns,
-    y: Option<&Bound<'py, PyAny>>,
-    classes: Option<&Bound<'py, PyList>>,
-    targets: Vec<String>,
-    weights: Option<&Bound<'py, PyAny>>,
-    seed: u64,
-    threads: usize,
+    given: Given<'py>,
 ) -> PyResult<Model> {
-    let learner = build(py, path, params)?;
-    let rows = Rows::read(x, y, classes, weights)?;
+    let learner = build(py, &given.path, &given.params)?;
+    let rows = Rows::read(&given)?;
     let before = before.map(|model| model.get().trained());
     let schema = match before {
-        Some(before) => columns.schema_like(&before.history.schema),
-        None => columns.schema(rows.x.ncols()).map(Cow::Owned),
+        Some(before) => given.columns.schema_like(&before.history.schema),
+        None => given.columns.schema(rows.x.ncols()).map(Cow::Owned),
     };
     let schema = schema.map_err(|error| raise(py, error))?;
-    rows.learn(py, &schema, seed, threads, |data, run| {
-        Trained::update(before, learner.as_ref(), data, &targets, run)
+    rows.learn(py, &schema, given.seed, given.threads, |data, run| {
+        Trained::update(before, learner.as_ref(), data, &given.targets, run)
     })
+}
+
+/// What a fit is given: a dictionary with these names.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Given<'py> {
+    /// The learner's path in the registry.
+    path: String,
+    params: Bound<'py, PyDict>,
+    x: Bound<'py, PyAny>,
+    columns: Columns,
+    /// Numbers, or codes of `classes` where those are given.
+    y: Option<Bound<'py, PyAny>>,
+    classes: Option<Bound<'py, PyList>>,
+    /// Names of the target columns.
+    targets: Vec<String>,
+    weights: Option<Bound<'py, PyAny>>,
+    /// The number of rows of each sequence.
+    lengths: Option<Vec<usize>>,
+    seed: u64,
+    threads: usize,
 }
 
 /// Arrays to learn from, as Python gave them.
@@ -108,24 +110,23 @@ struct Rows<'py> {
     codes: Option<PyReadonlyArray1<'py, u32>>,
     labels: Option<Vec<Label>>,
     weights: Option<Numbers<'py>>,
+    offsets: Option<Vec<usize>>,
 }
 
 impl<'py> Rows<'py> {
-    fn read(
-        x: &Bound<'py, PyAny>,
-        y: Option<&Bound<'py, PyAny>>,
-        classes: Option<&Bound<'py, PyList>>,
-        weights: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Self> {
+    fn read(given: &Given<'py>) -> PyResult<Self> {
+        let classes = given.classes.as_ref();
         let labels = classes.map(|classes| classes.iter().map(|c| convert::label(&c)).collect());
         let labels: Option<Vec<_>> = labels.transpose()?;
-        let (codes, outputs) = match (&labels, y) {
+        let (codes, outputs) = match (&labels, &given.y) {
             (Some(_), Some(codes)) => (Some(codes.extract()?), None),
             (None, Some(y)) => (None, Some(Numbers::read(y)?)),
             _ => (None, None),
         };
-        let weights = weights.map(Numbers::read).transpose()?;
-        Ok(Rows { x: Numbers::read(x)?, outputs, codes, labels, weights })
+        let x = Numbers::read(&given.x)?;
+        let offsets = convert::offsets(given.x.py(), given.lengths.as_deref(), &x)?;
+        let weights = given.weights.as_ref().map(Numbers::read).transpose()?;
+        Ok(Rows { x, outputs, codes, labels, weights, offsets })
     }
 
     /// Calls `work` with the data set, without the interpreter's lock.
@@ -140,25 +141,23 @@ impl<'py> Rows<'py> {
         let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
         let weights = self.weights.as_ref().map(Numbers::to_contiguous);
         let (x, outputs) = (self.x.view(), self.outputs.as_ref().map(Numbers::view));
-        let labels = &self.labels;
+        let (labels, offsets) = (&self.labels, self.offsets.as_deref());
         let trained = interrupt::run(py, |observer| {
-            let target = match (codes, labels, outputs) {
+            let y = match (codes, labels, outputs) {
                 (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
                 (_, _, Some(values)) => Some(Target::Real(values)),
                 _ => None,
             };
-            let data = Dataset {
-                x: Frame::new(x, schema)?,
-                y: target,
-                weights: weights.as_deref(),
-                groups: None,
-            };
+            let sequences =
+                offsets.map(|offsets| Sequences::new(offsets, x.nrows())).transpose()?;
+            let x = Frame::new(x, schema)?;
+            let data = Dataset { x, y, weights: weights.as_deref(), groups: None, sequences };
             let run =
                 Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
             work(&data, &run)
         })?;
         warn(py, &trained.warnings)?;
-        Model::new(trained.value).map_err(|error| raise(py, error))
+        Ok(Model::new(trained.value))
     }
 }
 
@@ -191,6 +190,8 @@ fn capabilities<'py>(
     out.set_item("categories", accepts.categories)?;
     out.set_item("weights", accepts.weights)?;
     out.set_item("many_outputs", accepts.many_outputs)?;
+    out.set_item("sequences", accepts.sequences)?;
+    out.set_item("classes", learner.any_roles().needs_classes())?;
     out.set_item("probabilities", learner.any_offers().probabilities)?;
     Ok((learner.any_roles().names(), out))
 }

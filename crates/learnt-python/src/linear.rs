@@ -2,6 +2,7 @@
 
 use crate::convert::{self, Columns, Numbers, array};
 use crate::failure::{raise, warn};
+use crate::function::Answer;
 use crate::interrupt;
 use learnt::linear::penalized::{self, Constrained, Intercept, PathKind, PathOptions};
 use learnt::linear::{self, Separability};
@@ -32,7 +33,7 @@ fn on_numbers<'py, T: Send>(
         let run = Context::default().with_threads(threads).observed_by(observer);
         let x = Frame::new(x, &schema)?;
         let y = Some(Target::Real(y));
-        let data = Dataset { x, y, weights: weights.as_deref(), groups: None };
+        let data = Dataset { y, weights: weights.as_deref(), ..Dataset::new(x) };
         let accepts = Accepts { weights: true, many_outputs: true, ..Accepts::default() };
         data.check(accepts, true, &run)?;
         work(&data, &run)
@@ -60,7 +61,7 @@ fn on_classes<'py, T: Send>(
     let outcome = interrupt::run(py, |observer| {
         let run = Context::default().with_threads(threads).observed_by(observer);
         let y = Some(Target::Class { codes, classes: &classes });
-        let data = Dataset { x: Frame::new(x, &schema)?, y, weights: None, groups: None };
+        let data = Dataset { y, ..Dataset::new(Frame::new(x, &schema)?) };
         data.check(Accepts::default(), true, &run)?;
         work(&data, &run)
     })?;
@@ -115,7 +116,7 @@ pub(crate) fn regularization_path<'py>(
     out.set_item("names", &path.names)?;
     if shown {
         let report = path.report();
-        out.set_item("report", (report.to_text(), report.to_json().to_string()))?;
+        out.set_item("report", Bound::new(py, Answer(report))?)?;
         out.set_item("svg", path.figure().to_svg())?;
     }
     out.set_item("alphas", PyArray1::from_vec(py, path.alphas))?;
@@ -206,10 +207,10 @@ pub(crate) fn masking_report(
     y: &Bound<'_, PyAny>,
     classes: &Bound<'_, PyList>,
     threads: usize,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer> {
     let report =
         on_classes(x, columns, y, classes, threads, learnt::discriminant::masking)?.report();
-    Ok((report.to_text(), report.to_json().to_string()))
+    Ok(Answer(report))
 }
 
 /// A line through points, by name.

@@ -2,13 +2,12 @@
 
 use crate::convert::{self, Columns, Numbers};
 use crate::failure::{raise, warn};
+use crate::function::Answer;
 use crate::interrupt;
 use learnt_core::context::{Context, Observer};
-use learnt_core::data::{Dataset, Frame, Matrix, Schema, Table, Target};
+use learnt_core::data::{Dataset, Frame, Matrix, Schema, Sequences, Table, Target};
 use learnt_core::error::{Error, Result};
-use learnt_core::estimator::Accepts;
-use learnt_core::params::LearnerSpec;
-use learnt_core::trained::{Prediction, Trained};
+use learnt_core::trained::{Missing, Prediction, Trained};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,51 +20,15 @@ const FEW_VALUES: usize = 1024;
 #[pyclass(frozen, module = "learnt._native")]
 pub(crate) struct Model {
     trained: Trained,
-    accepts: Accepts,
 }
 
 impl Model {
-    pub(crate) fn new(trained: Trained) -> Result<Model> {
-        let params = trained.history.params.clone();
-        let learner =
-            learnt::build(&LearnerSpec { learner: trained.about.path.to_string(), params })?;
-        Ok(Model { accepts: learner.any_accepts(), trained })
+    pub(crate) fn new(trained: Trained) -> Model {
+        Model { trained }
     }
 
     pub(crate) fn trained(&self) -> &Trained {
         &self.trained
-    }
-
-    /// Calls `f` with the rows as the model knows them, checked, without the interpreter's lock.
-    fn apply<'py, T: Send>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        columns: Columns,
-        threads: usize,
-        f: impl FnOnce(&Trained, &Frame, &Context) -> Result<T> + Send,
-    ) -> PyResult<T> {
-        let py = x.py();
-        let (trained, accepts) = (&self.trained, self.accepts);
-        let inputs = Numbers::read(x)?;
-        let schema =
-            columns.schema_like(&trained.history.schema).map_err(|error| raise(py, error))?;
-        let values = inputs.view();
-        let work = |observer: &dyn Observer| {
-            let run = Context::default()
-                .with_seed(trained.history.seed)
-                .with_threads(threads)
-                .observed_by(observer);
-            trained.with_aligned(&Frame::new(values, &schema)?, |rows| {
-                rows.check(accepts, &run).map_err(|error| error.within(trained.about.name()))?;
-                f(trained, rows, &run)
-            })
-        };
-        let outcome = match inputs.len() <= FEW_VALUES {
-            true => interrupt::run_short(py, work)?,
-            false => interrupt::run(py, work)?,
-        };
-        warn(py, &outcome.warnings)?;
-        Ok(outcome.value)
     }
 }
 
@@ -74,7 +37,7 @@ impl Model {
     /// A model from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
-        let outcome = interrupt::run_short(py, |_| Model::new(learnt::from_bytes(bytes)?))?;
+        let outcome = interrupt::run_short(py, |_| learnt::from_bytes(bytes).map(Model::new))?;
         Ok(outcome.value)
     }
 
@@ -88,7 +51,7 @@ impl Model {
     fn parts(&self, py: Python<'_>) -> PyResult<Vec<(String, Model)>> {
         let all = interrupt::run_short(py, |_| {
             let parts = learnt::parts(&self.trained)?;
-            parts.into_iter().map(|part| Ok((part.name, Model::new(part.value)?))).collect()
+            Ok(parts.into_iter().map(|part| (part.name, Model::new(part.value))).collect())
         })?;
         Ok(all.value)
     }
@@ -98,68 +61,44 @@ impl Model {
         interrupt::run_short(py, |_| self.trained.save(&path)).map(drop)
     }
 
-    /// Numbers (2-D), codes of classes, or clusters (-1 is noise), by the model's role.
-    fn predict<'py>(
+    /// What a method of the model's roles gives for rows: numbers (2-D), codes of classes, clusters
+    /// (-1 is noise), 1 for inliers and -1 for outliers, or a table with its names and levels.
+    #[pyo3(signature = (method, x, columns, threads, lengths=None))]
+    fn call<'py>(
         &self,
+        method: &str,
         x: &Bound<'py, PyAny>,
         columns: Columns,
         threads: usize,
+        lengths: Option<Vec<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = x.py();
-        match self.apply(x, columns, threads, |trained, x, run| trained.predict(x, run))? {
-            Prediction::Real(values) => convert::array(py, values),
-            Prediction::Class(codes) => {
-                Ok(PyArray1::from_iter(py, codes.into_iter().map(i64::from)).into_any())
-            }
-            Prediction::Cluster(labels) => Ok(clusters(py, &labels)),
-            Prediction::Table(table) => convert::array(py, table.into_parts().0),
-        }
-    }
-
-    /// Class probabilities.
-    fn probabilities<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        columns: Columns,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let matrix =
-            self.apply(x, columns, threads, |trained, x, run| trained.probabilities(x, run))?;
-        convert::array(x.py(), matrix)
-    }
-
-    /// Decision scores.
-    fn decision_scores<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        columns: Columns,
-        threads: usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let matrix = self.apply(x, columns, threads, |trained, x, run| {
-            let classifier =
-                trained.model.as_classifier().ok_or_else(|| not(trained, "classifier"))?;
-            classifier.decision_scores_in(x, run)
-        })?;
-        convert::array(x.py(), matrix)
-    }
-
-    /// The transformed rows with their names and levels.
-    fn transform<'py>(
-        &self,
-        x: &Bound<'py, PyAny>,
-        columns: Columns,
-        threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let table = self.apply(x, columns, threads, |trained, x, run| {
-            let transformer =
-                trained.model.as_transformer().ok_or_else(|| not(trained, "transformer"))?;
-            transformer.transform_in(x, run)
-        })?;
-        table_object(x.py(), table)
+        let trained = &self.trained;
+        let inputs = Numbers::read(x)?;
+        let offsets = convert::offsets(py, lengths.as_deref(), &inputs)?;
+        let schema =
+            columns.schema_like(&trained.history.schema).map_err(|error| raise(py, error))?;
+        let values = inputs.view();
+        let work = |observer: &dyn Observer| {
+            let run = Context::default()
+                .with_seed(trained.history.seed)
+                .with_threads(threads)
+                .observed_by(observer);
+            let x = Frame::new(values, &schema)?;
+            let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, x.nrows()));
+            let rows = trained.admit(&x, sequences.transpose()?, Missing::Error, &run)?;
+            trained.call(method, &rows, &run)
+        };
+        let outcome = match inputs.len() <= FEW_VALUES {
+            true => interrupt::run_short(py, work)?,
+            false => interrupt::run(py, work)?,
+        };
+        warn(py, &outcome.warnings)?;
+        prediction_object(py, outcome.value)
     }
 
     /// The rows before the transformation; transformed rows need no names.
-    fn inverse<'py>(
+    fn inverse_transform<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         threads: usize,
@@ -167,17 +106,25 @@ impl Model {
         let py = x.py();
         let inputs = Numbers::read(x)?;
         let values = inputs.view();
-        let trained = &self.trained;
         let outcome = interrupt::run(py, |observer| {
             let run = Context::default().with_threads(threads).observed_by(observer);
-            let transformer =
-                trained.model.as_transformer().ok_or_else(|| not(trained, "transformer"))?;
-            let schema = Schema::unnamed(values.ncols());
-            let rows = Frame::new(values, &schema)?;
-            rows.check(Accepts { missing: self.accepts.missing, ..Accepts::default() }, &run)?;
-            transformer.inverse_transform_in(&rows, &run)
+            self.trained.inverse_transform(values, &run)
         })?;
         table_object(py, outcome.value)
+    }
+
+    /// Rows drawn from the model's density.
+    fn sample<'py>(&self, py: Python<'py>, rows: usize, seed: u64) -> PyResult<Bound<'py, PyAny>> {
+        let outcome = interrupt::run(py, |observer| {
+            let run = Context::default().with_seed(seed).observed_by(observer);
+            self.trained.sample(rows, &run)
+        })?;
+        convert::array(py, outcome.value.into_parts().0)
+    }
+
+    /// The score below which rows are outliers; `None` if the model is no detector.
+    fn threshold(&self) -> Option<f64> {
+        self.trained.model.as_detector().map(|detector| detector.threshold())
     }
 
     /// Names of the transformed columns, for inputs with these names.
@@ -188,7 +135,7 @@ impl Model {
                 .trained
                 .model
                 .as_transformer()
-                .ok_or_else(|| not(&self.trained, "transformer"))?;
+                .ok_or_else(|| Error::unsupported("this model is not a transformer"))?;
             let mut columns = known.columns().to_vec();
             for (column, name) in columns.iter_mut().zip(names.into_iter().flatten()) {
                 column.name = name;
@@ -203,9 +150,17 @@ impl Model {
         find().map_err(|error| raise(py, error))
     }
 
-    /// Clusters of the training rows, -1 for noise; `None` if the model is no clusterer.
+    /// Clusters of the training rows, -1 for noise; `None` if the fit kept none.
     fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.trained.model.as_clusterer().map(|clusterer| clusters(py, &clusterer.labels()))
+        let labels = &self.trained.outcome.labels;
+        (!labels.is_empty()).then(|| clusters(py, labels))
+    }
+
+    /// The objective after each iteration of the last stage that iterated.
+    fn loss_curve(&self) -> Vec<f64> {
+        let trace = &self.trained.outcome.trace;
+        let last = trace.last().map(|traced| &traced.stage);
+        trace.iter().filter(|t| Some(&t.stage) == last).map(|t| t.objective).collect()
     }
 
     /// Everything that training found, by name.
@@ -217,13 +172,12 @@ impl Model {
         Ok(out)
     }
 
-    /// The report as text and as JSON text, if the model has one.
-    fn report(&self) -> Option<(String, String)> {
-        let report = self.trained.model.report()?;
-        Some((report.to_text(), report.to_json().to_string()))
+    /// The report, if the model has one.
+    fn report(&self) -> Option<Answer> {
+        self.trained.model.report().map(Answer)
     }
 
-    /// The answer to a question, as text and as JSON text. `y` holds numbers, or codes of classes.
+    /// The answer to a question. `y` holds numbers, or codes of classes.
     #[pyo3(signature = (name, arguments, x, columns, y, weights, threads))]
     #[expect(
         clippy::too_many_arguments,
@@ -239,7 +193,7 @@ impl Model {
         y: Option<&Bound<'py, PyAny>>,
         weights: Option<&Bound<'py, PyAny>>,
         threads: usize,
-    ) -> PyResult<(String, String)> {
+    ) -> PyResult<Answer> {
         let mut given = Vec::new();
         for (key, value) in arguments {
             given.push((key.extract()?, convert::value(&value)?));
@@ -270,16 +224,14 @@ impl Model {
                     },
                     weights: weights.as_deref(),
                     groups: None,
+                    sequences: None,
                 }),
                 _ => None,
             };
-            if let Some(data) = &data {
-                data.check(self.accepts, false, &run)?;
-            }
             self.trained.ask(name, &given, data, &run)
         })?;
         warn(py, &outcome.warnings)?;
-        Ok((outcome.value.to_text(), outcome.value.to_json().to_string()))
+        Ok(Answer(outcome.value))
     }
 
     /// Names of the questions that the model answers.
@@ -310,8 +262,19 @@ impl Model {
     }
 }
 
-fn not(trained: &Trained, role: &str) -> Error {
-    Error::unsupported(format!("{} is not a {role}", trained.about.name()))
+fn prediction_object(py: Python<'_>, prediction: Prediction) -> PyResult<Bound<'_, PyAny>> {
+    match prediction {
+        Prediction::Real(values) => convert::array(py, values),
+        Prediction::Class(codes) => {
+            Ok(PyArray1::from_iter(py, codes.into_iter().map(i64::from)).into_any())
+        }
+        Prediction::Cluster(labels) => Ok(clusters(py, &labels)),
+        Prediction::Outlier(flags) => {
+            let sign = |outlier| if outlier { -1_i64 } else { 1 };
+            Ok(PyArray1::from_iter(py, flags.into_iter().map(sign)).into_any())
+        }
+        Prediction::Table(table) => Ok(table_object(py, table)?.into_pyobject(py)?.into_any()),
+    }
 }
 
 fn table_object<'py>(

@@ -9,7 +9,7 @@ use learnt_core::params::{Kind, LearnerSpec, ParamType, all_values};
 use learnt_core::part::FittedPart;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
-use learnt_core::trained::Trained;
+use learnt_core::trained::{Trained, accepts_of, check_rows};
 use std::ops::Deref;
 
 pub use learnt_core::params::Named;
@@ -103,6 +103,17 @@ impl Fitted {
         let data = offered(data, data.x, learner.any_accepts());
         let model = learner.fit_any(&data, run).map_err(|error| error.within(name))?;
         Ok(Fitted { name: name.to_string(), about: learner.about(), model })
+    }
+
+    /// What the part's inputs may hold.
+    pub fn accepts(&self) -> Accepts {
+        accepts_of(self.about, self.model.as_ref())
+    }
+
+    /// Refuses rows that the part's learner does not take: the parts before it may give any.
+    pub fn check_rows(&self, x: &Frame, run: &Context) -> Result<()> {
+        check_rows(self.about, self.model.as_ref(), x, run)
+            .map_err(|error| error.within(&self.name))
     }
 
     /// As a transformer, or an error that names the part.

@@ -13,6 +13,7 @@ pub mod cluster;
 pub mod compose;
 pub mod datasets;
 pub mod discriminant;
+mod functions;
 mod learner;
 pub mod linear;
 pub mod metrics;
@@ -20,8 +21,10 @@ pub mod neighbors;
 pub mod prepare;
 pub mod reduce;
 pub mod select;
+pub mod theory;
 pub mod tree;
 
+pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named, parts};
 pub use learnt_core::prelude;
 pub use learnt_core::{

@@ -5,13 +5,13 @@ use super::predict::labelled;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
-use learnt::data::OwnedDataset;
+use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
 use learnt::rounds::Source;
 use learnt::trained::{Trained, Unknown};
-use learnt_io::{ReadOptions, Task, TypeRule};
+use learnt_io::{ReadOptions, TargetTask, TypeRule};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -66,7 +66,7 @@ fn chosen(
     call: &Call,
     name: &str,
     early: Option<Box<dyn AnyEstimator>>,
-    task: Option<Task>,
+    task: Option<TargetTask>,
 ) -> Result<Box<dyn AnyEstimator>> {
     let entry = learner::resolve(name, task)?;
     learner::check_task(entry, task)?;
@@ -91,7 +91,7 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
 fn stream(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Result<Trained> {
     let mut options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
-    let mut asked = input::Asked::new(call, None)?;
+    let mut asked = input::ColumnChoice::new(call, None)?;
     asked.leaning = learner::leaning(name);
     if learner::needs_target(name) && asked.targets.is_empty() {
         return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
@@ -148,6 +148,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         }
         None => {}
     }
+    write_outcome(call, trained)?;
     let report = trained.model.report();
     if call.json && out != Some("-") {
         let payload = json!({
@@ -167,6 +168,50 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         return Ok(ExitCode::from(Code::NotConverged.exit_code()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the fit gave beside the model, where it is asked for.
+fn write_outcome(call: &Call, trained: &Trained) -> Result<()> {
+    let outcome = &trained.outcome;
+    if let Some(path) = call.text("labels") {
+        if outcome.labels.is_empty() {
+            let message = format!("{} gave no clusters of its training rows", trained.about.name());
+            return Err(Error::unsupported(message)
+                .hint("--labels is for clusterers that read the whole table, without --stream"));
+        }
+        let code = |label: &Option<u32>| label.map_or(-1.0, f64::from);
+        let values = Matrix::column_vector(outcome.labels.iter().map(code).collect());
+        write_table(call, path, &Table::new(values, Schema::numeric(["cluster"])?)?)?;
+    }
+    if let Some(path) = call.text("trace") {
+        if outcome.trace.is_empty() {
+            let message = format!("{} recorded no objective", trained.about.name());
+            return Err(Error::unsupported(message).hint("--trace is for learners that iterate"));
+        }
+        let mut stages: Vec<String> = Vec::new();
+        let rows = outcome.trace.iter().map(|traced| {
+            let known = stages.iter().position(|stage| *stage == traced.stage);
+            let stage = known.unwrap_or_else(|| {
+                stages.push(traced.stage.clone());
+                stages.len() - 1
+            });
+            [stage as f64, traced.iteration as f64, traced.objective]
+        });
+        let values = Matrix::from_rows(&rows.collect::<Vec<_>>())?;
+        let columns = vec![
+            Column::categorical("stage", stages),
+            Column::numeric("iteration"),
+            Column::numeric("objective"),
+        ];
+        write_table(call, path, &Table::new(values, Schema::new(columns)?)?)?;
+    }
+    Ok(())
+}
+
+fn write_table(call: &Call, path: &str, table: &Table) -> Result<()> {
+    learnt_io::write(path, &table.frame(), &learnt_io::WriteOptions::default())?;
+    call.say(&format!("wrote {path} ({} rows)", table.values().nrows()));
+    Ok(())
 }
 
 /// Seconds for people.

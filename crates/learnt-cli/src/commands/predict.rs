@@ -6,11 +6,12 @@ use crate::input;
 use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns, finite};
 use learnt::data::{
-    Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Table, Target,
+    Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Sequences, Table,
+    Target,
 };
 use learnt::error::{Code, Error, Result, plain};
 use learnt::metrics::{self, Direction, Predictions, Task};
-use learnt::trained::{Prediction, Trained};
+use learnt::trained::{Missing, Prediction, Rows, Trained};
 use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
@@ -20,9 +21,14 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     let mut options = input::options(call)?;
     options.allow_empty = true;
     let input = input::read_with(call, &options)?;
-    note_extra(call, &trained, input.table.schema());
-    let frame = input.table.frame();
-    let table = predictions(call, &trained, &frame)?;
+    let choice = input::ColumnChoice::new(call, None)?;
+    let (table, offsets) = input::without_sequence(input.table, choice.sequence)?;
+    note_extra(call, &trained, table.schema());
+    let frame = table.frame();
+    let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, frame.nrows()));
+    let rows = trained.admit(&frame, sequences.transpose()?, missing(call), &call.run)?;
+    note_skipped(call, &rows);
+    let table = rows.spread(predictions(call, &trained, &rows)?)?;
     let table = match call.flag("append") {
         true => beside(&frame, table)?,
         false => table,
@@ -36,6 +42,21 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
         _ => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--missing` says about rows whose missing values the learner cannot take.
+fn missing(call: &Call) -> Missing {
+    match call.text("missing") {
+        Some("skip") => Missing::Skip,
+        _ => Missing::Error,
+    }
+}
+
+fn note_skipped(call: &Call, rows: &Rows) {
+    let (skipped, all) = (rows.skipped(), rows.skipped() + rows.frame().nrows());
+    if skipped > 0 {
+        call.say(&format!("skipped {skipped} of {all} rows with missing values"));
+    }
 }
 
 fn note_extra(call: &Call, trained: &Trained, schema: &Schema) {
@@ -54,13 +75,22 @@ fn note_extra(call: &Call, trained: &Trained, schema: &Schema) {
     }
 }
 
-/// Predictions as a table: classes and clusters as categories, numbers as they are.
-fn predictions(call: &Call, trained: &Trained, frame: &Frame) -> Result<Table> {
+/// Predictions as a table: classes as categories, numbers as they are.
+fn predictions(call: &Call, trained: &Trained, rows: &Rows) -> Result<Table> {
     let classes = &trained.history.classes;
-    let mut table = match trained.predict(frame, &call.run)? {
+    let method = call.text("method").unwrap_or("predict");
+    let states = ["probabilities", "posteriors"].contains(&method);
+    let mut table = match trained.call(method, rows, &call.run)? {
         Prediction::Real(values) => {
             let name = |j: usize| match values.ncols() {
-                1 => "prediction".to_string(),
+                _ if states => {
+                    classes.get(j).map_or(format!("p_{j}"), |class| format!("p_{class}"))
+                }
+                1 if method == "predict" => default_name(trained).to_string(),
+                1 => method.replace('-', "_"),
+                _ if method != "predict" => {
+                    classes.get(j).map_or(format!("score_{j}"), |class| format!("score_{class}"))
+                }
                 _ => trained
                     .history
                     .targets
@@ -80,14 +110,28 @@ fn predictions(call: &Call, trained: &Trained, frame: &Frame) -> Result<Table> {
             let values = Matrix::column_vector(labels.into_iter().map(code).collect());
             Table::new(values, Schema::numeric(["cluster"])?)?
         }
+        Prediction::Outlier(flags) => {
+            let levels = vec!["inlier".to_string(), "outlier".to_string()];
+            let codes = flags.into_iter().map(|outlier| f64::from(u8::from(outlier))).collect();
+            let schema = Schema::new(vec![Column::categorical("prediction", levels)])?;
+            Table::new(Matrix::column_vector(codes), schema)?
+        }
         Prediction::Table(table) => table,
     };
     if call.flag("proba") {
-        let probabilities = trained.probabilities(frame, &call.run)?;
+        let probabilities = trained.call("probabilities", rows, &call.run)?.into_matrix();
         let schema = Schema::numeric(classes.iter().map(|class| format!("p_{class}")))?;
         table = beside(&table.frame(), Table::new(probabilities, schema)?)?;
     }
     Ok(table)
+}
+
+/// The name of a column of numbers: what the model's first role predicts.
+fn default_name(trained: &Trained) -> &'static str {
+    match trained.methods().next() {
+        Some("log_density") => "log_density",
+        _ => "prediction",
+    }
 }
 
 /// Two tables of as many rows as one; a name that is taken gets `_prediction` behind it.
@@ -142,10 +186,10 @@ pub(crate) fn labelled(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
     let target = target.ok_or_else(|| {
         Error::new(Code::Target, "the model does not know its target's name").hint("add -t COLUMN")
     })?;
-    let mut asked = input::Asked::new(call, Some(&target))?;
+    let mut asked = input::ColumnChoice::new(call, Some(&target))?;
     asked.task = Some(match trained.history.classes.is_empty() {
-        true => learnt_io::Task::Regress,
-        false => learnt_io::Task::Classify,
+        true => learnt_io::TargetTask::Regress,
+        false => learnt_io::TargetTask::Classify,
     });
     let parts = learnt_io::to_dataset(input.table, &asked.roles())?;
     with_model_classes(&parts.data.view(), trained)
@@ -221,9 +265,12 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> 
         true => metrics::usual(Task::of(data)),
         false => names.iter().map(|name| metrics::find(name)).collect::<Result<Vec<_>>>()?,
     };
-    let predictions =
-        trained.with_aligned(&data.x, |x| Predictions::of(trained.model.as_ref(), x, &call.run))?;
-    let outcome = predictions.with_truth(data);
+    let rows = trained.admit(&data.x, data.sequences, missing(call), &call.run)?;
+    note_skipped(call, &rows);
+    let kept = rows.kept().map(|kept| data.gather(kept));
+    let data = kept.as_ref().map_or(*data, OwnedDataset::view);
+    let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), &call.run)?;
+    let outcome = predictions.with_truth(&data);
     Ok(chosen
         .iter()
         .map(|metric| {

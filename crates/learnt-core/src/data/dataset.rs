@@ -1,6 +1,6 @@
 //! Frames, targets and data sets: borrowed views that learners read, and their owned twins.
 
-use super::{Column, ColumnKind, Label, MatRef, Matrix, Schema};
+use super::{Column, ColumnKind, Label, MatRef, Matrix, Schema, Sequences};
 use crate::context::Context;
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::Accepts;
@@ -249,12 +249,14 @@ pub struct Dataset<'a> {
     pub weights: Option<&'a [f64]>,
     /// Rows with equal numbers belong together.
     pub groups: Option<&'a [u32]>,
+    /// Which consecutive rows form a sequence; without, all rows are one.
+    pub sequences: Option<Sequences<'a>>,
 }
 
 impl<'a> Dataset<'a> {
     /// Inputs alone.
     pub fn new(x: Frame<'a>) -> Self {
-        Dataset { x, y: None, weights: None, groups: None }
+        Dataset { x, y: None, weights: None, groups: None, sequences: None }
     }
 
     /// Adds the target.
@@ -269,9 +271,23 @@ impl<'a> Dataset<'a> {
         Dataset { weights: Some(weights), ..self }
     }
 
+    /// Adds sequences.
+    #[must_use]
+    pub fn with_sequences(self, sequences: Sequences<'a>) -> Self {
+        Dataset { sequences: Some(sequences), ..self }
+    }
+
     /// Number of rows.
     pub fn nrows(&self) -> usize {
         self.x.nrows()
+    }
+
+    /// Which rows must stay together: those of a group, or of a sequence.
+    pub fn together(&self) -> Option<Vec<u32>> {
+        match self.groups {
+            Some(groups) => Some(groups.to_vec()),
+            None => self.sequences.map(|sequences| sequences.numbers()),
+        }
     }
 
     /// Rows `start..end`.
@@ -282,6 +298,7 @@ impl<'a> Dataset<'a> {
             y: self.y.map(|y| y.rows(start, end)),
             weights: self.weights.map(|w| &w[start..end]),
             groups: self.groups.map(|g| &g[start..end]),
+            sequences: self.sequences.map(|sequences| sequences.rows(start, end)),
         }
     }
 
@@ -328,6 +345,7 @@ impl<'a> Dataset<'a> {
             }),
             weights: self.weights.map(|w| rows.iter().map(|&i| w[i]).collect()),
             groups: self.groups.map(|g| rows.iter().map(|&i| g[i]).collect()),
+            sequences: self.sequences.map(|sequences| sequences.gather(rows)),
         }
     }
 
@@ -348,6 +366,9 @@ impl<'a> Dataset<'a> {
         }
         if let Some(groups) = self.groups {
             same_length("groups", groups.len(), n)?;
+        }
+        if let Some(sequences) = self.sequences {
+            same_length("sequences", sequences.nrows(), n)?;
         }
         match self.y {
             None if needs_target => Err(no_target()),
@@ -461,6 +482,8 @@ pub struct OwnedDataset {
     pub weights: Option<Vec<f64>>,
     /// Rows with equal numbers belong together.
     pub groups: Option<Vec<u32>>,
+    /// Offsets of sequences; see [`Sequences`].
+    pub sequences: Option<Vec<usize>>,
 }
 
 impl OwnedDataset {
@@ -481,13 +504,15 @@ impl OwnedDataset {
         OwnedDataset { x: Table::unnamed(x), ..Self::default() }
     }
 
-    /// A view.
+    /// A view. Offsets that do not fit the rows are no sequences.
     pub fn view(&self) -> Dataset<'_> {
+        let sequences = |offsets| Sequences::new(offsets, self.x.values().nrows()).ok();
         Dataset {
             x: self.x.frame(),
             y: self.y.as_ref().map(OwnedTarget::view),
             weights: self.weights.as_deref(),
             groups: self.groups.as_deref(),
+            sequences: self.sequences.as_deref().and_then(sequences),
         }
     }
 }

@@ -1,11 +1,13 @@
-//! Data: matrices that know what their columns mean, targets, weights and groups.
+//! Data: matrices that know what their columns mean, targets, weights, groups and sequences.
 
 mod dataset;
 mod label;
 mod matrix;
 mod schema;
+mod sequences;
 
 pub use dataset::{Dataset, Frame, OwnedDataset, OwnedTarget, Table, Target};
 pub use label::Label;
 pub use matrix::{MatRef, Matrix};
 pub use schema::{Column, ColumnKind, Schema};
+pub use sequences::{Sequences, offsets_from_lengths, offsets_of};

@@ -93,6 +93,7 @@ pub struct KMeansModel {
     /// Centres (n_clusters × n_features).
     pub cluster_centers: Matrix,
     /// Cluster of each training row; empty after a streamed fit.
+    #[model(transient)]
     pub labels: Vec<u32>,
     /// Weighted sum of squared distances of the training rows to their centres.
     pub inertia: f64,

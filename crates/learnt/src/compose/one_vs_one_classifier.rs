@@ -38,7 +38,8 @@ pub struct OneVsOneClassifier {
 
 /// A fitted [`OneVsOneClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged, parts = parts)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(accepts = accepts, parts = parts)]
 pub struct OneVsOneClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -171,6 +172,10 @@ impl OneVsOneClassifierModel {
             }
         }
         Ok(Tally { votes, sums })
+    }
+
+    fn accepts(&self) -> Accepts {
+        self.pairs.first().map(|pair| pair.part.accepts()).unwrap_or_default()
     }
 
     fn validate(&self) -> Result<()> {

@@ -38,7 +38,8 @@ pub struct OneVsRestClassifier {
 
 /// A fitted [`OneVsRestClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged, parts = parts)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(accepts = accepts, parts = parts)]
 pub struct OneVsRestClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -126,6 +127,10 @@ impl OneVsRestClassifierModel {
             }
         }
         Ok(out)
+    }
+
+    fn accepts(&self) -> Accepts {
+        self.parts.iter().flatten().next().map(Fitted::accepts).unwrap_or_default()
     }
 
     fn validate(&self) -> Result<()> {

@@ -195,6 +195,9 @@ fn through(parts: &[Arc<Fitted>], x: &Frame, run: &Context) -> Result<Option<Tab
     let mut table: Option<Table> = None;
     for part in parts {
         let frame = table.as_ref().map_or(*x, Table::frame);
+        if table.is_some() {
+            part.check_rows(&frame, run)?;
+        }
         table = Some(
             part.transformer()?
                 .transform_in(&frame, run)
@@ -356,9 +359,14 @@ impl PipelineModel {
         run: &Context,
         f: impl FnOnce(&Frame) -> Result<T>,
     ) -> Result<T> {
-        let before = &self.parts[..self.parts.len().saturating_sub(1)];
+        let Some((last, before)) = self.parts.split_last() else {
+            return Err(Error::internal("a pipeline without steps"));
+        };
         match through(before, x, run)? {
-            Some(table) => f(&table.frame()),
+            Some(table) => {
+                last.check_rows(&table.frame(), run)?;
+                f(&table.frame())
+            }
             None => f(x),
         }
     }
@@ -419,6 +427,18 @@ impl Model for PipelineModel {
     }
     fn as_classifier(&self) -> Option<&dyn Classifier> {
         self.last()?.as_classifier().map(|_| self as &dyn Classifier)
+    }
+    fn as_decoder(&self) -> Option<&dyn Decoder> {
+        self.last()?.as_decoder().map(|_| self as &dyn Decoder)
+    }
+    fn as_detector(&self) -> Option<&dyn Detector> {
+        self.last()?.as_detector().map(|_| self as &dyn Detector)
+    }
+    fn as_density(&self) -> Option<&dyn Density> {
+        self.last()?.as_density().map(|_| self as &dyn Density)
+    }
+    fn accepts(&self) -> Option<Accepts> {
+        self.parts.first().map(|part| part.accepts())
     }
     fn as_transformer(&self) -> Option<&dyn Transformer> {
         self.last()?.as_transformer().map(|_| self as &dyn Transformer)
@@ -522,6 +542,54 @@ impl Transformer for PipelineModel {
             );
         }
         table.ok_or_else(|| Error::internal("a pipeline without steps"))
+    }
+}
+
+impl Decoder for PipelineModel {
+    fn decode_in(
+        &self,
+        x: &Frame,
+        sequences: Option<Sequences>,
+        run: &Context,
+    ) -> Result<(Vec<u32>, Vec<f64>)> {
+        let last = self.role(Model::as_decoder)?;
+        self.prepared(x, run, |x| last.decode_in(x, sequences, run))
+    }
+    fn posteriors_in(
+        &self,
+        x: &Frame,
+        sequences: Option<Sequences>,
+        run: &Context,
+    ) -> Result<Matrix> {
+        let last = self.role(Model::as_decoder)?;
+        self.prepared(x, run, |x| last.posteriors_in(x, sequences, run))
+    }
+    fn log_likelihood_in(
+        &self,
+        x: &Frame,
+        sequences: Option<Sequences>,
+        run: &Context,
+    ) -> Result<Vec<f64>> {
+        let last = self.role(Model::as_decoder)?;
+        self.prepared(x, run, |x| last.log_likelihood_in(x, sequences, run))
+    }
+}
+
+impl Detector for PipelineModel {
+    fn scores_in(&self, x: &Frame, run: &Context) -> Result<Vec<f64>> {
+        let last = self.role(Model::as_detector)?;
+        self.prepared(x, run, |x| last.scores_in(x, run))
+    }
+    fn threshold(&self) -> f64 {
+        self.last().and_then(Model::as_detector).map_or(f64::NAN, Detector::threshold)
+    }
+}
+
+/// The density of the prepared rows; drawn rows are prepared rows, so none can be drawn.
+impl Density for PipelineModel {
+    fn log_density_in(&self, x: &Frame, run: &Context) -> Result<Vec<f64>> {
+        let last = self.role(Model::as_density)?;
+        self.prepared(x, run, |x| last.log_density_in(x, run))
     }
 }
 

@@ -63,7 +63,7 @@ impl Bundled {
             x: Table::new(matrix, Schema::new(columns)?)?,
             y: self.target.map(|name| target(name, cells.named(name)?, self.task)).transpose()?,
             weights: weights.map(|cells| numbers(cells).unwrap_or_default()),
-            groups: None,
+            ..OwnedDataset::default()
         })
     }
 }

@@ -175,7 +175,7 @@ impl<'a> Filling<'a> {
         let x = self.table.frame().gather(known).frame().select(&inputs);
         let weights: Option<Vec<f64>> =
             self.data.weights.map(|w| known.iter().map(|&i| w[i]).collect());
-        let train = OwnedDataset { x, y: Some(y), weights, groups: None };
+        let train = OwnedDataset { x, y: Some(y), weights, ..OwnedDataset::default() };
         let name = &schema.column(j).name;
         let part = Fitted::fit(learner, name, &train.view(), run)?;
         let fill = Fill { column: j, inputs, levels, part };
@@ -237,6 +237,7 @@ impl Fill {
             return Ok(());
         }
         let x = table.frame().gather(gaps).frame().select(&self.inputs);
+        self.part.check_rows(&x.frame(), run)?;
         let predicted: Vec<f64> = if let Some(regressor) = self.part.model.as_regressor() {
             regressor.predict_in(&x.frame(), run)?.column(0)
         } else if let Some(classifier) = self.part.model.as_classifier() {

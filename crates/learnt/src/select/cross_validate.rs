@@ -17,6 +17,7 @@ use learnt_core::error::Warning;
 use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 use learnt_core::stats::summary;
+use learnt_core::trained::check_rows;
 use std::time::Instant;
 
 /// Bytes of a table from which its splits come one at a time.
@@ -57,12 +58,12 @@ pub struct Scored {
     pub converged: bool,
 }
 
-/// The usual folds: of whole groups if there are any, stratified for classes, else shuffled.
+/// The usual folds: of whole groups or sequences if there are any, stratified for classes, else shuffled.
 pub fn usual_splitter(data: &Dataset, n_splits: usize) -> Splitter {
-    match (data.groups, Task::of(data)) {
-        (Some(_), _) => Splitter::GroupKFold { n_splits },
-        (None, Task::Classification) => Splitter::StratifiedKFold { n_splits, shuffle: true },
-        (None, _) => Splitter::KFold { n_splits, shuffle: true },
+    match (data.groups.is_some() || data.sequences.is_some(), Task::of(data)) {
+        (true, _) => Splitter::GroupKFold { n_splits },
+        (false, Task::Classification) => Splitter::StratifiedKFold { n_splits, shuffle: true },
+        (false, _) => Splitter::KFold { n_splits, shuffle: true },
     }
 }
 
@@ -273,6 +274,7 @@ fn fit_and_score(
     let start = Instant::now();
     let model = learner.fit_any(&train, run)?;
     let fitted = Instant::now();
+    check_rows(learner.about(), model.as_ref(), &rows.test.x, run)?;
     let predictions = Predictions::of(model.as_ref(), &rows.test.x, run)?;
     let outcome = predictions.with_truth(&rows.test);
     let scores = metrics.iter().map(|metric| (metric.score)(&outcome, run)).collect();

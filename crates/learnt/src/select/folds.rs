@@ -35,7 +35,7 @@ pub enum Splitter {
         /// In random order, else in the order of the rows.
         shuffle: bool,
     },
-    /// Folds that keep groups whole.
+    /// Folds that keep groups, or sequences, whole.
     GroupKFold {
         /// Number of folds.
         n_splits: usize,
@@ -99,10 +99,10 @@ impl Splitter {
                 vec![Plan::Folds(dealt(codes, *n_splits, *shuffle, run), *n_splits)]
             }
             Splitter::GroupKFold { n_splits } => {
-                let groups = data.groups.ok_or_else(|| {
+                let groups = data.together().ok_or_else(|| {
                     Error::new(Code::Usage, "grouped folds need a column of groups")
                 })?;
-                vec![Plan::Folds(packed(groups, *n_splits)?, *n_splits)]
+                vec![Plan::Folds(packed(&groups, *n_splits)?, *n_splits)]
             }
             Splitter::LeaveOneOut => {
                 enough(2, n, "rows")?;

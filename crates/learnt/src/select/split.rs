@@ -65,11 +65,11 @@ pub fn holdout(
         return Err(Error::new(Code::TooFew, message));
     }
     let mut rng = run.rng(SPLIT);
-    let taken = match (data.groups, stratify) {
+    let taken = match (data.together(), stratify) {
         (Some(_), true) => {
             return Err(Error::new(Code::Usage, "a split is stratified or grouped, not both"));
         }
-        (Some(groups), false) => by_group(groups, [t, v], &mut rng),
+        (Some(groups), false) => by_group(&groups, [t, v], &mut rng),
         (None, true) => by_class(data.class_target()?.0, [t, v], &mut rng),
         (None, false) => by_class(&vec![0; n], [t, v], &mut rng),
     };

@@ -184,7 +184,7 @@ proptest! {
         let weights: Vec<f64> = (0..rows).map(|_| (1 + sample::below(rng, 3)) as f64).collect();
         let repeated: Vec<usize> = (0..rows).flat_map(|i| vec![i; weights[i] as usize]).collect();
         let target = OwnedTarget::Real(Matrix::column_vector(y));
-        let once = OwnedDataset { x, y: Some(target), weights: Some(weights), groups: None };
+        let once = OwnedDataset { x, y: Some(target), weights: Some(weights), ..OwnedDataset::default() };
         let twice = OwnedDataset { weights: None, ..once.view().gather(&repeated) };
         for criterion in [TreeRegressorCriterion::SquaredError, TreeRegressorCriterion::AbsoluteError] {
             let learner = DecisionTreeRegressor { criterion, ..Default::default() };

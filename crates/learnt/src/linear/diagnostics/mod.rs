@@ -164,7 +164,7 @@ fn fit_one(
     let learner =
         LinearRegression { fit_intercept: model.evidence.intercept, ..LinearRegression::default() };
     let target = Target::Real(MatRef::from_column(y));
-    learner.fit(&Dataset { x, y: Some(target), weights: data.weights, groups: None })
+    learner.fit(&Dataset { y: Some(target), weights: data.weights, ..Dataset::new(x) })
 }
 
 /// Whether the variance of the residuals depends on the inputs (Breusch-Pagan, studentised).
@@ -173,7 +173,7 @@ pub fn breusch_pagan(model: &LinearRegressionModel, data: &Dataset, output: usiz
     let squares: Vec<f64> =
         residual.iter().enumerate().map(|(i, r)| data.weight(i) * r * r).collect();
     let target = Target::Real(MatRef::from_column(&squares));
-    let plain = Dataset { x: data.x, y: Some(target), weights: None, groups: None };
+    let plain = Dataset { y: Some(target), ..Dataset::new(data.x) };
     let fit = LinearRegression::default().fit(&plain)?;
     let total = fit.evidence.total[0];
     let explained = if total > 0.0 { 1.0 - fit.evidence.residual[(0, 0)] / total } else { 0.0 };

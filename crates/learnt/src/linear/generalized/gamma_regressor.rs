@@ -10,6 +10,7 @@ use super::family::{Family, Law, Link};
 use super::fit::{Scoring, Tolerance};
 use super::model::GeneralizedModel;
 use super::poisson_regressor::GeneralizedSolver;
+use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
 /// Gamma regression: a generalized linear model of positive numbers with a log link function.
@@ -49,6 +50,7 @@ impl Estimator for GammaRegressor {
     type Model = GeneralizedModel;
     type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.GammaRegressor")
+        .deviance(Power::Fixed(2.0))
         .alias(&["gamma"])
         .weights()
         .threads()

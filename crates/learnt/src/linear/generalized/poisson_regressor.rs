@@ -9,6 +9,7 @@
 use super::family::{Family, Law, Link};
 use super::fit::{Scoring, Tolerance};
 use super::model::GeneralizedModel;
+use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
 /// Poisson regression: a generalized linear model of counts with a log link function.
@@ -57,6 +58,7 @@ impl Estimator for PoissonRegressor {
     type Model = GeneralizedModel;
     type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.PoissonRegressor")
+        .deviance(Power::Fixed(1.0))
         .alias(&["poisson"])
         .weights()
         .threads()

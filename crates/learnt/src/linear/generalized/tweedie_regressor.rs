@@ -12,6 +12,7 @@ use super::fit::{Scoring, Tolerance};
 use super::generalized_linear_model::check_power;
 use super::model::GeneralizedModel;
 use super::poisson_regressor::GeneralizedSolver;
+use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
 /// Tweedie regression: a generalized linear model whose variance is a power of the mean.
@@ -71,6 +72,7 @@ impl Estimator for TweedieRegressor {
     type Model = GeneralizedModel;
     type Fit = Scoring;
     const ABOUT: &'static About = &About::regressor("linear_model.TweedieRegressor")
+        .deviance(Power::Parameter("power"))
         .alias(&["tweedie"])
         .weights()
         .threads()

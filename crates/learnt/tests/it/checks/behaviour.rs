@@ -1,11 +1,11 @@
 //! What a fitted learner does: same bits on any number of threads, weights that repeat, rows that do not
 //! influence each other, columns by name, streams that equal memory.
 
-use super::{easy, fit, fit_in, for_each, noise, outputs, same_bits};
+use super::{easy, fit, fit_in, for_each, noise, outputs, per_row_methods, same_bits};
 use learnt::context::Observer;
 use learnt::prelude::*;
 use learnt::rounds::{InMemory, Source, block_rows};
-use learnt::trained::{Prediction, Trained};
+use learnt::trained::{Missing, Prediction, Trained};
 
 #[test]
 fn fitting_gives_the_same_bytes_twice_and_on_one_two_and_four_threads() {
@@ -120,26 +120,11 @@ fn a_row_gets_the_same_bits_alone_in_a_batch_and_in_any_order() {
 fn output_widths(trained: &Trained, x: &Frame) -> Vec<usize> {
     let run = Context::default();
     let one = x.rows(0, 1);
-    let mut out = Vec::new();
-    match trained.predict(&one, &run) {
-        Ok(Prediction::Real(values)) => out.push(values.ncols()),
-        Ok(Prediction::Class(_) | Prediction::Cluster(_)) => out.push(1),
-        Ok(Prediction::Table(table)) => out.push(table.values().ncols()),
-        Err(_) => {}
-    }
-    if trained.about.offers.probabilities && trained.model.as_classifier().is_some() {
-        out.push(trained.probabilities(&one, &run).unwrap().ncols());
-    }
-    if let Some(transformer) = trained.model.as_transformer() {
-        out.push(
-            trained
-                .with_aligned(&one, |x| transformer.transform_in(x, &run))
-                .unwrap()
-                .values()
-                .ncols(),
-        );
-    }
-    out
+    let rows = trained.admit(&one, None, Missing::Error, &run).unwrap();
+    per_row_methods(trained)
+        .filter_map(|method| trained.call(method, &rows, &run).ok())
+        .map(|prediction| prediction.into_matrix().ncols())
+        .collect()
 }
 
 fn row_of(all: &[f64], i: usize, rows: usize, widths: &[usize]) -> Vec<f64> {

@@ -10,7 +10,7 @@ mod robustness;
 use learnt::compose::{ColumnTransformer, Pipeline};
 use learnt::params::LearnerSpec;
 use learnt::prelude::*;
-use learnt::trained::{Prediction, Trained};
+use learnt::trained::{Missing, Trained};
 use learnt_core::estimator::Entry;
 
 /// Every entry, with a learner that can be fitted on the easy data.
@@ -84,7 +84,7 @@ pub(crate) fn easy(rows: usize, roles: Roles) -> OwnedDataset {
     }
     let names = if roles.two_classes { ["red", "red", "blue"] } else { ["red", "green", "blue"] };
     let labels: Vec<Label> = (0..rows).map(|i| names[i % 3].into()).collect();
-    if roles.classifier {
+    if roles.needs_classes() {
         return OwnedDataset::classification(x, &labels);
     }
     OwnedDataset::unsupervised(x)
@@ -101,24 +101,22 @@ pub(crate) fn fit_in(learner: &dyn AnyEstimator, data: &Dataset, run: &Context) 
 /// All that a model says about rows, as numbers.
 pub(crate) fn outputs(trained: &Trained, x: &Frame) -> Result<Vec<f64>> {
     let run = Context::default();
-    let mut out: Vec<f64> = match trained.predict(x, &run) {
-        Ok(Prediction::Real(values)) => values.into_vec(),
-        Ok(Prediction::Class(codes)) => codes.into_iter().map(f64::from).collect(),
-        Ok(Prediction::Cluster(labels)) => {
-            labels.into_iter().map(|l| l.map_or(-1.0, f64::from)).collect()
+    let rows = trained.admit(x, None, Missing::Error, &run)?;
+    let mut out = Vec::new();
+    for method in per_row_methods(trained) {
+        match trained.call(method, &rows, &run) {
+            Ok(prediction) => out.extend(prediction.into_matrix().into_vec()),
+            Err(error) if error.code() == Code::Unsupported => {}
+            Err(error) => return Err(error),
         }
-        Ok(Prediction::Table(table)) => table.into_parts().0.into_vec(),
-        Err(error) if error.code() == Code::Unsupported => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    if trained.about.offers.probabilities && trained.model.as_classifier().is_some() {
-        out.extend(trained.probabilities(x, &run)?.into_vec());
-    }
-    if let Some(transformer) = trained.model.as_transformer() {
-        let table = trained.with_aligned(x, |x| transformer.transform_in(x, &run))?;
-        out.extend(table.into_parts().0.into_vec());
     }
     Ok(out)
+}
+
+/// The methods of the model's roles that give something for each row.
+pub(crate) fn per_row_methods(trained: &Trained) -> impl Iterator<Item = &'static str> {
+    let whole = ["log_likelihood", "decoded_log_probability"];
+    trained.methods().filter(move |method| !whole.contains(method))
 }
 
 pub(crate) fn same_bits(a: &[f64], b: &[f64]) -> bool {

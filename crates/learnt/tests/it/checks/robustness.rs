@@ -2,6 +2,7 @@
 
 use super::{easy, fit, for_each, noise, outputs};
 use learnt::prelude::*;
+use learnt::trained::Missing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Fits and predicts; the result is finite numbers or an error with a message.
@@ -126,6 +127,67 @@ fn missing_and_infinite_values_are_taken_or_named() {
             Ok(_) => Err("an infinite value was taken".into()),
         }
     });
+}
+
+/// Every learner that takes no missing values, trained on whole rows, is asked about one that has a
+/// hole and one that is infinite.
+#[test]
+fn prediction_refuses_what_the_learner_cannot_take_by_row_and_column() {
+    for_each("gate", |_, learner| {
+        let data = easy(30, learner.any_roles());
+        let trained = fit(learner, &data.view()).map_err(|error| error.to_string())?;
+        for (value, code) in [(f64::NAN, Code::Missing), (f64::INFINITY, Code::NotFinite)] {
+            if value.is_nan() && trained.accepts().missing {
+                continue;
+            }
+            let mut rows = data.x.clone();
+            rows.values_mut()[(4, 2)] = value;
+            for table in [rows.clone(), reordered(&rows)] {
+                let run = Context::default();
+                let error = match trained.predict(&table.frame(), &run) {
+                    Err(error) => error,
+                    Ok(_) => return Err(format!("{value} was taken")),
+                };
+                let names = error.row_number() == Some(5) && error.column_name() == Some("x2");
+                if error.code() != code || !names || !error.message().contains("'x2'") {
+                    return Err(format!("the error must name row and column: {error}"));
+                }
+            }
+        }
+        let mut rows = data.x.clone();
+        rows.values_mut()[(4, 2)] = f64::NAN;
+        let admitted = trained.admit(&rows.frame(), None, Missing::Skip, &Context::default());
+        let admitted = admitted.map_err(|error| error.to_string())?;
+        let skipped = usize::from(!trained.accepts().missing);
+        match admitted.skipped() == skipped && admitted.frame().nrows() == 30 - skipped {
+            true => Ok(()),
+            false => Err(format!("{} rows were skipped", admitted.skipped())),
+        }
+    });
+}
+
+/// The same columns in another order, so that the rows must be copied to be aligned.
+fn reordered(table: &Table) -> Table {
+    let last = table.schema().len() - 1;
+    let order: Vec<usize> = (0..=last).rev().collect();
+    table.frame().select(&order)
+}
+
+/// What a transformer hands on is checked before the next step sees it.
+#[test]
+fn steps_of_a_pipeline_refuse_what_the_steps_before_them_make() {
+    use learnt::compose::Pipeline;
+    let pipeline = Pipeline::default()
+        .then("powers", learnt::prepare::PolynomialFeatures { degree: 3, ..Default::default() })
+        .then("ridge", learnt::linear::Ridge::default());
+    let x = Matrix::from_fn(30, 2, noise);
+    let y = (0..30).map(|i| noise(i, 7)).collect();
+    let data = OwnedDataset::regression(x, y);
+    let trained = fit(&pipeline, &data.view()).unwrap();
+    let huge = Table::unnamed(Matrix::from_fn(1, 2, |_, _| 1e200));
+    let error = trained.predict(&huge.frame(), &Context::default()).unwrap_err();
+    assert_eq!(error.code(), Code::NotFinite, "{error}");
+    assert!(error.message().contains("ridge"), "{error}");
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! The self-test of a model file: synthetic rows with the outputs they had after training.
+
+use super::{Examples, Trained};
+use crate::context::Context;
+use crate::data::{ColumnKind, Frame, Matrix};
+use crate::error::{Code, Result};
+use crate::estimator::{Admitted, Method, Prediction};
+use crate::persist::invalid;
+
+impl Trained {
+    /// The numbers that self-tests compare: the finest that the model's first role gives.
+    fn outputs(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let role = self.first_role()?;
+        let rows = Admitted { x: *x, sequences: None };
+        let call = |method: &Method| (method.call)(self.model.as_ref(), &rows, run);
+        let tested = role.methods.iter().find(|method| method.name == role.tested);
+        let outcome = match tested.map(call) {
+            Some(Err(error)) if error.code() != Code::Unsupported => Err(error),
+            Some(Ok(prediction)) => Ok(prediction),
+            _ => call(&role.methods[0]),
+        };
+        outcome.map(Prediction::into_matrix)
+    }
+
+    /// Eight rows that fill the ranges of the columns evenly, with their outputs.
+    pub(super) fn make_examples(&self, ranges: &[(f64, f64)]) -> Option<Examples> {
+        const ROWS: usize = 8;
+        let schema = &self.history.schema;
+        let spread = |i: usize, j: usize| {
+            let golden = 0.618_033_988_749_895 * (i + 1) as f64 + 0.414_213_562_373_095 * j as f64;
+            golden - golden.floor()
+        };
+        let inputs = Matrix::from_fn(ROWS, schema.len(), |i, j| match &schema.column(j).kind {
+            ColumnKind::Categorical { levels, .. } if levels.is_empty() => f64::NAN,
+            ColumnKind::Categorical { levels, .. } => ((i + j) % levels.len()) as f64,
+            ColumnKind::Numeric => {
+                let (low, high) = ranges.get(j).copied().unwrap_or_default();
+                low + (high - low) * spread(i, j)
+            }
+        });
+        self.outputs_of(&inputs)
+    }
+
+    /// Self-test rows with what the model gives for them.
+    pub(super) fn outputs_of(&self, inputs: &Matrix) -> Option<Examples> {
+        let frame = Frame::new(inputs.view(), &self.history.schema).ok()?;
+        let outputs = self.outputs(&frame, &Context::default().with_threads(1)).ok()?;
+        Some(Examples { inputs: inputs.clone(), outputs })
+    }
+
+    /// Repeats the self-test; true if every output has the same bits. `None` without a self-test.
+    pub fn verify(&self) -> Result<Option<bool>> {
+        let same = |(a, b): &(f64, f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        Ok(self.self_test()?.map(|pairs| pairs.iter().all(same)))
+    }
+
+    /// Outputs of the self-test rows now, each beside the one in the file. `None` without a
+    /// self-test.
+    pub fn self_test(&self) -> Result<Option<Vec<(f64, f64)>>> {
+        let Some(examples) = &self.history.examples else { return Ok(None) };
+        let frame = Frame::new(examples.inputs.view(), &self.history.schema)?;
+        let outputs = self.outputs(&frame, &Context::default().with_threads(1))?;
+        let (now, then) = (outputs.as_slice(), examples.outputs.as_slice());
+        if now.len() != then.len() {
+            return Err(invalid("the self-test has another number of outputs"));
+        }
+        Ok(Some(now.iter().copied().zip(then.iter().copied()).collect()))
+    }
+
+    /// A first prediction finds models whose parts do not fit their columns or classes.
+    pub(super) fn check_widths(&self) -> Result<()> {
+        let Some(examples) = &self.history.examples else { return Ok(()) };
+        let frame = Frame::new(examples.inputs.view(), &self.history.schema)
+            .map_err(|error| invalid(error.message()))?;
+        let outputs = self
+            .outputs(&frame, &Context::default().with_threads(1))
+            .map_err(|error| invalid(error.message()))?;
+        let fits = (outputs.nrows(), outputs.ncols())
+            == (examples.outputs.nrows(), examples.outputs.ncols());
+        let classes = self.history.classes.len();
+        let probabilities = self.model.as_classifier().is_some() && self.about.offers.probabilities;
+        match fits && (!probabilities || outputs.ncols() == classes) {
+            true => Ok(()),
+            false => Err(invalid("the model's outputs do not fit its classes")),
+        }
+    }
+}
+
+/// Smallest and largest finite value of each column; 0 and 0 if there is none.
+pub(super) fn ranges_of(x: &Frame) -> Vec<(f64, f64)> {
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); x.ncols()];
+    for i in 0..x.nrows() {
+        for (j, (low, high)) in ranges.iter_mut().enumerate() {
+            let value = x.values().at(i, j);
+            if value.is_finite() {
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
+    }
+    ranges
+        .into_iter()
+        .map(|(low, high)| if low <= high { (low, high) } else { (0.0, 0.0) })
+        .collect()
+}
