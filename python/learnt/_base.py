@@ -547,11 +547,6 @@ class Composite(Scored, BaseEstimator):
             "target": target,
         }
 
-    @property
-    def named_steps(self):
-        """The steps by name, as they were given."""
-        return dict(self.steps)
-
     def _seed(self):
         """Its own seed, else one made from the seeds of its steps where they have any."""
         nested = {k: v for k, v in self.get_params().items() if k.endswith("__random_state")}
@@ -591,7 +586,11 @@ def load(path):
 
 def from_bytes(data):
     """The fitted learner in the bytes of a model file."""
-    model = _native.Model.from_bytes(data)
+    return from_model(_native.Model.from_bytes(data))
+
+
+def from_model(model):
+    """The fitted learner of a native model."""
     history = model.history()
     estimator = build(history["path"], history["params"])
     names, _ = history["columns"]

@@ -303,14 +303,18 @@ fn formula_flag() -> Arg {
 }
 
 fn preparation(command: Command) -> Command {
-    command.arg(flag("no-prepare", "Add no preparation in front of the learner")).arg(
-        Arg::new("impute")
-            .long("impute")
-            .value_name("HOW")
-            .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])
-            .default_value("auto")
-            .help("What to do with missing values that the learner cannot take"),
-    )
+    let scale = "Put numbers on one scale (standardise them) in front of the learner";
+    command
+        .arg(flag("no-prepare", "Add no preparation in front of the learner"))
+        .arg(flag("scale", scale))
+        .arg(
+            Arg::new("impute")
+                .long("impute")
+                .value_name("HOW")
+                .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])
+                .default_value("auto")
+                .help("What to do with missing values that the learner cannot take"),
+        )
 }
 
 /// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.

@@ -12,9 +12,10 @@ pub use roles::{
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, Label, Schema};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
 use crate::rounds::{self, Job};
@@ -151,6 +152,10 @@ pub trait Model: Any + Debug + Send + Sync {
     /// The answer to one of its questions.
     fn answer(&self, asked: &Asked) -> Result<Answer> {
         Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
+    }
+    /// The fitted learners inside; `schema` and `classes` are those of the whole.
+    fn parts(&self, _schema: &Schema, _classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        Ok(Vec::new())
     }
     /// The stored form.
     fn stored(&self) -> Node;

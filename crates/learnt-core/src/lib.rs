@@ -16,6 +16,7 @@ pub mod function;
 pub mod linalg;
 pub mod optimize;
 pub mod params;
+pub mod part;
 pub mod persist;
 pub mod question;
 pub mod rounds;

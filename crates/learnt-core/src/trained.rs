@@ -15,6 +15,7 @@ use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
 use crate::params::{Value, all_values};
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid};
 use crate::rounds::{self, Outline, Source};
 use self_test::ranges_of;
@@ -342,6 +343,25 @@ impl Trained {
         let trained = Trained { about: entry.about, model, history, outcome: Outcome::default() };
         trained.check_widths()?;
         Ok(trained)
+    }
+
+    /// The model of a part of this one, as a model of its own.
+    pub fn of_part(
+        &self,
+        part: &FittedPart,
+        model: Box<dyn Model>,
+        params: Vec<(String, Value)>,
+    ) -> Trained {
+        let history = History {
+            params,
+            schema: part.schema.clone(),
+            classes: part.classes.clone(),
+            digest: None,
+            warnings: Vec::new(),
+            examples: None,
+            ..self.history.clone()
+        };
+        Trained { about: part.about, model, history, outcome: Outcome::default() }
     }
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.

@@ -113,7 +113,8 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 /// - `converged = name`: a `bool` field, or a method where no field has the name;
 /// - `accepts = method`: `fn(&self) -> Accepts`, where inputs may hold other things than the facts
 ///   about the learner say;
-/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields.
+/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields;
+/// - `parts = method`: `fn(&self, &Schema, &[Label]) -> Result<Vec<FittedPart<'_>>>`.
 ///
 /// On a public field, `#[model(name = "...")]` renames the attribute (not the stored value), and
 /// `#[model(hidden)]` leaves it out. A field with `#[model(transient)]` is what the fit gave about its

@@ -31,6 +31,7 @@ struct Options {
     converged: Option<Ident>,
     attributes: Option<Ident>,
     questions: Option<Ident>,
+    parts: Option<Ident>,
     accepts: Option<Ident>,
 }
 
@@ -45,6 +46,7 @@ impl Options {
             "attributes" => once(&mut options.attributes, name(meta)?, meta),
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
+            "parts" => once(&mut options.parts, name(meta)?, meta),
             role if !role.is_empty() && !meta.input.peek(Token![=]) => {
                 let word = meta.path.require_ident()?.clone();
                 match options.roles.insert(role.to_string(), word) {
@@ -54,7 +56,8 @@ impl Options {
             }
             _ => Err(unknown_item(
                 meta,
-                "the roles, version, validate, report, converged, attributes, questions, accepts",
+                "the roles, version, validate, report, converged, attributes, questions, accepts, \
+                 parts",
             )),
         })?;
         Ok(options)
@@ -123,6 +126,7 @@ fn model_impl(
     let report = options.report.as_ref().map(report_fn);
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
     let questions = options.questions.as_ref().map(|_| questions_fns());
+    let parts = options.parts.as_ref().map(parts_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
     quote! {
         #[automatically_derived]
@@ -142,6 +146,7 @@ fn model_impl(
             }
             #converged
             #questions
+            #parts
             #accepts
         }
     }
@@ -158,6 +163,18 @@ fn questions_fns() -> TokenStream {
             asked: &::learnt_core::question::Asked,
         ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
+        }
+    }
+}
+
+fn parts_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn parts(
+            &self,
+            schema: &::learnt_core::data::Schema,
+            classes: &[::learnt_core::data::Label],
+        ) -> ::learnt_core::error::Result<::std::vec::Vec<::learnt_core::part::FittedPart<'_>>> {
+            self.#method(schema, classes)
         }
     }
 }

@@ -19,7 +19,7 @@ use learnt_core::context::{Context, available_threads};
 use learnt_core::data::{Dataset, Frame, Label, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
-use learnt_core::params::{LearnerSpec, Value};
+use learnt_core::params::LearnerSpec;
 use learnt_core::trained::Trained;
 use model::Model;
 use numpy::PyReadonlyArray1;
@@ -157,25 +157,17 @@ impl<'py> Rows<'py> {
     }
 }
 
-/// A learner with these parameters. A learner that is itself a default is left as it is by `None`.
+/// A learner with these parameters.
 fn build(
     py: Python<'_>,
     path: &str,
     params: &Bound<'_, PyDict>,
 ) -> PyResult<Box<dyn AnyEstimator>> {
-    let entry = learnt::find(path).ok_or_else(|| raise(py, learnt::unknown_learner(path)))?;
-    let mut spec = LearnerSpec { learner: path.to_string(), params: Vec::new() };
-    let specs = (entry.build)().specs();
-    for (name, value) in params {
-        let name: String = name.extract()?;
-        let value = convert::value(&value)?;
-        let stays = |spec: &&learnt_core::params::ParamSpec| {
-            spec.name == name && value == Value::Null && matches!(spec.default, Value::Learner(_))
-        };
-        if specs.iter().find(stays).is_none() {
-            spec.params.push((name, value));
-        }
-    }
+    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((name.extract()?, convert::value(&value)?))
+    };
+    let params = params.iter().map(pair).collect::<PyResult<_>>()?;
+    let spec = LearnerSpec { learner: path.to_string(), params };
     learnt::build(&spec).map_err(|error| raise(py, error))
 }
 

@@ -5,7 +5,7 @@ use super::predict::labelled;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
-use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table, Target};
+use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
@@ -19,15 +19,15 @@ use std::time::Instant;
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     check_out(call)?;
-    for entry in learnt::find_all(name) {
-        if learnt::find_all(name).len() == 1 {
-            learner::build(call, entry)?;
-        }
-    }
+    // Flags are checked before data are read, where the name says which learner it is.
+    let early = match learnt::find_all(name).as_slice() {
+        [only] => Some(learner::build(call, only)?),
+        _ => None,
+    };
     let started = Instant::now();
     let mut trained = match call.flag("stream") {
-        true => stream(call, name)?,
-        false => in_memory(call, name)?,
+        true => stream(call, name, early)?,
+        false => in_memory(call, name, early)?,
     };
     if call.text("unknown") == Some("missing") {
         trained.history.unknown = Unknown::Missing;
@@ -61,15 +61,25 @@ fn check_out(call: &Call) -> Result<()> {
     Ok(())
 }
 
-fn in_memory(call: &Call, name: &str) -> Result<Trained> {
+/// The learner of a name whose task is known; `early` is the one that was built before.
+fn chosen(
+    call: &Call,
+    name: &str,
+    early: Option<Box<dyn AnyEstimator>>,
+    task: Option<TargetTask>,
+) -> Result<Box<dyn AnyEstimator>> {
+    let entry = learner::resolve(name, task)?;
+    learner::check_task(entry, task)?;
+    early.map_or_else(|| learner::build(call, entry), Ok)
+}
+
+fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Result<Trained> {
     let input = input::read(call)?;
     let supervised = input::supervised(call, input, Some(name))?;
     let data = supervised.data.view();
-    let entry = learner::resolve(name, data.y.as_ref())?;
-    learner::check_task(entry, data.y.as_ref())?;
+    let learner = chosen(call, name, early, learner::task_of(&data))?;
     let missing = learner::has_missing(&data);
-    let (learner, said) =
-        learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
+    let (learner, said) = learner::prepared(call, learner, data.x.schema(), missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -78,7 +88,7 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     Ok(trained)
 }
 
-fn stream(call: &Call, name: &str) -> Result<Trained> {
+fn stream(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Result<Trained> {
     let mut options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
@@ -99,22 +109,9 @@ fn stream(call: &Call, name: &str) -> Result<Trained> {
     call.say(&format!("read {path} in blocks: {}", source.report()));
     source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));
-    let outline = source.outline();
-    let no_rows = Matrix::zeros(0, 1);
-    let target = match source.task() {
-        Some(TargetTask::Classify) => Some(Target::Class { codes: &[], classes: outline.classes }),
-        Some(TargetTask::Regress) => Some(Target::Real(no_rows.view())),
-        None => None,
-    };
-    let entry = learner::resolve(name, target.as_ref())?;
-    learner::check_task(entry, target.as_ref())?;
-    let built: Box<dyn AnyEstimator> = learner::build(call, entry)?;
-    let (learner, said) = learner::prepared(
-        call,
-        built,
-        outline.schema,
-        source.report().columns.iter().any(|column| column.missing > 0),
-    )?;
+    let learner = chosen(call, name, early, source.task())?;
+    let missing = source.report().columns.iter().any(|column| column.missing > 0);
+    let (learner, said) = learner::prepared(call, learner, source.outline().schema, missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -125,7 +122,8 @@ fn stream(call: &Call, name: &str) -> Result<Trained> {
 
 fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
     let history = &trained.history;
-    let name = trained.about.command();
+    let about = learner::main_about(trained)?;
+    let name = about.command();
     call.say(&format!(
         "{name}  {} rows x {} columns  seed {}  {} threads  {}",
         history.rows,
@@ -154,7 +152,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
     let report = trained.model.report();
     if call.json && out != Some("-") {
         let payload = json!({
-            "learner": trained.about.path, "rows": history.rows, "columns": history.schema.len(),
+            "learner": about.path, "model_type": trained.about.path, "rows": history.rows, "columns": history.schema.len(),
             "targets": history.targets, "seconds": seconds, "warnings": history.warnings,
             "converged": trained.model.converged(), "model": out,
             "data": { "path": call.text("data"), "rows": history.rows, "digest": history.digest },

@@ -31,6 +31,7 @@ fn a_path_is_printed_saved_and_drawn() {
         &table,
         "--figure",
         &figure,
+        "--scale",
     ];
     let done = ok(&words);
     assert!(

@@ -8,7 +8,7 @@ use learnt_core::estimator::first_maximum;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
-/// Predicts classes by their frequency, whatever the inputs.
+/// Baseline classifier: predicts classes by their frequency, whatever the inputs.
 ///
 /// ```
 /// use learnt::{baseline::DummyClassifier, prelude::*};

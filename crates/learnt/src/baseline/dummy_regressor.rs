@@ -6,7 +6,7 @@
 use learnt_core::prelude::*;
 use learnt_core::stats::summary;
 
-/// Predicts one number, whatever the inputs.
+/// Baseline regressor: predicts one number (mean, median), whatever the inputs.
 ///
 /// ```
 /// use learnt::{baseline::DummyRegressor, prelude::*};

@@ -14,7 +14,7 @@ use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Columns that are normal and independent within each class.
+/// Gaussian naive Bayes: columns that are normal and independent within each class.
 ///
 /// The smoothing uses weighted variances, so that a weight of two is a repeated row.
 ///
@@ -28,7 +28,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct GaussianNB {
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
     /// The share of the largest variance of a column that is added to all variances.

@@ -15,7 +15,7 @@ use learnt_core::linalg::{Distances, Nearest};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Groups rows around centres, each the mean of the rows nearest to it.
+/// k-means clustering: groups rows around centroids, each the mean of the rows nearest to it.
 ///
 /// Restarts keep scikit-learn's default: one from k-means++ or given centres, ten from random rows.
 /// A weight counts as so many copies of a row. With `init='random'`, or beyond one block of rows,
@@ -37,13 +37,13 @@ pub struct KMeans {
     /// Number of clusters.
     #[param(positional, default = 8, range = 1.., search = linear(2, 20))]
     pub n_clusters: usize,
-    /// Where the centres start.
+    /// Initialization of the centroids.
     #[param(default = Init::Greedy)]
     pub init: Init,
-    /// Number of starts, of which the lowest inertia is kept.
+    /// Number of random restarts, of which the lowest inertia is kept.
     #[param(default = Restarts::Auto)]
     pub n_init: Restarts,
-    /// Most iterations of one start.
+    /// Maximum number of iterations of one start.
     #[param(default = 300, range = 1..)]
     pub max_iter: usize,
     /// Sum of the centres' squared shifts at which iterations end, as a multiple of the mean
@@ -55,7 +55,7 @@ pub struct KMeans {
     pub algorithm: Algorithm,
 }
 
-/// Where the centres start.
+/// Initialization of the centroids.
 #[derive(Choice, Clone, Debug, PartialEq)]
 pub enum Init {
     /// Rows drawn one after another, far from those drawn before.

@@ -12,6 +12,7 @@ use crate::learner::{Fitted, Learner};
 use crate::linear::LogisticRegression;
 use learnt_core::error::plain;
 use learnt_core::estimator::{Accepts, first_maximum};
+use learnt_core::part::FittedPart;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -37,7 +38,8 @@ pub struct OneVsRestClassifier {
 
 /// A fitted [`OneVsRestClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged, accepts = accepts)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(accepts = accepts, parts = parts)]
 pub struct OneVsRestClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -56,7 +58,6 @@ impl Estimator for OneVsRestClassifier {
         .decision_scores()
         .threads()
         .iterations()
-        .scaling()
         .complexity(30)
         .cost("a fit for each class")
         .reference("Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141");
@@ -95,6 +96,12 @@ impl OneVsRestClassifierModel {
     /// The models, one for each class; a single one for two classes.
     pub fn models(&self) -> impl Iterator<Item = Option<&dyn Model>> {
         self.parts.iter().map(|part| part.as_ref().map(|part| part.model.as_ref()))
+    }
+
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        let sides = [Label::Bool(false), Label::Bool(true)];
+        let classes = if self.n_classes == 2 { classes } else { &sides };
+        Ok(self.parts.iter().flatten().map(|part| part.part(schema.clone(), classes)).collect())
     }
 
     /// The model of the only problem, if there are two classes.

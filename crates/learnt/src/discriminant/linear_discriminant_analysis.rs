@@ -21,7 +21,7 @@ use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Normal classes that share one covariance: linear boundaries, and the directions that separate.
+/// Linear discriminant analysis (LDA): normal classes that share one covariance matrix.
 ///
 /// The covariance has the divisor N - K; scikit-learn's has N, so that its posteriors are a little
 /// more certain. With `svd`, directions that do not vary within classes are left out, and a warning
@@ -42,10 +42,10 @@ pub struct LinearDiscriminantAnalysis {
     /// What happens to directions that do not vary within classes, and what else is computed.
     #[param(positional, default = LinearDiscriminantSolver::Svd)]
     pub solver: LinearDiscriminantSolver,
-    /// How the covariance is shrunk; not with `svd`.
+    /// Shrinkage of the covariance matrix; not with `svd`.
     #[param(default = Shrinkage::Nothing)]
     pub shrinkage: Shrinkage,
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
     /// Number of discriminant coordinates of the transformation; else as many as there are.

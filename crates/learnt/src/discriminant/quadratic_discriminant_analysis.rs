@@ -16,7 +16,7 @@ use learnt_core::linalg::eigh;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Normal classes with a covariance each: boundaries of second degree.
+/// Quadratic discriminant analysis (QDA): normal classes with a covariance matrix each.
 ///
 /// The covariances have the divisor N_k - 1; scikit-learn's have N_k. A class whose covariance is
 /// singular, for example one with no more rows than columns, is an error that names its dependent
@@ -37,13 +37,13 @@ pub struct QuadraticDiscriminantAnalysis {
     /// Which options there are; the result is the same.
     #[param(default = QuadraticDiscriminantSolver::Svd)]
     pub solver: QuadraticDiscriminantSolver,
-    /// How the covariances are shrunk; only with `eigen`.
+    /// Shrinkage of the covariance matrices; only with `eigen`.
     #[param(default = Shrinkage::Nothing)]
     pub shrinkage: Shrinkage,
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
-    /// Share of the identity in the covariances.
+    /// Regularization: share of the identity in the covariance matrices.
     #[param(default = 0.0, range = 0.0..=1.0, search = log(1e-4, 1.0))]
     pub reg_param: f64,
     /// Keep the covariances.

@@ -17,7 +17,7 @@ use learnt_core::linalg::add_scaled;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Normal classes whose covariances lean towards the common one, and towards a sphere.
+/// Regularized discriminant analysis: class covariances shrunk to the pooled one and to a sphere.
 ///
 /// It cures singular covariances of small classes.
 ///
@@ -37,7 +37,7 @@ pub struct RegularizedDiscriminantAnalysis {
     /// Share of a multiple of the identity in the covariance.
     #[param(default = 0.0, range = 0.0..=1.0, search = linear(0.0, 1.0))]
     pub gamma: f64,
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
     /// Keep the covariances.

@@ -17,7 +17,7 @@ use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Least squares on indicators of the classes.
+/// Linear regression of an indicator matrix: least squares on indicators of the classes.
 ///
 /// ```
 /// use learnt::{linear::IndicatorRegression, prelude::*};

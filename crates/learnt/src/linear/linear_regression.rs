@@ -14,7 +14,7 @@ use super::questions::QUESTIONS;
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
-/// Fits a linear function by least squares, and tells how sure it is.
+/// Ordinary least squares (OLS) linear regression, with standard errors, tests and intervals.
 ///
 /// ```
 /// use learnt::{linear::LinearRegression, prelude::*};
@@ -33,7 +33,7 @@ pub struct LinearRegression {
     /// Accepted and not used: the solution is direct, to the accuracy of double precision.
     #[param(default = 1e-6, range = 0.0..)]
     pub tol: f64,
-    /// Keep all coefficients at or above zero; the intercept is free.
+    /// Constrain all coefficients to be non-negative; the intercept is free.
     #[param(default = false)]
     pub positive: bool,
 }

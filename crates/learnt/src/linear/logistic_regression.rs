@@ -23,7 +23,7 @@ use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Linear scores of classes, turned into probabilities.
+/// Logistic regression: class probabilities from linear scores, binary or multinomial.
 ///
 /// `l1_ratio` and `C` say what the penalty is; `penalty` says the same in the older way, where none
 /// is an infinite `C`. All solvers reach the same optimum, so that their names are hints: with an L1
@@ -46,10 +46,10 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct LogisticRegression {
-    /// Which penalty the weights have.
+    /// The penalty (regularization) of the weights.
     #[param(positional, default = Penalty::Auto)]
     pub penalty: Penalty,
-    /// Inverse strength of the penalty; `inf` is none.
+    /// Inverse of the regularization strength; `inf` is no penalty.
     #[param(name = "C", default = 1.0, above = 0.0, search = log(1e-4, 1e4))]
     pub c: f64,
     /// Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
@@ -62,13 +62,13 @@ pub struct LogisticRegression {
     /// Whether there are intercepts; they are not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Factors of the row weights.
+    /// Weights of the classes, which multiply the row weights.
     #[param(default = ClassWeight::Equal)]
     pub class_weight: ClassWeight,
-    /// The method; the optimum is the same.
+    /// The optimization algorithm; the optimum is the same.
     #[param(default = LogisticSolver::Auto)]
     pub solver: LogisticSolver,
-    /// Most steps to make.
+    /// Maximum number of iterations.
     #[param(default = 100, range = 0..)]
     pub max_iter: usize,
 }
@@ -90,7 +90,7 @@ pub enum Penalty {
     Nothing,
 }
 
-/// Factors of the row weights.
+/// Weights of the classes, which multiply the row weights.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassWeight {
     /// All 1.
@@ -151,7 +151,6 @@ impl Estimator for LogisticRegression {
         .threads()
         .iterations()
         .streaming()
-        .scaling()
         .complexity(20)
         .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")
         .reference("Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression");

@@ -13,7 +13,7 @@ use super::least_squares::{LeastSquares, Solution};
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
-/// Least squares with an L2 penalty on the coefficients.
+/// Ridge regression: least squares with an L2 penalty on the coefficients.
 ///
 /// ```
 /// use learnt::{linear::Ridge, prelude::*};
@@ -26,7 +26,7 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct Ridge {
-    /// Strength of the penalty; 0 is plain least squares.
+    /// Regularization strength (weight of the penalty); 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
     pub alpha: f64,
     /// One strength for each output, instead of `alpha` for all.
@@ -35,16 +35,16 @@ pub struct Ridge {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most steps of the active set that `positive` uses; none is ten for each column.
+    /// Maximum number of iterations of the active set for `positive`; none is ten for each column.
     #[param(default = None, range = 1..)]
     pub max_iter: Option<usize>,
     /// Accepted and not used: the solution is direct, to the accuracy of double precision.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// How the problem is solved.
+    /// The algorithm that solves the problem.
     #[param(default = RidgeSolver::Auto)]
     pub solver: RidgeSolver,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// Penalise the intercept like a coefficient.
@@ -107,7 +107,6 @@ impl Estimator for Ridge {
         .many_outputs()
         .threads()
         .streaming()
-        .scaling()
         .complexity(20)
         .cost("n p² time, p² memory; n² p time with more columns than rows")
         .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67")

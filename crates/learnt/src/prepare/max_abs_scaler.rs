@@ -6,7 +6,7 @@ use super::affine::map_columns;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Divides each column by its largest absolute value.
+/// Scales each column by its maximum absolute value.
 ///
 /// ```
 /// use learnt::{prepare::MaxAbsScaler, prelude::*};

@@ -8,7 +8,7 @@ use super::affine::{map_columns, too_large};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Maps each column's range to `feature_range`.
+/// Min-max scaling (normalisation): maps each column's range to `feature_range`.
 ///
 /// ```
 /// use learnt::{prepare::MinMaxScaler, prelude::*};

@@ -8,7 +8,7 @@ use super::categories::{Counts, Found, Lookup, TableCounts, unseen_error};
 use learnt_core::persist::Node;
 use learnt_core::prelude::*;
 
-/// Replaces each category by its position among the categories of its column.
+/// Encodes categories as integers: the position among the categories of their column.
 ///
 /// ```
 /// use learnt::{prepare::OrdinalEncoder, prelude::*};

@@ -8,7 +8,7 @@ use super::quantile;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, Normal};
 
-/// Subtracts each column's median and divides by its interquartile range.
+/// Scaling robust to outliers: subtracts the median, divides by the interquartile range.
 ///
 /// ```
 /// use learnt::{prepare::RobustScaler, prelude::*};

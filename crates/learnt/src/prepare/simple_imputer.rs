@@ -9,7 +9,7 @@ use super::categories::TableCounts;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Fills missing values with a statistic of their column.
+/// Imputes missing values with a statistic of their column (mean, median, mode).
 ///
 /// ```
 /// use learnt::{prepare::SimpleImputer, prelude::*};
@@ -20,7 +20,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct SimpleImputer {
-    /// Which value to fill in.
+    /// The statistic that replaces missing values.
     #[param(default = ImputeStrategy::Mean)]
     pub strategy: ImputeStrategy,
     /// The value of the strategy `constant`: a number, or a level for categorical columns; 0 and

@@ -8,7 +8,7 @@ use super::affine::{map_columns, too_large};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Subtracts each column's mean and divides by its standard deviation.
+/// Standardises columns: subtracts the mean and divides by the standard deviation.
 ///
 /// ```
 /// use learnt::{prepare::StandardScaler, prelude::*};

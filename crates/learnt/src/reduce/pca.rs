@@ -14,7 +14,7 @@ use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 use learnt_core::stats::special::ln_gamma;
 
-/// Rotates columns to uncorrelated components, the largest variance first.
+/// Principal component analysis (PCA): uncorrelated components, the largest variance first.
 ///
 /// scikit-learn's solver `arpack` and the settings of its iterations (`tol`, `iterated_power`,
 /// `n_oversamples`, `power_iteration_normalizer`) do not exist: every solver here is exact. Weights
@@ -29,18 +29,18 @@ use learnt_core::stats::special::ln_gamma;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct PCA {
-    /// How many components are kept.
+    /// Number of components to keep.
     #[param(positional, default = Components::All)]
     pub n_components: Components,
     /// Divide the components by their standard deviations.
     #[param(default = false)]
     pub whiten: bool,
-    /// How components are found.
+    /// The algorithm: eigendecomposition or singular values (SVD).
     #[param(default = PcaSolver::Auto)]
     pub svd_solver: PcaSolver,
 }
 
-/// How many components are kept.
+/// Number of components to keep.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum Components {
     /// All: the lesser of the numbers of rows and columns.
@@ -56,7 +56,7 @@ pub enum Components {
     Share(f64),
 }
 
-/// How components are found.
+/// The algorithm: eigendecomposition or singular values (SVD).
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum PcaSolver {
     /// `covariance_eigh` for up to 1000 columns and ten times as many rows, else `full`.
@@ -102,7 +102,6 @@ impl Estimator for PCA {
         .inverse_transform()
         .streaming()
         .threads()
-        .scaling()
         .complexity(15)
         .cost("n p² + p³ time, p² memory")
         .reference("Pearson (1901)")

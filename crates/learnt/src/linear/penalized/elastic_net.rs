@@ -14,7 +14,7 @@ use super::sums::{Stage, Summary};
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
-/// Least squares with an L1 and an L2 penalty on the coefficients.
+/// Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
 ///
 /// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
 /// faster.
@@ -29,7 +29,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct ElasticNet {
-    /// Strength of the penalty; 0 is plain least squares.
+    /// Regularization strength (weight of the penalty); 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
     /// Share of the L1 penalty: 1 is the lasso, 0 is ridge regression.
@@ -38,13 +38,13 @@ pub struct ElasticNet {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the coefficients.
+    /// Maximum number of iterations (passes over the coefficients).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// The order of the coefficients in a pass.
@@ -99,7 +99,6 @@ impl Estimator for ElasticNet {
         .iterations()
         .randomness()
         .streaming()
-        .scaling()
         .complexity(21)
         .cost("n p² time, p² memory; n p time a pass with more columns than rows")
         .reference("Zou and Hastie (2005), JRSS B 67(2), 301-320")

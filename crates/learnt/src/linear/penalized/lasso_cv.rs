@@ -37,16 +37,16 @@ pub struct LassoCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the coefficients for each penalty.
+    /// Maximum number of iterations (passes over the coefficients) for each penalty.
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// Number of folds; none is five.
+    /// Number of cross-validation folds; none is five.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// The order of the coefficients in a pass.
@@ -106,7 +106,6 @@ impl Estimator for LassoCV {
         .threads()
         .iterations()
         .randomness()
-        .scaling()
         .complexity(21)
         .cost("n p² time and k p² memory for k folds; p² time a penalty and fold")
         .reference("Friedman, Hastie and Tibshirani (2010), J. Stat. Software 33(1), 1-22")

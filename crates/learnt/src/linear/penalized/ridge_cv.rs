@@ -40,7 +40,7 @@ pub struct RidgeCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Number of folds; none leaves out one row at a time.
+    /// Number of cross-validation folds; none is leave-one-out.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
 }
@@ -230,7 +230,6 @@ impl Estimator for RidgeCV {
         .weights()
         .many_outputs()
         .threads()
-        .scaling()
         .complexity(21)
         .cost("n p² + p³ time, p² memory; k p³ time and k p² memory with k folds")
         .reference("Golub, Heath and Wahba (1979), Technometrics 21(2), 215-223")

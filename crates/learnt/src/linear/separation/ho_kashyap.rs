@@ -16,7 +16,7 @@ use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// A separating line of two classes, or the proof that there is none.
+/// Ho-Kashyap procedure: a separating hyperplane, or the proof that there is none.
 ///
 /// ```
 /// use learnt::{linear::HoKashyapClassifier, prelude::*};
@@ -28,13 +28,13 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct HoKashyapClassifier {
-    /// Length of the steps of the margins.
+    /// Learning rate of the margins.
     #[param(default = 0.5, above = 0.0, below = 1.0)]
     pub eta: f64,
     /// Errors up to this count as zero.
     #[param(default = 1e-6, range = 0.0..)]
     pub tol: f64,
-    /// Most steps.
+    /// Maximum number of iterations.
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// The first margin of each row, or one for all; none is 1.

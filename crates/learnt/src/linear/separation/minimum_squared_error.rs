@@ -16,7 +16,7 @@ use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// A line that fits margins of two classes by least squares.
+/// Minimum squared error (Widrow-Hoff, LMS) classifier of two classes.
 ///
 /// ```
 /// use learnt::{linear::MinimumSquaredErrorClassifier, prelude::*};
@@ -38,13 +38,13 @@ pub struct MinimumSquaredErrorClassifier {
     /// What a step of `widrow-hoff` is made of.
     #[param(default = WidrowHoffUpdates::Sample)]
     pub updates: WidrowHoffUpdates,
-    /// How long steps of `widrow-hoff` are.
+    /// The learning rate schedule of `widrow-hoff`.
     #[param(default = WidrowHoffRate::Invscaling)]
     pub learning_rate: WidrowHoffRate,
-    /// Length of the first step of `widrow-hoff`.
+    /// Initial learning rate of `widrow-hoff`.
     #[param(default = 1.0, above = 0.0)]
     pub eta0: f64,
-    /// Most passes of `widrow-hoff` over the rows.
+    /// Maximum number of epochs (passes of `widrow-hoff` over the rows).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// Stop `widrow-hoff` when no entry of the mean gradient is larger.
