@@ -45,5 +45,5 @@ pub mod prelude {
         self, Block, FitBy, Memo, Merge, OnePass, Outline, OwnedOutline, Pass, Rounds, Step,
         Summarize, Whole,
     };
-    pub use learnt_derive::{Choice, Inputs, Model, Output, Params, Stored};
+    pub use learnt_derive::{Choice, Inputs, Merge, Model, Output, Params, Stored};
 }

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
 use crate::params::{Value, all_values};
 use crate::persist::{Node, Stored, file, invalid};
-use crate::rounds::{self, Outline, Source};
+use crate::rounds::{self, Checkpoint, Outline, Source};
 use self_test::ranges_of;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,6 +62,17 @@ impl Trained {
         targets: &[String],
         run: &Context,
     ) -> Result<Trained> {
+        Self::fit_source_kept(learner, source, targets, None, run)
+    }
+
+    /// The same, with a checkpoint from which a killed fit goes on.
+    pub fn fit_source_kept(
+        learner: &dyn AnyEstimator,
+        source: &dyn Source,
+        targets: &[String],
+        checkpoint: Option<&Checkpoint>,
+        run: &Context,
+    ) -> Result<Trained> {
         let name = learner.about().name();
         learner.check().map_err(|error| error.within(name))?;
         let job = learner.any_job().ok_or_else(|| {
@@ -72,8 +83,9 @@ impl Trained {
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
         let checked = Checked { source, learner };
-        let done =
-            rounds::drive(job.as_ref(), &checked, &watched).map_err(|error| error.within(name))?;
+        let kept = checkpoint.map(|checkpoint| (checkpoint, &recorder));
+        let done = rounds::drive_kept(job.as_ref(), &checked, kept, &watched)
+            .map_err(|error| error.within(name))?;
         let model = job.model(done)?;
         let mut ranges = Vec::new();
         source.with(0, &mut |block| {

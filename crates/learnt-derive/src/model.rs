@@ -15,7 +15,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let options = Options::read(input)?;
     let attributes = public_fields(&fields)?;
 
-    let stored = stored::struct_impl(input, &fields, options.validate.as_ref());
+    let stored = stored::struct_impl(input, &fields, options.validate.as_ref())?;
     let model = model_impl(input, &options, &attributes, &fields);
     let described = described_impl(input, &options, &attributes);
     Ok(quote!(#stored #model #described))

@@ -5,5 +5,7 @@
 
 pub mod file;
 mod node;
+mod shape;
 
 pub use node::{Node, Stored, invalid};
+pub use shape::{Numbers, Shaped, Side, Sizes, check_numbers};

@@ -75,26 +75,42 @@ pub enum LinearDiscriminantSolver {
 #[model(classifier, transformer, validate = validate, report = table)]
 pub struct LinearDiscriminantAnalysisModel {
     /// Weights of the scores: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(scores, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts of the scores.
+    #[shape(scores)]
     pub intercept: Vec<f64>,
     /// Pooled covariance within classes, divisor N - K; with `svd` only if it was asked for.
+    #[shape(columns, columns)]
     pub covariance: Option<Matrix>,
     /// Share of the variance between classes along each coordinate; none with `lsqr`.
     pub explained_variance_ratio: Option<Vec<f64>>,
     /// Mean of each class (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[finite]
     pub means: Matrix,
     /// Probability of each class.
+    #[shape(classes)]
+    #[share]
     pub priors: Vec<f64>,
     /// Discriminant coordinates in columns (n_features × n_coordinates); none with `lsqr`.
+    #[shape(columns, coordinates)]
+    #[finite]
     pub scalings: Option<Matrix>,
     /// Mean of the class means, weighted by the priors; only with `svd`.
+    #[shape(columns)]
+    #[finite]
     pub xbar: Option<Vec<f64>>,
     /// Ratio of deviations between and within classes along each coordinate.
     #[model(hidden)]
+    #[shape(coordinates)]
+    #[finite]
     pub ratios: Vec<f64>,
     components: usize,
+    #[shape(columns)]
     names: Vec<String>,
+    #[shape(classes)]
     classes: Vec<String>,
     notes: Vec<String>,
 }
@@ -306,30 +322,11 @@ impl LinearDiscriminantAnalysisModel {
     }
 
     fn validate(&self) -> Result<()> {
-        let (classes, columns) = (self.classes.len(), self.names.len());
-        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
-        let rows = if classes == 2 { 1 } else { classes };
-        let coordinates = self.ratios.len();
+        let classes = self.classes.len();
         let fits = classes > 1
-            && columns > 0
-            && (self.coef.nrows(), self.coef.ncols()) == (rows, columns)
-            && self.intercept.len() == rows
-            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
-            && self.priors.len() == classes
-            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
-            && finite(self.coef.as_slice())
-            && finite(self.means.as_slice())
+            && self.coef.nrows() == if classes == 2 { 1 } else { classes }
             && !self.intercept.iter().any(|b| b.is_nan())
-            && (1..=coordinates).contains(&self.components)
-            && finite(&self.ratios)
-            && self.scalings.as_ref().is_none_or(|s| {
-                (s.nrows(), s.ncols()) == (columns, coordinates) && finite(s.as_slice())
-            })
-            && self.xbar.as_ref().is_none_or(|x| x.len() == columns && finite(x))
-            && self
-                .covariance
-                .as_ref()
-                .is_none_or(|c| (c.nrows(), c.ncols()) == (columns, columns));
+            && (1..=self.ratios.len()).contains(&self.components);
         if fits { Ok(()) } else { Err(invalid("scores do not fit the classes and columns")) }
     }
 

@@ -14,7 +14,6 @@ use super::posterior;
 use super::shrinkage::shrunk;
 use super::tables::{class_means, determinants};
 use learnt_core::linalg::add_scaled;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// Normal classes whose covariances lean towards the common one, and towards a sphere.
@@ -50,16 +49,24 @@ pub struct RegularizedDiscriminantAnalysis {
 
 /// A fitted [`RegularizedDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table)]
+#[model(classifier, report = table)]
 pub struct RegularizedDiscriminantAnalysisModel {
     /// Covariance of each class, if it was asked for.
+    #[shape(classes, columns, columns)]
     pub covariance: Option<Vec<Matrix>>,
     /// Mean of each class (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[finite]
     pub means: Matrix,
     /// Probability of each class.
+    #[shape(classes)]
+    #[share]
     pub priors: Vec<f64>,
+    #[shape(classes, columns)]
     gaussians: Gaussians,
+    #[shape(columns)]
     names: Vec<String>,
+    #[shape(classes)]
     classes: Vec<String>,
 }
 
@@ -126,22 +133,6 @@ impl Classifier for RegularizedDiscriminantAnalysisModel {
 }
 
 impl RegularizedDiscriminantAnalysisModel {
-    fn validate(&self) -> Result<()> {
-        let (classes, columns) = (self.classes.len(), self.names.len());
-        let square = |m: &Matrix| (m.nrows(), m.ncols()) == (columns, columns);
-        let fits = classes > 1
-            && columns > 0
-            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
-            && self.means.as_slice().iter().all(|x| x.is_finite())
-            && self.priors.len() == classes
-            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
-            && self.covariance.as_ref().is_none_or(|all| all.iter().all(square));
-        match fits {
-            true => self.gaussians.check(classes, columns),
-            false => Err(invalid("means do not fit the classes and columns")),
-        }
-    }
-
     fn table(&self) -> Answer {
         let mut report = Answer::new("Regularised discriminant analysis");
         report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));

@@ -127,14 +127,19 @@ pub enum LogisticSolver {
 #[model(classifier, validate = validate, report = table, converged = converged)]
 pub struct LogisticRegressionModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(rows, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(rows)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Steps made.
     pub n_iter: Vec<usize>,
     /// Standard errors and fit, for maximum likelihood that converged to a finite estimate.
     #[model(hidden)]
     pub inference: Option<LogisticInference>,
+    #[shape(columns)]
     pub(super) names: Vec<String>,
     pub(super) classes: Vec<String>,
     pub(super) converged: bool,
@@ -266,21 +271,15 @@ impl Classifier for LogisticRegressionModel {
 
 impl LogisticRegressionModel {
     fn validate(&self) -> Result<()> {
-        let (rows, columns) = (self.coef.nrows(), self.coef.ncols());
-        let expected = if self.classes.len() == 2 { 1 } else { self.classes.len() };
-        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
-        let others = self.classes.len().saturating_sub(1);
+        let (rows, columns, classes) = (self.coef.nrows(), self.coef.ncols(), self.classes.len());
+        let others = classes.saturating_sub(1);
         let inference_fits = self.inference.as_ref().is_none_or(|inference| {
             inference.fits(others, columns) || inference.fits(others, columns + 1)
         });
-        let fits = rows == expected
-            && rows > 0
-            && columns == self.names.len()
-            && self.intercept.len() == rows
-            && finite(self.coef.as_slice())
-            && finite(&self.intercept)
-            && inference_fits;
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+        match rows == if classes == 2 { 1 } else { classes } && inference_fits {
+            true => Ok(()),
+            false => Err(invalid("weights do not fit the classes and columns")),
+        }
     }
 
     /// Margins of chunks of rows, class by class, turned by `finish` into rows of `width` numbers.

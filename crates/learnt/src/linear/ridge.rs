@@ -65,15 +65,21 @@ pub enum RidgeSolver {
 
 /// A fitted [`Ridge`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct RidgeModel {
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Effective degrees of freedom of each output, with the intercept's; none above 1000 columns
     /// and with `positive`.
+    #[shape(outputs)]
     pub effective_df: Option<Vec<f64>>,
+    #[shape(columns)]
     names: Vec<String>,
     alpha: Vec<f64>,
     converged: bool,
@@ -142,17 +148,6 @@ impl FitBy<LeastSquares> for Ridge {
 }
 
 impl RidgeModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let lengths = self.intercept.len() == outputs && self.names.len() == d && outputs > 0;
-        let counted = self.effective_df.as_ref().is_none_or(|df| df.len() == outputs);
-        match finite && lengths && counted {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
     fn report(&self) -> Answer {
         let mut report = Answer::new("Ridge regression");
         for t in 0..self.coef.nrows() {

@@ -126,7 +126,7 @@ pub(super) fn check_online(class_weight: ClassWeight) -> Result<()> {
 
 /// Lines of a model that goes on, if they fit the rows.
 pub(super) fn check_lines(lines: &[Line], wanted: usize, columns: usize) -> Result<()> {
-    match lines.len() == wanted && lines.iter().all(|line| line.fits(columns)) {
+    match lines.len() == wanted && lines.iter().all(|line| line.has_width(columns)) {
         true => Ok(()),
         false => Err(Error::shape(
             "rows to go on with",
@@ -196,19 +196,8 @@ pub(super) fn weight_table(
 }
 
 /// Whether coefficients, intercepts, names and classes belong together.
-pub(super) fn is_consistent(
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-    classes: &[String],
-) -> bool {
-    let rows = if classes.len() == 2 { 1 } else { classes.len() };
-    classes.len() >= 2
-        && coef.nrows() == rows
-        && coef.ncols() == names.len()
-        && coef.ncols() > 0
-        && intercept.len() == rows
-        && coef.as_slice().iter().chain(intercept).all(|x| x.is_finite())
+pub(super) fn has_lines(classes: &[String], lines: usize) -> bool {
+    classes.len() >= 2 && lines == if classes.len() == 2 { 1 } else { classes.len() }
 }
 
 /// Names of the columns and of the classes.

@@ -141,8 +141,12 @@ pub enum PerceptronRate {
 #[model(classifier, validate = validate, report = table, converged = converged)]
 pub struct PerceptronModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(lines, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(lines)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made, the clean one included; the most of any class.
     pub n_iter: usize,
@@ -152,10 +156,12 @@ pub struct PerceptronModel {
     pub updates: u64,
     /// Whether the last pass of every class had no mistake.
     pub separated: bool,
+    #[shape(columns)]
     names: Vec<String>,
     classes: Vec<String>,
     zero_is: ZeroIs,
     converged: bool,
+    #[shape(lines, columns)]
     lines: Vec<Line>,
 }
 
@@ -330,10 +336,10 @@ impl Classifier for PerceptronModel {
 
 impl PerceptronModel {
     fn validate(&self) -> Result<()> {
-        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
-            && self.lines.len() == self.coef.nrows()
-            && self.lines.iter().all(|line| line.fits(self.names.len()));
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+        match classes::has_lines(&self.classes, self.coef.nrows()) {
+            true => Ok(()),
+            false => Err(invalid("weights do not fit the classes")),
+        }
     }
 
     fn table(&self) -> Answer {

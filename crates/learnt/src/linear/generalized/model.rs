@@ -16,8 +16,11 @@ use learnt_core::prelude::*;
 #[model(regressor, validate = validate, report = table, converged = converged)]
 pub struct GeneralizedModel {
     /// Coefficients of the columns, on the scale of the link.
+    #[shape(columns)]
+    #[finite]
     pub coef: Vec<f64>,
     /// The intercept; zero without `fit_intercept`.
+    #[finite]
     pub intercept: f64,
     /// Steps made.
     pub n_iter: usize,
@@ -28,6 +31,7 @@ pub struct GeneralizedModel {
     pub inference: Option<GeneralizedInference>,
     law: Law,
     has_intercept: bool,
+    #[shape(columns)]
     names: Vec<String>,
     converged: bool,
     notes: Vec<String>,
@@ -106,14 +110,12 @@ impl Finished {
 
 impl GeneralizedModel {
     fn validate(&self) -> Result<()> {
-        let finite = self.coef.iter().chain([&self.intercept]).all(|b| b.is_finite());
         let power = match self.law.family {
             Family::Binomial => true,
             Family::Power(power) => power.is_finite(),
         };
         let terms = self.names.len() + usize::from(self.has_intercept);
-        let fits = self.inference.as_ref().is_none_or(|inference| inference.fits(terms));
-        match finite && power && fits && self.coef.len() == self.names.len() {
+        match power && self.inference.as_ref().is_none_or(|inference| inference.fits(terms)) {
             true => Ok(()),
             false => Err(invalid("coefficients do not fit the columns")),
         }

@@ -63,17 +63,24 @@ pub enum Selection {
 
 /// A fitted [`ElasticNet`] or [`Lasso`](super::Lasso).
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct ElasticNetModel {
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Duality gap of each output: the objective is at most this far above its minimum. With
     /// `alpha` 0, what each coefficient alone could still gain, added up.
+    #[shape(outputs)]
     pub dual_gap: Vec<f64>,
     /// Passes over the coefficients for each output.
+    #[shape(outputs)]
     pub n_iter: Vec<usize>,
+    #[shape(columns)]
     pub(super) names: Vec<String>,
     alpha: f64,
     l1_ratio: f64,
@@ -222,17 +229,6 @@ pub(super) fn warn_unconverged(
 }
 
 impl ElasticNetModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let lengths = [self.intercept.len(), self.dual_gap.len(), self.n_iter.len()];
-        let agree = lengths.iter().all(|&length| length == outputs) && self.names.len() == d;
-        match finite && agree && outputs > 0 {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
     fn report(&self) -> Answer {
         let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
         let mut report = Answer::new(title);

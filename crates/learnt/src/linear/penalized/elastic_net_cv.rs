@@ -70,24 +70,31 @@ pub enum L1Ratio {
 
 /// A fitted [`ElasticNetCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct ElasticNetCVModel {
     /// The chosen penalty.
     pub alpha: f64,
     /// The chosen ratio.
     pub l1_ratio: f64,
     /// Coefficients, (1 × n_features).
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; zero without `fit_intercept`.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// The penalties tried, largest first, (n_ratios × n_alphas).
+    #[shape(ratios, penalties)]
     pub alphas: Matrix,
     /// Mean squared error on each test fold, one matrix (n_alphas × n_folds) for each ratio.
+    #[shape(ratios, penalties, folds)]
     pub mse_path: Vec<Matrix>,
     /// Duality gap of the final fit.
     pub dual_gap: f64,
     /// Passes over the coefficients in the final fit.
     pub n_iter: usize,
+    #[shape(columns)]
     names: Vec<String>,
     converged: bool,
 }
@@ -161,18 +168,6 @@ impl Estimator for ElasticNetCV {
 }
 
 impl ElasticNetCVModel {
-    fn validate(&self) -> Result<()> {
-        let (tried, d) = (self.alphas.ncols(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let agree = self.coef.nrows() == 1 && self.intercept.len() == 1 && self.names.len() == d;
-        let paths = self.mse_path.len() == self.alphas.nrows()
-            && self.mse_path.iter().all(|errors| errors.nrows() == tried);
-        match finite && agree && paths {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and penalties do not agree")),
-        }
-    }
-
     fn report(&self) -> Answer {
         let mut report = Answer::new("Elastic net, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);

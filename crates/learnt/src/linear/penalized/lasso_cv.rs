@@ -56,22 +56,29 @@ pub struct LassoCV {
 
 /// A fitted [`LassoCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct LassoCVModel {
     /// The chosen penalty.
     pub alpha: f64,
     /// Coefficients, (1 × n_features).
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; zero without `fit_intercept`.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// The penalties tried, largest first.
+    #[shape(penalties)]
     pub alphas: Vec<f64>,
     /// Mean squared error on each test fold, (n_alphas × n_folds).
+    #[shape(penalties, folds)]
     pub mse_path: Matrix,
     /// Duality gap of the final fit.
     pub dual_gap: f64,
     /// Passes over the coefficients in the final fit.
     pub n_iter: usize,
+    #[shape(columns)]
     names: Vec<String>,
     converged: bool,
 }
@@ -137,16 +144,6 @@ impl Estimator for LassoCV {
 }
 
 impl LassoCVModel {
-    fn validate(&self) -> Result<()> {
-        let d = self.coef.ncols();
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let agree = self.coef.nrows() == 1 && self.intercept.len() == 1 && self.names.len() == d;
-        match finite && agree && self.mse_path.nrows() == self.alphas.len() {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and penalties do not agree")),
-        }
-    }
-
     fn report(&self) -> Answer {
         let mut report = Answer::new("Lasso, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);

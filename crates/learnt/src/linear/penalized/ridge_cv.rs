@@ -47,16 +47,21 @@ pub struct RidgeCV {
 
 /// A fitted [`RidgeCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report)]
+#[model(regressor, report = report)]
 pub struct RidgeCVModel {
     /// The chosen penalty.
     pub alpha: f64,
     /// Its score: minus the mean squared error of leave-one-out, or the mean R² of the folds.
     pub best_score: f64,
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
+    #[shape(columns)]
     names: Vec<String>,
     effective_df: f64,
 }
@@ -251,15 +256,6 @@ impl Estimator for RidgeCV {
 }
 
 impl RidgeCVModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        match finite && self.intercept.len() == outputs && self.names.len() == d && outputs > 0 {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
     fn report(&self) -> Answer {
         let mut report = Answer::new("Ridge regression, penalty by cross-validation");
         report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);

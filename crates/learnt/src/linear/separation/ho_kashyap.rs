@@ -10,10 +10,9 @@
 //! Ho and Kashyap (1965), IEEE Transactions on Electronic Computers 14, 683–688.
 
 use super::least_squares::LeastSquares;
-use super::minimum_squared_error::{line_fits, line_report, margins_of};
+use super::minimum_squared_error::{line_report, margins_of};
 use super::reflection::Reflected;
 use learnt_core::linalg::linear_predict;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// A separating line of two classes, or the proof that there is none.
@@ -47,11 +46,15 @@ pub struct HoKashyapClassifier {
 
 /// A fitted [`HoKashyapClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged)]
 pub struct HoKashyapClassifierModel {
     /// Weights (1 × n_features); positive scores mean the second class.
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Intercept and weights as one vector.
     pub a: Vec<f64>,
@@ -63,7 +66,9 @@ pub struct HoKashyapClassifierModel {
     pub n_iter: usize,
     /// `separated`, `solved`, `not separable` or `limit`.
     pub outcome: String,
+    #[shape(columns)]
     names: Vec<String>,
+    #[shape(2)]
     classes: Vec<String>,
 }
 
@@ -155,13 +160,6 @@ impl Classifier for HoKashyapClassifierModel {
 }
 
 impl HoKashyapClassifierModel {
-    fn validate(&self) -> Result<()> {
-        match line_fits(&self.coef, &self.intercept, &self.names, &self.classes) {
-            true => Ok(()),
-            false => Err(invalid("weights do not fit the classes and columns")),
-        }
-    }
-
     fn converged(&self) -> bool {
         self.outcome != "limit"
     }

@@ -13,7 +13,6 @@ use super::least_squares::LeastSquares;
 use super::reflection::Reflected;
 use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{add_scaled, dot};
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// A line that fits margins of two classes by least squares.
@@ -82,11 +81,15 @@ pub enum WidrowHoffRate {
 
 /// A fitted [`MinimumSquaredErrorClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged)]
 pub struct MinimumSquaredErrorClassifierModel {
     /// Weights (1 × n_features); positive scores mean the second class.
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Whether every training row is on the side of its class.
     pub separates: bool,
@@ -94,7 +97,9 @@ pub struct MinimumSquaredErrorClassifierModel {
     pub squared_error: f64,
     /// Passes made; 1 for the pseudo-inverse.
     pub n_iter: usize,
+    #[shape(columns)]
     names: Vec<String>,
+    #[shape(2)]
     classes: Vec<String>,
     converged: bool,
 }
@@ -240,13 +245,6 @@ impl Classifier for MinimumSquaredErrorClassifierModel {
 }
 
 impl MinimumSquaredErrorClassifierModel {
-    fn validate(&self) -> Result<()> {
-        match line_fits(&self.coef, &self.intercept, &self.names, &self.classes) {
-            true => Ok(()),
-            false => Err(invalid("weights do not fit the classes and columns")),
-        }
-    }
-
     fn table(&self) -> Answer {
         let says = if self.separates { "separates" } else { "does not separate" };
         let mut report = line_report(
@@ -259,20 +257,6 @@ impl MinimumSquaredErrorClassifierModel {
         report.push("squared error", self.squared_error);
         report
     }
-}
-
-/// Whether a line belongs to its columns and two classes.
-pub(super) fn line_fits(
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-    classes: &[String],
-) -> bool {
-    (coef.nrows(), coef.ncols()) == (1, names.len())
-        && coef.ncols() > 0
-        && intercept.len() == 1
-        && classes.len() == 2
-        && coef.as_slice().iter().chain(intercept).all(|x| x.is_finite())
 }
 
 /// A table of the weights of a line.
