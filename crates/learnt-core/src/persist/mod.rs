@@ -6,6 +6,7 @@
 pub mod file;
 mod node;
 mod shape;
+mod table;
 
 pub use node::{Node, Stored, invalid};
 pub use shape::{Numbers, Shaped, Side, Sizes, check_numbers};
