@@ -14,6 +14,7 @@ pub mod estimator;
 pub mod figure;
 pub mod function;
 pub mod linalg;
+pub mod names;
 pub mod optimize;
 pub mod params;
 pub mod persist;
@@ -38,6 +39,7 @@ pub mod prelude {
     pub use crate::function::{
         Callable, Classes, Function, FunctionEntry, FunctionKind, Inputs, Output, function,
     };
+    pub use crate::names::Names;
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
     pub use crate::question::{Argument, Asked, Needs, Question};

@@ -14,6 +14,7 @@ use crate::context::{Context, Recorder, Traced};
 use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
+use crate::names::Names;
 use crate::params::{Value, all_values};
 use crate::persist::{Node, Stored, file, invalid};
 use crate::rounds::{self, Checkpoint, Outline, Source};
@@ -291,6 +292,11 @@ impl Trained {
             .as_density()
             .ok_or_else(|| Error::unsupported(format!("{} is not a density", self.about.name())))?;
         Table::new(density.sample(rows, run)?, self.history.schema.clone())
+    }
+
+    /// What the model says about itself, in the names of what it was trained on.
+    pub fn report(&self) -> Option<Answer> {
+        self.model.report(&Names::new(&self.history.schema, &self.history.classes))
     }
 
     /// The answer to a question by name; rows are matched to those of training.

@@ -117,7 +117,7 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 /// - roles by name, such as `regressor` or `density`: those of the core's table;
 /// - `version = N` of the stored form, else 1;
 /// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
-/// - `report = method`: `fn(&self) -> Answer`;
+/// - `report = method`: `fn(&self, &Names) -> Answer`;
 /// - `converged = name`: a `bool` field, or a method where no field has the name;
 /// - `accepts = method`: `fn(&self) -> Accepts`, where inputs may hold other things than the facts
 ///   about the learner say;

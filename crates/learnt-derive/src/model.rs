@@ -197,8 +197,11 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
 
 fn report_fn(method: &Ident) -> TokenStream {
     quote! {
-        fn report(&self) -> ::core::option::Option<::learnt_core::answer::Answer> {
-            ::core::option::Option::Some(self.#method())
+        fn report(
+            &self,
+            names: &::learnt_core::names::Names,
+        ) -> ::core::option::Option<::learnt_core::answer::Answer> {
+            ::core::option::Option::Some(self.#method(names))
         }
     }
 }
@@ -264,7 +267,7 @@ mod tests {
             )]),
             quote!(node.only("M", &["centers", "secret", "done"])?;),
             quote!(fn as_regressor),
-            quote!(Some(self.table())),
+            quote!(Some(self.table(names))),
             quote!(
                 fn converged(&self) -> bool {
                     self.done

@@ -178,7 +178,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         None => {}
     }
     write_outcome(call, trained)?;
-    let report = trained.model.report();
+    let report = trained.report();
     if call.json && out != Some("-") {
         let payload = json!({
             "learner": trained.about.path, "rows": history.rows, "columns": history.schema.len(),

@@ -59,10 +59,6 @@ pub struct GaussianNBModel {
     /// What was added to the variances.
     #[finite]
     pub epsilon: f64,
-    #[shape(columns)]
-    names: Vec<String>,
-    #[shape(classes)]
-    classes: Vec<String>,
 }
 
 /// Weight, mean and sum of squared deviations of each class.
@@ -177,8 +173,6 @@ impl OnePass<Moments> for GaussianNB {
             class_prior: self.priors.clone().unwrap_or_else(shares),
             class_count: all.weight,
             epsilon,
-            names,
-            classes,
         })
     }
 }
@@ -356,12 +350,12 @@ impl GaussianNBModel {
         (0..self.theta.nrows()).map(constant).collect()
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Gaussian naive Bayes");
-        for (k, class) in self.classes.iter().enumerate() {
-            let title = format!("class {}, prior {:.4}", plain(class), self.class_prior[k]);
+        for (k, prior) in self.class_prior.iter().enumerate() {
+            let title = format!("class {}, prior {prior:.4}", plain(&names.class(k)));
             let mut table = Columns::new(&title, &["column", "mean", "sd"]);
-            for (j, name) in self.names.iter().enumerate() {
+            for (j, name) in names.columns.iter().enumerate().take(self.theta.ncols()) {
                 table.push(vec![
                     name.as_str().into(),
                     Cell::Number(self.theta[(k, j)]),

@@ -453,7 +453,7 @@ impl KMeans {
 }
 
 impl KMeansModel {
-    fn table(&self) -> Answer {
+    fn table(&self, _: &Names) -> Answer {
         let mut table = Columns::new("Clusters", &["cluster", "weight", "share"]);
         let total: f64 = self.weights.iter().sum();
         for (c, &weight) in self.weights.iter().enumerate() {

@@ -412,8 +412,11 @@ impl Model for PipelineModel {
     fn attributes(&self) -> Vec<(&'static str, Node)> {
         self.last().map(Model::attributes).unwrap_or_default()
     }
-    fn report(&self) -> Option<Answer> {
-        self.last()?.report()
+    fn report(&self, names: &Names) -> Option<Answer> {
+        let no_rows = Matrix::zeros(0, names.schema.len());
+        let frame = Frame::new(no_rows.view(), &names.schema).ok()?;
+        let seen = self.prepared(&frame, &Context::default(), |x| Ok(x.schema().clone())).ok()?;
+        self.last()?.report(&names.with_columns(&seen))
     }
     fn questions(&self) -> &'static [Question] {
         self.last().map(Model::questions).unwrap_or_default()

@@ -108,10 +108,6 @@ pub struct LinearDiscriminantAnalysisModel {
     #[finite]
     pub ratios: Vec<f64>,
     components: usize,
-    #[shape(columns)]
-    names: Vec<String>,
-    #[shape(classes)]
-    classes: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -167,7 +163,7 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
         if let Some(note) = &note {
             run.warn(Code::Numeric, note.clone());
         }
-        let Known { names, classes, all, .. } = known;
+        let all = known.all;
         let priors = posterior::priors(self.priors.as_deref(), &all.weight);
         let xbar = overall_mean(&all.mean, &priors);
         let axes = Axes::new(&sphering, &all.mean, &xbar, &priors, all.total())?;
@@ -187,8 +183,6 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
             xbar: is_svd.then_some(xbar),
             ratios: axes.ratios,
             components,
-            names,
-            classes,
             notes: note.into_iter().collect(),
         })
     }
@@ -292,7 +286,7 @@ impl LinearDiscriminantAnalysisModel {
         (first, second): (usize, usize),
         run: &Context,
     ) -> Result<Vec<f64>> {
-        let classes = self.classes.len();
+        let classes = self.means.nrows();
         if first.max(second) >= classes {
             let got = format!("{first} and {second}");
             return Err(Error::parameter("classes", format!("below {classes}"), got));
@@ -322,7 +316,7 @@ impl LinearDiscriminantAnalysisModel {
     }
 
     fn validate(&self) -> Result<()> {
-        let classes = self.classes.len();
+        let classes = self.means.nrows();
         let fits = classes > 1
             && self.coef.nrows() == if classes == 2 { 1 } else { classes }
             && !self.intercept.iter().any(|b| b.is_nan())
@@ -330,16 +324,16 @@ impl LinearDiscriminantAnalysisModel {
         if fits { Ok(()) } else { Err(invalid("scores do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Linear discriminant analysis");
-        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
+        report.tables.push(class_means(&self.priors, names, &self.means));
         if let (Some(scalings), Some(shares)) = (&self.scalings, &self.explained_variance_ratio) {
             let shown = self.components.min(6);
-            let names: Vec<String> = (0..shown).map(|k| format!("LD{}", k + 1)).collect();
+            let axes: Vec<String> = (0..shown).map(|k| format!("LD{}", k + 1)).collect();
             let head: Vec<&str> =
-                ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
+                ["column"].into_iter().chain(axes.iter().map(String::as_str)).collect();
             let mut table = Columns::new("Discriminant coordinates", &head);
-            for (j, name) in self.names.iter().enumerate() {
+            for (j, name) in names.columns.iter().enumerate().take(scalings.nrows()) {
                 let cells = (0..shown).map(|k| Cell::Number(scalings[(j, k)]));
                 table.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
             }
@@ -347,7 +341,7 @@ impl LinearDiscriminantAnalysisModel {
             let mut table = Columns::new("Separation", &["coordinate", "between/within", "share"]);
             for k in 0..shown {
                 let share = shares.get(k).copied().unwrap_or(0.0);
-                let name = Cell::Text(names[k].clone());
+                let name = Cell::Text(axes[k].clone());
                 table.push(vec![name, Cell::Number(self.ratios[k]), Cell::Number(share)]);
             }
             report.tables.push(table);

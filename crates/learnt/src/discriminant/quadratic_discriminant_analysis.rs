@@ -85,10 +85,6 @@ pub struct QuadraticDiscriminantAnalysisModel {
     pub scalings: Vec<Vec<f64>>,
     #[shape(classes, columns)]
     gaussians: Gaussians,
-    #[shape(columns)]
-    names: Vec<String>,
-    #[shape(classes)]
-    classes: Vec<String>,
 }
 
 impl QuadraticDiscriminantAnalysis {
@@ -141,8 +137,6 @@ impl FitBy<ClassPasses> for QuadraticDiscriminantAnalysis {
             rotations,
             scalings,
             gaussians,
-            names,
-            classes,
         })
     }
 }
@@ -185,10 +179,10 @@ impl QuadraticDiscriminantAnalysisModel {
         &self.gaussians.ln_determinants
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Quadratic discriminant analysis");
-        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
-        report.tables.push(determinants(&self.classes, self.ln_determinants()));
+        report.tables.push(class_means(&self.priors, names, &self.means));
+        report.tables.push(determinants(names, self.ln_determinants()));
         report
     }
 }

@@ -64,10 +64,6 @@ pub struct RegularizedDiscriminantAnalysisModel {
     pub priors: Vec<f64>,
     #[shape(classes, columns)]
     gaussians: Gaussians,
-    #[shape(columns)]
-    names: Vec<String>,
-    #[shape(classes)]
-    classes: Vec<String>,
 }
 
 impl Estimator for RegularizedDiscriminantAnalysis {
@@ -112,8 +108,6 @@ impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {
             priors: posterior::priors(self.priors.as_deref(), &all.weight),
             means: all.mean,
             gaussians,
-            names,
-            classes,
         })
     }
 }
@@ -133,10 +127,10 @@ impl Classifier for RegularizedDiscriminantAnalysisModel {
 }
 
 impl RegularizedDiscriminantAnalysisModel {
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Regularised discriminant analysis");
-        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
-        report.tables.push(determinants(&self.classes, &self.gaussians.ln_determinants));
+        report.tables.push(class_means(&self.priors, names, &self.means));
+        report.tables.push(determinants(names, &self.gaussians.ln_determinants));
         report
     }
 }

@@ -222,7 +222,12 @@ mod tests {
         let flat = fit(&OwnedDataset::regression(x, vec![0.1; 9]));
         assert_eq!(flat.coef.as_slice(), [0.0, 0.0]);
         assert!(flat.inference(0, 0.95).unwrap_err().message().contains("exact"));
-        assert!(flat.report().values.iter().all(|(_, v)| v.as_real().is_some_and(f64::is_finite)));
+        assert!(
+            flat.report(&Names::default())
+                .values
+                .iter()
+                .all(|(_, v)| v.as_real().is_some_and(f64::is_finite))
+        );
     }
 
     #[test]

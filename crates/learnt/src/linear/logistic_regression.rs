@@ -139,9 +139,6 @@ pub struct LogisticRegressionModel {
     /// Standard errors and fit, for maximum likelihood that converged to a finite estimate.
     #[model(hidden)]
     pub inference: Option<LogisticInference>,
-    #[shape(columns)]
-    pub(super) names: Vec<String>,
-    pub(super) classes: Vec<String>,
     pub(super) converged: bool,
     pub(super) notes: Vec<String>,
 }
@@ -253,7 +250,7 @@ impl Classifier for LogisticRegressionModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let classes = self.classes.len();
+        let classes = self.class_count();
         self.by_rows(x, run, classes, |margins, rows, out| match classes {
             2 => two_probabilities(margins, out),
             _ => many_probabilities(margins, rows, out),
@@ -270,13 +267,16 @@ impl Classifier for LogisticRegressionModel {
 }
 
 impl LogisticRegressionModel {
+    fn class_count(&self) -> usize {
+        if self.coef.nrows() == 1 { 2 } else { self.coef.nrows() }
+    }
+
     fn validate(&self) -> Result<()> {
-        let (rows, columns, classes) = (self.coef.nrows(), self.coef.ncols(), self.classes.len());
-        let others = classes.saturating_sub(1);
+        let (columns, others) = (self.coef.ncols(), self.class_count() - 1);
         let inference_fits = self.inference.as_ref().is_none_or(|inference| {
             inference.fits(others, columns) || inference.fits(others, columns + 1)
         });
-        match rows == if classes == 2 { 1 } else { classes } && inference_fits {
+        match inference_fits {
             true => Ok(()),
             false => Err(invalid("weights do not fit the classes and columns")),
         }
@@ -316,21 +316,21 @@ impl LogisticRegressionModel {
         Ok(out)
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new(format!(
             "Logistic regression, classes {}",
-            self.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
+            names.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
         ));
         let tested = match &self.inference {
-            Some(inference) => self.add_inference(inference, &mut report).map(|()| true),
+            Some(inference) => self.add_inference(inference, names, &mut report).map(|()| true),
             None => Ok(false),
         };
         match tested {
             Ok(true) => {}
-            Ok(false) => self.add_weights(&mut report),
+            Ok(false) => self.add_weights(names, &mut report),
             Err(why) => {
                 report.tables.clear();
-                self.add_weights(&mut report);
+                self.add_weights(names, &mut report);
                 report.notes.push(why.message().to_string());
             }
         }
@@ -339,10 +339,16 @@ impl LogisticRegressionModel {
     }
 
     /// Tables relative to the first class; an error says why there is none.
-    fn add_inference(&self, inference: &LogisticInference, report: &mut Answer) -> Result<()> {
-        for (k, class) in self.classes.iter().skip(1).enumerate() {
-            let title = format!("class {} against {}", plain(class), plain(&self.classes[0]));
-            let tests = inference.tests(k, &self.names, 0.95)?;
+    fn add_inference(
+        &self,
+        inference: &LogisticInference,
+        names: &Names,
+        report: &mut Answer,
+    ) -> Result<()> {
+        for k in 0..self.class_count() - 1 {
+            let (class, first) = (names.class(k + 1), names.class(0));
+            let title = format!("class {} against {}", plain(&class), plain(&first));
+            let tests = inference.tests(k, &names.columns, 0.95)?;
             report.tables.push(with_tests(&title, Scale::Normal.letter(), &tests, &[]));
         }
         let likelihood = Likelihood {
@@ -352,18 +358,18 @@ impl LogisticRegressionModel {
             aic: Some(inference.aic()),
             bic: Some(inference.bic()),
             pseudo_r2: Some(inference.pseudo_r_squared()),
-            overall: inference.likelihood_ratio(self.names.len()),
+            overall: inference.likelihood_ratio(self.coef.ncols()),
         };
         likelihood.add_to(report);
         Ok(())
     }
 
-    fn add_weights(&self, report: &mut Answer) {
+    fn add_weights(&self, names: &Names, report: &mut Answer) {
         for k in 0..self.coef.nrows() {
-            let class = if self.coef.nrows() == 1 { &self.classes[1] } else { &self.classes[k] };
-            let title = format!("class {}", plain(class));
+            let class = names.scored_class(k, self.coef.nrows());
+            let title = format!("class {}", plain(&class));
             let (intercept, weights) = (Some(self.intercept[k]), self.coef.row(k));
-            report.tables.push(without_tests(&title, intercept, &self.names, weights));
+            report.tables.push(without_tests(&title, intercept, &names.columns, weights));
         }
     }
 }

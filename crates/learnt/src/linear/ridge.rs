@@ -79,8 +79,6 @@ pub struct RidgeModel {
     /// and with `positive`.
     #[shape(outputs)]
     pub effective_df: Option<Vec<f64>>,
-    #[shape(columns)]
-    names: Vec<String>,
     alpha: Vec<f64>,
     converged: bool,
 }
@@ -140,7 +138,6 @@ impl FitBy<LeastSquares> for Ridge {
             coef: solution.coef,
             intercept: solution.intercept,
             effective_df: solution.freedom,
-            names: solution.names,
             alpha: self.strengths().to_vec(),
             converged: solution.converged,
         })
@@ -148,7 +145,7 @@ impl FitBy<LeastSquares> for Ridge {
 }
 
 impl RidgeModel {
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Ridge regression");
         for t in 0..self.coef.nrows() {
             let title = match self.coef.nrows() {
@@ -156,7 +153,7 @@ impl RidgeModel {
                 _ => format!("Output {}", t + 1),
             };
             let intercept = Some(self.intercept[t]);
-            report.tables.push(without_tests(&title, intercept, &self.names, self.coef.row(t)));
+            report.tables.push(without_tests(&title, intercept, &names.columns, self.coef.row(t)));
         }
         if let [alpha] = self.alpha[..] {
             report.push("alpha", alpha);

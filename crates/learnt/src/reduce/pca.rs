@@ -352,7 +352,7 @@ impl PCAModel {
         self.explained_variance.iter().map(scale).collect()
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, _: &Names) -> Answer {
         let head = ["component", "variance", "share", "cumulative share"];
         let mut shares = Columns::new("Variance", &head);
         let mut sum = 0.0;

@@ -114,9 +114,6 @@ pub struct SGDClassifierModel {
     /// Steps made plus one.
     pub t: u64,
     loss: ClassLoss,
-    #[shape(columns)]
-    names: Vec<String>,
-    classes: Vec<String>,
     converged: bool,
     #[shape(steps, columns)]
     lines: Vec<Line>,
@@ -263,20 +260,9 @@ impl SGDClassifier {
         if together {
             (coef, intercept) = softmax::difference(&coef, &intercept);
         }
-        let (names, classes) = classes::names_of(data, rows.classes);
         let t = 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0);
         let loss = self.loss;
-        Ok(SGDClassifierModel {
-            coef,
-            intercept,
-            n_iter,
-            t,
-            loss,
-            names,
-            classes,
-            converged,
-            lines,
-        })
+        Ok(SGDClassifierModel { coef, intercept, n_iter, t, loss, converged, lines })
     }
 }
 
@@ -292,7 +278,7 @@ impl Classifier for SGDClassifierModel {
                 .hint("choose loss='log_loss', 'modified_huber' or 'multinomial'"));
         }
         let margins = self.decision_scores_in(x, run)?;
-        let mut out = Matrix::zeros(x.nrows(), self.classes.len());
+        let mut out = Matrix::zeros(x.nrows(), classes::count_of(self.coef.nrows()));
         for (i, scores) in margins.rows().enumerate() {
             fill_probabilities(self.loss, scores, out.row_mut(i));
         }
@@ -339,18 +325,18 @@ fn fill_probabilities(loss: ClassLoss, scores: &[f64], out: &mut [f64]) {
 impl SGDClassifierModel {
     fn validate(&self) -> Result<()> {
         let wanted = match self.loss {
-            ClassLoss::Multinomial => self.classes.len(),
+            ClassLoss::Multinomial => classes::count_of(self.coef.nrows()),
             _ => self.coef.nrows(),
         };
-        match classes::has_lines(&self.classes, self.coef.nrows()) && self.lines.len() == wanted {
+        match self.lines.len() == wanted {
             true => Ok(()),
             false => Err(invalid("weights do not fit the classes")),
         }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD classifier, loss {}, {} passes", self.loss, self.n_iter);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

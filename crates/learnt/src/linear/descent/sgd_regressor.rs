@@ -109,8 +109,6 @@ pub struct SGDRegressorModel {
     pub n_iter: usize,
     /// Steps made plus one.
     pub t: u64,
-    #[shape(columns)]
-    names: Vec<String>,
     converged: bool,
     #[shape(columns)]
     line: Line,
@@ -250,7 +248,6 @@ impl SGDRegressor {
             intercept,
             n_iter: ended.n_iter,
             t: line.steps + 1,
-            names: data.x.schema().names().map(str::to_string).collect(),
             converged: ended.converged,
             line,
         })
@@ -264,9 +261,9 @@ impl Regressor for SGDRegressorModel {
 }
 
 impl SGDRegressorModel {
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD regression, {} passes", self.n_iter);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &[])
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

@@ -31,8 +31,6 @@ pub struct GeneralizedModel {
     pub inference: Option<GeneralizedInference>,
     law: Law,
     has_intercept: bool,
-    #[shape(columns)]
-    names: Vec<String>,
     converged: bool,
     notes: Vec<String>,
 }
@@ -95,7 +93,6 @@ impl Finished {
             inference,
             law: self.law,
             has_intercept: self.intercept,
-            names: self.names,
             converged: self.converged && self.divergence.is_none(),
             notes,
         })
@@ -114,14 +111,14 @@ impl GeneralizedModel {
             Family::Binomial => true,
             Family::Power(power) => power.is_finite(),
         };
-        let terms = self.names.len() + usize::from(self.has_intercept);
+        let terms = self.coef.len() + usize::from(self.has_intercept);
         match power && self.inference.as_ref().is_none_or(|inference| inference.fits(terms)) {
             true => Ok(()),
             false => Err(invalid("coefficients do not fit the columns")),
         }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let family = self.law.family.name();
         let title =
             format!("Generalised linear model: {family} family, {} link", self.law.link.name());
@@ -135,7 +132,7 @@ impl GeneralizedModel {
             }
             (tests, _) => {
                 let intercept = self.has_intercept.then_some(self.intercept);
-                report.tables.push(without_tests("", intercept, &self.names, &self.coef));
+                report.tables.push(without_tests("", intercept, &names.columns, &self.coef));
                 report.push("deviance", self.deviance);
                 let why = tests.and_then(Result::err).map(|why| why.message().to_string());
                 report.notes.extend(why);

@@ -80,8 +80,6 @@ pub struct ElasticNetModel {
     /// Passes over the coefficients for each output.
     #[shape(outputs)]
     pub n_iter: Vec<usize>,
-    #[shape(columns)]
-    pub(super) names: Vec<String>,
     alpha: f64,
     l1_ratio: f64,
     converged: bool,
@@ -166,7 +164,7 @@ impl Rounds for Net {
         run: &Context,
     ) -> Result<Step<Stage, ElasticNetModel>> {
         let problem = state.problem(all, self.fit_intercept, run)?;
-        self.fit(&problem, state.names, run).map(Step::Done)
+        self.fit(&problem, run).map(Step::Done)
     }
 }
 
@@ -177,12 +175,7 @@ impl Net {
     }
 
     /// Every output by itself.
-    pub(super) fn fit(
-        &self,
-        problem: &Problem,
-        names: Vec<String>,
-        run: &Context,
-    ) -> Result<ElasticNetModel> {
+    pub(super) fn fit(&self, problem: &Problem, run: &Context) -> Result<ElasticNetModel> {
         let outputs = problem.right.len();
         let each = run.try_par_map(outputs, |t| {
             let run = if outputs == 1 { *run } else { run.child(t as u64) };
@@ -201,7 +194,6 @@ impl Net {
             coef: Matrix::from_rows(&coef)?,
             dual_gap: each.iter().map(|solved| solved.gap).collect(),
             n_iter: each.iter().map(|solved| solved.n_iter).collect(),
-            names,
             alpha: self.alpha,
             l1_ratio: self.l1_ratio,
             converged: each.iter().all(|solved| solved.converged),
@@ -229,10 +221,10 @@ pub(super) fn warn_unconverged(
 }
 
 impl ElasticNetModel {
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
         let mut report = Answer::new(title);
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         if self.l1_ratio != 1.0 {
             report.push("l1_ratio", self.l1_ratio);
@@ -335,12 +327,11 @@ mod tests {
             let moments = crate::linear::least_squares::Moments::of(&data.view(), true).unwrap();
             let wide = Problem::from_rows(&rows, 1, true, &run).unwrap();
             let tall = Problem::from_moments(moments, 1).unwrap();
-            let names = vec![String::new(); d];
             for (alpha, ratio, positive) in [(0.1, 1.0, false), (0.2, 0.5, false), (0.1, 0.9, true)]
             {
                 let net = ElasticNet { positive, ..exact(alpha, ratio) }.rounds();
-                let a = net.fit(&wide, names.clone(), &run).unwrap();
-                close(&a, &net.fit(&tall, names.clone(), &run).unwrap(), 1e-6);
+                let a = net.fit(&wide, &run).unwrap();
+                close(&a, &net.fit(&tall, &run).unwrap(), 1e-6);
                 assert!(a.converged && a.dual_gap[0] < 1e-12);
             }
         }

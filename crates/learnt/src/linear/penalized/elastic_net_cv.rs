@@ -94,8 +94,6 @@ pub struct ElasticNetCVModel {
     pub dual_gap: f64,
     /// Passes over the coefficients in the final fit.
     pub n_iter: usize,
-    #[shape(columns)]
-    names: Vec<String>,
     converged: bool,
 }
 
@@ -160,7 +158,6 @@ impl Estimator for ElasticNetCV {
             dual_gap: fit.dual_gap.first().copied().unwrap_or_default(),
             n_iter: fit.n_iter.first().copied().unwrap_or_default(),
             converged: fit.converged(),
-            names: fit.names,
             coef: fit.coef,
             intercept: fit.intercept,
         })
@@ -168,9 +165,9 @@ impl Estimator for ElasticNetCV {
 }
 
 impl ElasticNetCVModel {
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Elastic net, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         report.push("l1_ratio", self.l1_ratio);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();

@@ -78,8 +78,6 @@ pub struct LassoCVModel {
     pub dual_gap: f64,
     /// Passes over the coefficients in the final fit.
     pub n_iter: usize,
-    #[shape(columns)]
-    names: Vec<String>,
     converged: bool,
 }
 
@@ -136,7 +134,6 @@ impl Estimator for LassoCV {
             dual_gap: fit.dual_gap.first().copied().unwrap_or_default(),
             n_iter: fit.n_iter.first().copied().unwrap_or_default(),
             converged: fit.converged(),
-            names: fit.names,
             coef: fit.coef,
             intercept: fit.intercept,
         })
@@ -144,9 +141,9 @@ impl Estimator for LassoCV {
 }
 
 impl LassoCVModel {
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Lasso, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
         report.push("coefficients other than zero", kept as f64);

@@ -61,8 +61,6 @@ pub struct RidgeCVModel {
     #[shape(outputs)]
     #[finite]
     pub intercept: Vec<f64>,
-    #[shape(columns)]
-    names: Vec<String>,
     effective_df: f64,
 }
 
@@ -91,7 +89,6 @@ impl RidgeCV {
         &self,
         problem: &Problem,
         spectrum: &Spectrum,
-        names: Vec<String>,
         scores: &[f64],
     ) -> Result<RidgeCVModel> {
         let best = self.best(scores)?;
@@ -110,7 +107,6 @@ impl RidgeCV {
             best_score: scores[best],
             coef: Matrix::from_rows(&coef)?,
             intercept,
-            names,
             effective_df: spectrum.freedom(a) + f64::from(self.fit_intercept),
         })
     }
@@ -130,7 +126,7 @@ impl RidgeCV {
         let mean = |i: usize| each.iter().map(|scores| scores[i]).sum::<f64>() / each.len() as f64;
         let scores: Vec<f64> = (0..self.alphas.len()).map(mean).collect();
         let problem = folds.problem(None, run)?;
-        self.model(&problem, &Spectrum::of(&problem)?, folds.names(), &scores)
+        self.model(&problem, &Spectrum::of(&problem)?, &scores)
     }
 
     /// R² on a test fold, averaged over outputs; of a constant target 1 if it is met, else 0.
@@ -157,7 +153,7 @@ impl RidgeCV {
 
     fn by_leaving_one_out(&self, data: &Dataset, run: &Context) -> Result<RidgeCVModel> {
         let stage = Stage::begin(&InMemory::new(*data).outline(), run)?;
-        let (problem, names) = stage.gather(data, self.fit_intercept, run)?;
+        let (problem, _) = stage.gather(data, self.fit_intercept, run)?;
         let spectrum = Spectrum::of(&problem)?;
         let errors = LeaveOneOut::new(&problem, &spectrum, &self.alphas, self.fit_intercept);
         const ROWS: usize = 256;
@@ -170,7 +166,7 @@ impl RidgeCV {
         run.checkpoint()?;
         let count = (data.nrows() * problem.right.len()) as f64;
         let scores: Vec<f64> = sums.iter().map(|sum| -sum / count).collect();
-        self.model(&problem, &spectrum, names, &scores)
+        self.model(&problem, &spectrum, &scores)
     }
 }
 
@@ -256,9 +252,9 @@ impl Estimator for RidgeCV {
 }
 
 impl RidgeCVModel {
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Ridge regression, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         report.push("score", self.best_score);
         report.push("effective df", self.effective_df);

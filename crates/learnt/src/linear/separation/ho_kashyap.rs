@@ -66,10 +66,6 @@ pub struct HoKashyapClassifierModel {
     pub n_iter: usize,
     /// `separated`, `solved`, `not separable` or `limit`.
     pub outcome: String,
-    #[shape(columns)]
-    names: Vec<String>,
-    #[shape(2)]
-    classes: Vec<String>,
 }
 
 impl Estimator for HoKashyapClassifier {
@@ -112,7 +108,6 @@ impl Estimator for HoKashyapClassifier {
             }
             b.iter_mut().zip(&e).for_each(|(b, e)| *b += self.eta * (e + e.abs()));
         };
-        let (_, classes) = data.class_target()?;
         Ok(HoKashyapClassifierModel {
             coef: Matrix::from_vec(1, data.x.ncols(), a[1..].to_vec())?,
             intercept: vec![a[0]],
@@ -121,8 +116,6 @@ impl Estimator for HoKashyapClassifier {
             e,
             n_iter,
             outcome: outcome.to_string(),
-            names: data.x.schema().names().map(str::to_string).collect(),
-            classes: classes.iter().map(ToString::to_string).collect(),
         })
     }
 }
@@ -164,8 +157,8 @@ impl HoKashyapClassifierModel {
         self.outcome != "limit"
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("Ho-Kashyap, {} after {} steps", self.outcome, self.n_iter);
-        line_report(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        line_report(&title, &self.coef, &self.intercept, names)
     }
 }

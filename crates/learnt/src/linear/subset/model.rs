@@ -116,7 +116,7 @@ impl SubsetRegressionModel {
         }
     }
 
-    fn report(&self) -> Answer {
+    fn report(&self, _: &Names) -> Answer {
         let count = self.selected.len();
         let mut report =
             Answer::new(format!("Least squares on {count} of {} columns", self.names.len()));
