@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::context::Context;
 use crate::data::{Dataset, Label, Schema};
 use crate::error::{Code, Error, Result};
+use crate::names::Names;
 use crate::params::Params;
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
@@ -142,7 +143,7 @@ pub trait Model: Any + Debug + Send + Sync {
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.
-    fn report(&self) -> Option<Answer> {
+    fn report(&self, _names: &Names) -> Option<Answer> {
         None
     }
     /// Questions beyond prediction that [`Model::answer`] takes.

@@ -15,7 +15,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let options = Options::read(input)?;
     let attributes = public_fields(&fields)?;
 
-    let stored = stored::struct_impl(input, &fields, options.validate.as_ref());
+    let stored = stored::struct_impl(input, &fields, options.validate.as_ref())?;
     let model = model_impl(input, &options, &attributes, &fields);
     let described = described_impl(input, &options, &attributes);
     Ok(quote!(#stored #model #described))
@@ -214,8 +214,11 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
 
 fn report_fn(method: &Ident) -> TokenStream {
     quote! {
-        fn report(&self) -> ::core::option::Option<::learnt_core::answer::Answer> {
-            ::core::option::Option::Some(self.#method())
+        fn report(
+            &self,
+            names: &::learnt_core::names::Names,
+        ) -> ::core::option::Option<::learnt_core::answer::Answer> {
+            ::core::option::Option::Some(self.#method(names))
         }
     }
 }
@@ -281,7 +284,7 @@ mod tests {
             )]),
             quote!(node.only("M", &["centers", "secret", "done"])?;),
             quote!(fn as_regressor),
-            quote!(Some(self.table())),
+            quote!(Some(self.table(names))),
             quote!(
                 fn converged(&self) -> bool {
                     self.done

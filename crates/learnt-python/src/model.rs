@@ -174,7 +174,7 @@ impl Model {
 
     /// The report, if the model has one.
     fn report(&self) -> Option<Answer> {
-        self.trained.model.report().map(Answer)
+        self.trained.report().map(Answer)
     }
 
     /// The answer to a question. `y` holds numbers, or codes of classes.

@@ -21,7 +21,7 @@ pub(crate) fn load(call: &Call) -> Result<Trained> {
 
 pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
-    let report = trained.model.report().ok_or_else(|| {
+    let report = trained.report().ok_or_else(|| {
         Error::unsupported(format!("{} has no summary", trained.about.name()))
             .hint("`learnt inspect` shows what the file holds")
     })?;

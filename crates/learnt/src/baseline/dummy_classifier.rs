@@ -49,6 +49,8 @@ pub enum ClassifierStrategy {
 #[model(classifier, validate = validate)]
 pub struct DummyClassifierModel {
     /// Share of each class among the training rows.
+    #[shape(classes)]
+    #[share]
     pub class_prior: Vec<f64>,
     strategy: ClassifierStrategy,
     constant: u32,

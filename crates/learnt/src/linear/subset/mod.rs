@@ -97,7 +97,7 @@ mod tests {
         for (k, &j) in chosen.iter().enumerate() {
             assert!((model.coef[(0, j)] - plain.coef[(0, k)]).abs() < 1e-10);
         }
-        let report = model.report().unwrap();
+        let report = model.report(&Names::default()).unwrap();
         let errors = report.tables[0].columns[2].reals().unwrap();
         for (error, test) in errors.into_iter().zip(&table.coefficients) {
             assert!((error - test.standard_error).abs() < 1e-10 * error);
@@ -233,7 +233,7 @@ mod tests {
         let model = best.fit(&flat.view()).unwrap();
         assert_eq!((model.selected.len(), model.intercept[0]), (0, 0.3));
         assert_eq!(forward.fit(&flat.view()).unwrap().selected.len(), 0);
-        assert!(model.report().is_some());
+        assert!(model.report(&Names::default()).is_some());
     }
 
     #[test]

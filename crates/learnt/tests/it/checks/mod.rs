@@ -3,6 +3,7 @@
 
 mod behaviour;
 mod declarations;
+mod engine;
 mod files;
 mod online;
 mod robustness;
