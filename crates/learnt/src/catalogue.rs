@@ -71,7 +71,9 @@ pub fn describe(entry: &Entry) -> Json {
             "doc": spec.doc,
         })).collect::<Vec<_>>(),
         "attributes": (entry.attributes)().iter()
-            .map(|(name, doc)| json!({ "name": name, "doc": doc }))
+            .map(|(name, doc)| {
+                json!({ "name": name, "doc": doc, "stored": !(entry.transient)().contains(name) })
+            })
             .collect::<Vec<_>>(),
         "questions": (entry.questions)().iter().map(question).collect::<Vec<_>>(),
     })

@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;
+pub mod density;
 pub mod discriminant;
 mod learner;
 pub mod linear;
@@ -20,6 +21,7 @@ pub mod neighbors;
 pub mod prepare;
 pub mod reduce;
 pub mod select;
+pub mod sequence;
 pub mod tree;
 
 pub use learner::{Fitted, Learner, Named};
@@ -44,6 +46,8 @@ pub const REGISTRY: &[&[Entry]] = &[
     neighbors::ENTRIES,
     tree::ENTRIES,
     cluster::ENTRIES,
+    density::ENTRIES,
+    sequence::ENTRIES,
     reduce::ENTRIES,
     prepare::ENTRIES,
     compose::ENTRIES,

@@ -217,7 +217,7 @@ impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
 /// Runs a job over a source to its end.
 pub fn drive(job: &dyn Job, source: &dyn Source, run: &Context) -> Result<Erased> {
     let outline = source.outline();
-    let blocks = outline.blocks();
+    let blocks = source.blocks();
     let memos: Vec<Mutex<Memo>> = match source.in_memory() {
         true => (0..blocks).map(|_| Mutex::default()).collect(),
         false => Vec::new(),
