@@ -15,6 +15,7 @@ import numpy as np
 from . import _native, _output, _validation
 from ._params import NO_TABLE, Parameters
 from ._sklearn import UNCHANGED, Scored, Tagged
+from .answer import Answer
 from .errors import (
     DataError,
     LearntError,
@@ -24,7 +25,6 @@ from .errors import (
     not_fitted,
     warn,
 )
-from .summary import Summary
 
 # A regressor's weights are kept as one row an output; with a target of one dimension they are
 # shown without that dimension, as scikit-learn shows them.
@@ -160,28 +160,10 @@ class BaseEstimator(Tagged, Parameters):
         return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
 
     def _seed(self, state=UNCHANGED):
-        if state is UNCHANGED:
-            state = getattr(self, "random_state", 0)
-        if state is None:
-            state = np.random.mtrand._rand
-        if hasattr(state, "randint"):
-            return int(state.randint(np.iinfo(np.int32).max))
-        if hasattr(state, "integers"):
-            return int(state.integers(2**63))
-        if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
-            return int(state)
-        raise ParameterError(
-            "`random_state` must be a whole number >= 0, a NumPy generator or None, got "
-            f"{state!r}"
-        )
+        return seed_of(getattr(self, "random_state", 0) if state is UNCHANGED else state)
 
     def _threads(self):
-        wanted = getattr(self, "n_jobs", None)
-        if wanted is None:
-            return default_threads()
-        if not isinstance(wanted, (int, np.integer)) or wanted == 0:
-            raise ParameterError(f"`n_jobs` must be a whole number other than 0, got {wanted!r}")
-        return int(wanted) if wanted > 0 else max(1, _native.threads_available() + 1 + wanted)
+        return threads_of(getattr(self, "n_jobs", None))
 
     def __getattr__(self, name):
         if name.endswith("_") and not name.startswith("_") and self.__sklearn_is_fitted__():
@@ -227,7 +209,7 @@ class BaseEstimator(Tagged, Parameters):
         report = self._fitted().report()
         if report is None:
             raise UnsupportedError(f"{type(self).__name__} has no summary")
-        return Summary(*report)
+        return Answer(report)
 
     def ask(self, question, X=None, y=None, sample_weight=None, **arguments):
         """The answer of the fitted model to one of its questions, as tables."""
@@ -244,8 +226,8 @@ class BaseEstimator(Tagged, Parameters):
             sample_weight, len(table.values)
         )
         values, columns = (None, None) if table is None else (table.values, table.columns)
-        return Summary(
-            *model.ask(question, arguments, values, columns, target, weights, self._threads())
+        return Answer(
+            model.ask(question, arguments, values, columns, target, weights, self._threads())
         )
 
     def save(self, path):
@@ -664,6 +646,30 @@ def default_threads():
         if first.isdecimal() and int(first) > 0:
             return min(int(first), _native.threads_available())
     return 0
+
+
+def seed_of(state):
+    """A seed from a whole number, a generator of NumPy, or NumPy's global generator."""
+    if state is None:
+        state = np.random.mtrand._rand
+    if hasattr(state, "randint"):
+        return int(state.randint(np.iinfo(np.int32).max))
+    if hasattr(state, "integers"):
+        return int(state.integers(2**63))
+    if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
+        return int(state)
+    raise ParameterError(
+        f"`random_state` must be a whole number >= 0, a NumPy generator or None, got {state!r}"
+    )
+
+
+def threads_of(wanted):
+    """A number of threads: -1 and None mean all that this process may use."""
+    if wanted is None:
+        return default_threads()
+    if not isinstance(wanted, (int, np.integer)) or wanted == 0:
+        raise ParameterError(f"`n_jobs` must be a whole number other than 0, got {wanted!r}")
+    return int(wanted) if wanted > 0 else max(1, _native.threads_available() + 1 + wanted)
 
 
 def accuracy(y, predicted, sample_weight=None):

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _native, _validation
 from ._base import default_threads
-from .summary import Summary
+from .answer import Answer
 
 
 @dataclass(repr=False)
@@ -23,11 +23,11 @@ class RegularizationPath:
     n_iters: list
     names: list
     svg: str = field(default="")
-    report: tuple = field(default=())
+    report: object = field(default=None)
 
     def summary(self):
         """The path as a table."""
-        return Summary(*self.report)
+        return Answer(self.report)
 
     def __repr__(self):
         return f"RegularizationPath({len(self.names)} columns, {len(self.alphas)} alphas)"
@@ -168,7 +168,7 @@ def linear_separability(X, y):
 def masking_report(X, y):
     """How often each class is predicted by indicator regression, with products of columns, and by
     discriminant analysis: classes that are never predicted are masked by the others."""
-    return Summary(*_native.masking_report(*_classification(X, y, "masking_report")))
+    return Answer(_native.masking_report(*_classification(X, y, "masking_report")))
 
 
 @dataclass

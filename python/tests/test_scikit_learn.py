@@ -129,7 +129,7 @@ def test_coefficients_have_their_shapes_and_values(name, y):
 
 def test_a_summary_is_text_and_tables():
     summary = learnt.linear_model.LinearRegression().fit(X[:, 1:], X[:, 0]).summary()
-    assert len(summary.to_pandas()) == len(summary.to_dict()["tables"][0]["rows"])
+    assert len(summary.to_pandas()) == len(summary.to_dict()["tables"][0]["columns"]["term"])
     assert summary.to_dict()["title"] in repr(summary)
     with pytest.raises(learnt.errors.UnsupportedError):
         DummyRegressor().fit(X, X[:, 0]).summary()

@@ -1,11 +1,13 @@
 //! `cargo xtask gen`: everything that is written from the registry. The Python classes, their
 //! stubs, the reference pages and `registry.json`.
 
+mod functions;
 mod python;
 mod reference;
 mod text;
 
 use learnt_core::estimator::Entry;
+use learnt_core::function::FunctionEntry;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,11 +90,21 @@ fn files() -> BTreeMap<PathBuf, String> {
     out
 }
 
-/// The learners by module, in the order of the registry within each.
-fn modules() -> BTreeMap<&'static str, Vec<&'static Entry>> {
-    let mut out: BTreeMap<&'static str, Vec<&'static Entry>> = BTreeMap::new();
+/// What a module holds, in the order of the registry.
+#[derive(Default)]
+struct Members {
+    learners: Vec<&'static Entry>,
+    functions: Vec<&'static FunctionEntry>,
+}
+
+/// Learners and functions by module.
+fn modules() -> BTreeMap<&'static str, Members> {
+    let mut out: BTreeMap<&'static str, Members> = BTreeMap::new();
     for entry in learnt::entries() {
-        out.entry(entry.about.module()).or_default().push(entry);
+        out.entry(entry.about.module()).or_default().learners.push(entry);
+    }
+    for entry in learnt::functions() {
+        out.entry(entry.about.module()).or_default().functions.push(entry);
     }
     out
 }

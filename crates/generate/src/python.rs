@@ -6,8 +6,8 @@ use learnt_core::question::{Needs, Question};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::MARK;
 use super::text::{first_sentence, plain, wrap};
+use super::{MARK, Members, functions};
 
 const WIDTH: usize = 99;
 
@@ -27,7 +27,7 @@ const FUNCTIONS: [(&str, &str, &[&str]); 1] = [(
 )];
 
 /// The lines that bring a module's functions in, and their names.
-fn functions(module: &str) -> (String, &'static [&'static str]) {
+fn by_hand(module: &str) -> (String, &'static [&'static str]) {
     match FUNCTIONS.iter().find(|(name, ..)| *name == module) {
         None => (String::new(), &[]),
         Some((_, file, names)) => {
@@ -37,24 +37,34 @@ fn functions(module: &str) -> (String, &'static [&'static str]) {
     }
 }
 
-/// A module of classes.
-pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
+/// A module of classes and functions.
+pub(super) fn module(name: &str, members: &Members) -> String {
+    let Members { learners: entries, functions: calls } = members;
     let mut bases = BTreeSet::new();
     let mut weighted = false;
     for entry in entries {
         bases.extend(bases_of(entry).into_iter().filter(|base| *base != "Weighted"));
         weighted |= entry.about.accepts.weights;
     }
-    let (import, own) = functions(name);
+    let (import, own) = by_hand(name);
     let names: Vec<String> = entries
         .iter()
         .map(|entry| entry.about.name())
         .chain(own.iter().copied())
+        .chain(calls.iter().map(|call| call.about.name()))
         .map(|name| format!("    \"{name}\",\n"))
         .collect();
-    let mut out = format!("# {MARK}\n\"\"\"The learners of `learnt.{name}`.\"\"\"\n\n");
-    let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
-    let _ = writeln!(out, "from ._base import {bases}");
+    let what = match (entries.is_empty(), calls.is_empty()) {
+        (false, true) => "learners",
+        (true, _) => "functions",
+        (false, false) => "learners and functions",
+    };
+    let mut out = format!("# {MARK}\n\"\"\"The {what} of `learnt.{name}`.\"\"\"\n\n");
+    if !bases.is_empty() {
+        let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "from ._base import {bases}");
+    }
+    out += &functions::imports(calls);
     out += &import;
     if weighted {
         out += "from ._sklearn import Weighted\n";
@@ -63,13 +73,18 @@ pub(super) fn module(name: &str, entries: &[&Entry]) -> String {
     for entry in entries {
         out += &class(entry);
     }
+    for call in calls {
+        out += &functions::definition(call);
+    }
     out
 }
 
 /// The list of modules, for `learnt.__getattr__`.
 pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -> String {
     let lines: String = modules.map(|module| format!("    \"{module}\",\n")).collect();
-    format!("# {MARK}\n\"\"\"The modules that hold learners.\"\"\"\n\nMODULES = (\n{lines})\n")
+    format!(
+        "# {MARK}\n\"\"\"The modules that hold learners and functions.\"\"\"\n\nMODULES = (\n{lines})\n"
+    )
 }
 
 /// What a class inherits: first what a model offers, then its roles.
@@ -142,7 +157,7 @@ fn questions(entry: &Entry, stub: bool) -> String {
             question.arguments.iter().map(|a| format!(", {0}={0}", a.name)).collect();
         let head = format!("\n    def {}(self{rows}{star}{arguments})", question.name);
         if stub {
-            return head.trim_start_matches('\n').to_string() + " -> Summary: ...\n";
+            return head.trim_start_matches('\n').to_string() + " -> Answer: ...\n";
         }
         let described: String = question
             .arguments
@@ -311,7 +326,7 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
 }
 
 /// What each word of a choice means.
-fn choices(kind: &Kind) -> String {
+pub(super) fn choices(kind: &Kind) -> String {
     match kind {
         Kind::Optional(inner) => choices(inner),
         Kind::Choice(variants) => {
@@ -332,7 +347,7 @@ fn choices(kind: &Kind) -> String {
 }
 
 /// `none`, `true` and `false` as Python writes them.
-fn python_words(text: &str) -> String {
+pub(super) fn python_words(text: &str) -> String {
     let swap = |word: &str| {
         let bare = word.trim_end_matches(',');
         let python = match bare {
@@ -364,8 +379,10 @@ pub(super) fn literal(value: &Value) -> String {
 }
 
 /// The stub of a module.
-pub(super) fn stub(name: &str, entries: &[&Entry]) -> String {
+pub(super) fn stub(name: &str, members: &Members) -> String {
+    let Members { learners: entries, functions: calls } = members;
     let classes: String = entries.iter().map(|entry| stub_class(entry)).collect();
+    let classes = classes + &calls.iter().map(|call| functions::stub(call)).collect::<String>();
     let mut bases: BTreeSet<&str> = BTreeSet::new();
     entries.iter().for_each(|entry| bases.extend(bases_of(entry)));
     let weighted = bases.remove("Weighted");
@@ -379,18 +396,23 @@ pub(super) fn stub(name: &str, entries: &[&Entry]) -> String {
     if classes.contains("np.") {
         out += "import numpy as np\n\n";
     }
-    let _ = writeln!(out, "from ._base import {bases}");
+    if !bases.is_empty() {
+        let _ = writeln!(out, "from ._base import {bases}");
+    }
+    if classes.contains("(Splitter):") {
+        out += "from ._splitters import Splitter\n";
+    }
     if weighted {
         out += "from ._sklearn import Weighted\n";
     }
-    let (import, names) = functions(name);
+    let (import, names) = by_hand(name);
     for name in names {
         // Names that a stub exports are written twice.
         let line = import.split(" import ").next().unwrap_or_default();
         let _ = writeln!(out, "{line} import {name} as {name}");
     }
-    if classes.contains("-> Summary") {
-        out += "from .summary import Summary\n";
+    if classes.contains("-> Answer") {
+        out += "from .answer import Answer\n";
     }
     out + &classes
 }
@@ -432,7 +454,7 @@ fn stub_class(entry: &Entry) -> String {
 }
 
 /// A type annotation.
-fn annotation(kind: &Kind) -> String {
+pub(super) fn annotation(kind: &Kind) -> String {
     match kind {
         Kind::Bool => "bool".to_string(),
         Kind::Int(_) => "int".to_string(),

@@ -5,22 +5,23 @@ use learnt_core::params::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::MARK;
 use super::python::literal;
 use super::text::{first_sentence, plain};
+use super::{MARK, Members, functions};
 
 /// One page for a module.
-pub(super) fn page(module: &str, entries: &[&Entry]) -> String {
-    let sections: String = entries.iter().map(|entry| section(entry)).collect();
+pub(super) fn page(module: &str, members: &Members) -> String {
+    let mut sections: String = members.learners.iter().map(|entry| section(entry)).collect();
+    sections.extend(members.functions.iter().map(|entry| functions::section(entry)));
     format!("<!-- {MARK} -->\n# learnt.{module}\n{sections}")
 }
 
-/// All learners on one page.
-pub(super) fn index(modules: &BTreeMap<&'static str, Vec<&'static Entry>>) -> String {
+/// All learners and functions on one page.
+pub(super) fn index(modules: &BTreeMap<&'static str, Members>) -> String {
     let mut out = format!("<!-- {MARK} -->\n# Learners\n\n");
     out += "| Class | Command | What it is | What it does |\n| --- | --- | --- | --- |\n";
-    for (module, entries) in modules {
-        for entry in entries {
+    for (module, members) in modules {
+        for entry in &members.learners {
             let about = entry.about;
             let doc = cell(&first_sentence((entry.build)().documentation()));
             let _ = writeln!(
@@ -30,6 +31,21 @@ pub(super) fn index(modules: &BTreeMap<&'static str, Vec<&'static Entry>>) -> St
                 about.name().to_lowercase(),
                 about.command(),
                 about.roles.names().join(", "),
+            );
+        }
+    }
+    out += "\n# Functions\n\n| Function | Command | What it gives |\n| --- | --- | --- |\n";
+    for (module, members) in modules {
+        for entry in &members.functions {
+            let about = entry.about;
+            let doc = cell(&first_sentence((entry.build)().documentation()));
+            let _ = writeln!(
+                out,
+                "| [`{}`]({module}.md#{}) | `learnt {} {}` | {doc} |",
+                about.path,
+                about.name().to_lowercase(),
+                about.kind.verb(),
+                about.command(),
             );
         }
     }
@@ -91,6 +107,6 @@ fn section(entry: &Entry) -> String {
 }
 
 /// Text that fits into one cell of a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }

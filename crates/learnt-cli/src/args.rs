@@ -2,11 +2,15 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use learnt::estimator::{About, Entry, ROLES};
+use learnt::function::{FunctionEntry, FunctionKind};
 use learnt::params::{Kind, ParamSpec, Variant};
 use std::collections::BTreeMap;
 
 /// Start of a learner's own flags in the matches, so that they cannot meet the common ones.
 pub(crate) const PARAM: &str = "param:";
+
+/// Start of a function's inputs in the matches.
+pub(crate) const INPUT: &str = "input:";
 
 /// The whole command.
 pub(crate) fn command() -> Command {
@@ -25,17 +29,22 @@ pub(crate) fn command() -> Command {
              Exit codes: 0 ok, 1 bug, 2 usage, 3 data, 4 model file, 5 not converged (--strict), 6 gate missed,\n\
              7 limit reached, 8 some candidates failed, 130 interrupted. learnt help E014 explains a code.",
         )
+        .subcommands(
+            FunctionKind::ALL
+                .iter()
+                .map(|(kind, ..)| function_verb(*kind)),
+        )
         .subcommands([
-            look("list", "List the learners", "learnt list --role classifier\n  learnt list --streaming --json")
+            look("list", "List what there is: learners, metrics, bounds, studies, generators and more", "learnt list\n  learnt list learners --role classifier\n  learnt list metrics")
+                .arg(Arg::new("kind").value_name("KIND").help("learners, metrics, theory, studies, generators, splits, statistics, algebra or analyses"))
                 .arg(Arg::new("role").long("role").value_name("ROLE").help(format!("Only one of {}", ROLES.iter().map(|role| role.name).collect::<Vec<_>>().join(", "))))
                 .arg(flag("streaming", "Only learners that fit files larger than memory")),
             look("show", "Show a learner: what it does, its parameters and their defaults", "learnt show ridge\n  learnt show tree --json")
-                .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A name from `learnt list`")),
+                .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A learner or function by name")),
             data("describe", "Describe a table: types, missing values, ranges", "learnt describe iris\n  learnt describe my.csv -t price --all"),
             look("dataset", "List the bundled data sets, or print one as CSV", "learnt dataset\n  learnt dataset penguins > penguins.csv")
                 .arg(Arg::new("name").value_name("NAME").help("A bundled set"))
                 .arg(out_flag("Write to this file instead; the ending chooses the format")),
-            make(),
             data("convert", "Convert a table to another format", "learnt convert my.csv my.parquet\n  learnt convert my.arff - --to csv")
                 .arg(Arg::new("to-path").required(true).value_name("TO").help("The new file, or - for standard output"))
                 .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
@@ -304,25 +313,6 @@ fn preparation(command: Command) -> Command {
     )
 }
 
-/// `make`, with one subcommand for each generator and its parameters as flags.
-fn make() -> Command {
-    let verb = look(
-        "make",
-        "Draw a data set from a generator",
-        "learnt make moons --rows 500 --noise 0.1 > moons.csv\n  learnt make blobs -o blobs.parquet",
-    );
-    let generators = learnt::datasets::GENERATORS.iter().map(|generator| {
-        let params = (generator.build)();
-        let about = params.documentation().lines().next().unwrap_or_default().to_string();
-        let command = look(generator.name, "", "")
-            .about(about)
-            .before_help("")
-            .arg(out_flag("Write to this file; the ending chooses the format"));
-        with_params(command, params.specs())
-    });
-    verb.subcommand_required(true).subcommands(generators)
-}
-
 /// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.
 fn with_learners(verb: Command, extend: impl Fn(Command) -> Command) -> Command {
     let name = verb.get_name().to_string();
@@ -381,6 +371,47 @@ fn learner_command(
     let command =
         with_data(look("", "", "")).name(name).about(about).before_help("").hide(is_alias);
     with_params(extend(command), &specs)
+}
+
+/// The verb of one kind of function: one subcommand each, made when the verb is used.
+fn function_verb(kind: FunctionKind) -> Command {
+    Command::new(kind.verb())
+        .about(kind.description())
+        .subcommand_required(true)
+        .subcommand_value_name("FUNCTION")
+        .subcommand_help_heading("Functions")
+        .defer(|verb| {
+            let name = verb.get_name().to_string();
+            let own = learnt::functions().filter(|entry| entry.about.kind.verb() == name);
+            verb.subcommands(own.map(function_command).collect::<Vec<_>>())
+        })
+}
+
+/// A function: its inputs and parameters as flags.
+fn function_command(entry: &'static FunctionEntry) -> Command {
+    let function = (entry.build)();
+    let sentence = function.documentation().lines().next().unwrap_or_default().to_string();
+    let mut command = look("", "", "")
+        .name(entry.about.command())
+        .about(sentence)
+        .before_help("")
+        .aliases(entry.about.aliases.iter().copied())
+        .arg(out_flag("Write to this file instead; the ending chooses the form"));
+    if !entry.inputs.is_empty() || entry.about.kind == FunctionKind::Split {
+        command = with_data(command).mut_arg("data", |arg| arg.required(false));
+    }
+    for input in entry.inputs {
+        let long = input.name.replace('_', "-").to_lowercase();
+        let doc = input.doc.lines().collect::<Vec<_>>().join(" ");
+        let arg = Arg::new(format!("{INPUT}{}", input.name))
+            .long(long)
+            .value_name("COLUMN")
+            .help(format!("{doc} [a column, or a list such as '[1, 0, 1]']"))
+            .help_heading("Inputs")
+            .allow_hyphen_values(true);
+        command = command.arg(arg);
+    }
+    with_params(command, function.specs())
 }
 
 /// One flag for each parameter; `--param-NAME` where the verb has a flag of that name itself.

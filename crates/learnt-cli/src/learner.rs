@@ -84,16 +84,7 @@ pub(crate) fn parameters(call: &Call, entry: &Entry) -> Result<Vec<(String, Valu
             )
             .within(entry.about.name()));
         };
-        let value = Value::parse(word);
-        // A word such as `1e3` or `none` may also be meant as text.
-        let value = match spec.kind.accepts(&value) {
-            true => value,
-            false if spec.kind.accepts(&Value::Text(word.to_string())) => {
-                Value::Text(word.to_string())
-            }
-            false => value,
-        };
-        out.push((name.to_string(), value));
+        out.push((name.to_string(), spec.parse(word)));
     }
     Ok(out)
 }

@@ -7,6 +7,7 @@
 mod callback;
 mod convert;
 mod failure;
+mod function;
 mod interrupt;
 mod linear;
 mod model;
@@ -31,6 +32,10 @@ use std::borrow::Cow;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Model>()?;
+    module.add_class::<function::Answer>()?;
+    module.add_function(wrap_pyfunction!(function::call, module)?)?;
+    module.add_function(wrap_pyfunction!(function::picture, module)?)?;
+    module.add_function(wrap_pyfunction!(function::encode, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;

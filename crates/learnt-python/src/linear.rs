@@ -2,6 +2,7 @@
 
 use crate::convert::{self, Columns, Numbers, array};
 use crate::failure::{raise, warn};
+use crate::function::Answer;
 use crate::interrupt;
 use learnt::linear::penalized::{self, Constrained, Intercept, PathKind, PathOptions};
 use learnt::linear::{self, Separability};
@@ -115,7 +116,7 @@ pub(crate) fn regularization_path<'py>(
     out.set_item("names", &path.names)?;
     if shown {
         let report = path.report();
-        out.set_item("report", (report.to_text(), report.to_json().to_string()))?;
+        out.set_item("report", Bound::new(py, Answer(report))?)?;
         out.set_item("svg", path.figure().to_svg())?;
     }
     out.set_item("alphas", PyArray1::from_vec(py, path.alphas))?;
@@ -206,10 +207,10 @@ pub(crate) fn masking_report(
     y: &Bound<'_, PyAny>,
     classes: &Bound<'_, PyList>,
     threads: usize,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer> {
     let report =
         on_classes(x, columns, y, classes, threads, learnt::discriminant::masking)?.report();
-    Ok((report.to_text(), report.to_json().to_string()))
+    Ok(Answer(report))
 }
 
 /// A line through points, by name.

@@ -2,6 +2,7 @@
 
 use crate::convert::{self, Columns, Numbers};
 use crate::failure::{raise, warn};
+use crate::function::Answer;
 use crate::interrupt;
 use learnt_core::context::{Context, Observer};
 use learnt_core::data::{Dataset, Frame, Matrix, Schema, Sequences, Table, Target};
@@ -162,13 +163,12 @@ impl Model {
         Ok(out)
     }
 
-    /// The report as text and as JSON text, if the model has one.
-    fn report(&self) -> Option<(String, String)> {
-        let report = self.trained.model.report()?;
-        Some((report.to_text(), report.to_json().to_string()))
+    /// The report, if the model has one.
+    fn report(&self) -> Option<Answer> {
+        self.trained.model.report().map(Answer)
     }
 
-    /// The answer to a question, as text and as JSON text. `y` holds numbers, or codes of classes.
+    /// The answer to a question. `y` holds numbers, or codes of classes.
     #[pyo3(signature = (name, arguments, x, columns, y, weights, threads))]
     #[expect(
         clippy::too_many_arguments,
@@ -184,7 +184,7 @@ impl Model {
         y: Option<&Bound<'py, PyAny>>,
         weights: Option<&Bound<'py, PyAny>>,
         threads: usize,
-    ) -> PyResult<(String, String)> {
+    ) -> PyResult<Answer> {
         let mut given = Vec::new();
         for (key, value) in arguments {
             given.push((key.extract()?, convert::value(&value)?));
@@ -222,7 +222,7 @@ impl Model {
             self.trained.ask(name, &given, data, &run)
         })?;
         warn(py, &outcome.warnings)?;
-        Ok((outcome.value.to_text(), outcome.value.to_json().to_string()))
+        Ok(Answer(outcome.value))
     }
 
     /// Names of the questions that the model answers.

@@ -2,7 +2,8 @@
 
 use crate::entries;
 use learnt_core::estimator::{Entry, Power};
-use learnt_core::params::{Search, Value};
+use learnt_core::function::FunctionEntry;
+use learnt_core::params::{ParamSpec, Search, Value};
 use learnt_core::question::{Argument, Needs, Question};
 use serde_json::{Map, Value as Json, json};
 
@@ -61,15 +62,7 @@ pub fn describe(entry: &Entry) -> Json {
         }),
         "exempt": about.exempt.iter().map(|&(check, why)| (check.to_string(), json!(why)))
             .collect::<Map<_, _>>(),
-        "params": learner.specs().iter().map(|spec| json!({
-            "name": spec.name,
-            "accepts": spec.kind.to_string(),
-            "default": spec.default.to_json(),
-            "required": spec.required,
-            "positional": spec.positional,
-            "search": spec.search.as_ref().map(search),
-            "doc": spec.doc,
-        })).collect::<Vec<_>>(),
+        "params": learner.specs().iter().map(parameter).collect::<Vec<_>>(),
         "attributes": (entry.attributes)().iter()
             .map(|(name, doc)| {
                 json!({ "name": name, "doc": doc, "stored": !(entry.transient)().contains(name) })
@@ -96,6 +89,43 @@ fn question(question: &Question) -> Json {
             Needs::RowsAndTarget => "rows and target",
         },
         "arguments": question.arguments.iter().map(argument).collect::<Vec<_>>(),
+    })
+}
+
+/// A function with its inputs, parameters and results.
+pub fn function(entry: &FunctionEntry) -> Json {
+    let about = entry.about;
+    let function = (entry.build)();
+    json!({
+        "path": about.path,
+        "command": about.command(),
+        "kind": about.kind.verb(),
+        "aliases": about.aliases,
+        "text": function.documentation(),
+        "reference": about.reference,
+        "random": about.randomness,
+        "inputs": entry.inputs.iter().map(|input| json!({
+            "name": input.name,
+            "kind": format!("{:?}", input.kind).to_lowercase(),
+            "optional": input.optional,
+            "doc": input.doc,
+        })).collect::<Vec<_>>(),
+        "params": function.specs().iter().map(parameter).collect::<Vec<_>>(),
+        "outputs": entry.outputs.iter()
+            .map(|(name, doc)| json!({ "name": name, "doc": doc }))
+            .collect::<Vec<_>>(),
+    })
+}
+
+fn parameter(spec: &ParamSpec) -> Json {
+    json!({
+        "name": spec.name,
+        "accepts": spec.kind.to_string(),
+        "default": spec.default.to_json(),
+        "required": spec.required,
+        "positional": spec.positional,
+        "search": spec.search.as_ref().map(search),
+        "doc": spec.doc,
     })
 }
 

@@ -14,6 +14,7 @@ pub mod compose;
 pub mod datasets;
 pub mod density;
 pub mod discriminant;
+mod functions;
 mod learner;
 pub mod linear;
 pub mod metrics;
@@ -22,8 +23,10 @@ pub mod prepare;
 pub mod reduce;
 pub mod select;
 pub mod sequence;
+pub mod theory;
 pub mod tree;
 
+pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named};
 pub use learnt_core::prelude;
 pub use learnt_core::{

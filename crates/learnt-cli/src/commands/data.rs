@@ -1,13 +1,11 @@
-//! `learnt describe`, `dataset`, `make` and `convert`.
+//! `learnt describe`, `dataset` and `convert`, and the rows that `make` draws.
 
 use super::Call;
-use crate::args::PARAM;
 use crate::input;
 use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns, finite, number};
 use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
 use learnt::error::{Error, Result};
-use learnt::params::Value;
 use learnt::stats::summary;
 use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
@@ -245,21 +243,12 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn make(call: &Call, name: &str) -> Result<ExitCode> {
-    let mut params = (learnt::datasets::find_generator(name)?.build)();
-    for id in call.args.ids() {
-        let Some(param) = id.as_str().strip_prefix(PARAM) else { continue };
-        if let Some(word) = call.text(id.as_str()) {
-            params.set(param, &Value::parse(word))?;
-        }
-    }
-    let data = params.generate(&call.run)?;
+/// Writes drawn rows as one table.
+pub(crate) fn write_drawn(call: &Call, name: &str, data: OwnedDataset) -> Result<ExitCode> {
     let table = whole(data)?;
     call.say(&format!("{name}  {} rows  seed {}", table.values().nrows(), call.run.seed()));
-    match call.text("out") {
-        Some(path) => learnt_io::write(path, &table.frame(), &WriteOptions::default())?,
-        None => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
-    }
+    let place = call.text("out").unwrap_or("-");
+    learnt_io::write(place, &table.frame(), &WriteOptions::default())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@ mod ask;
 mod compare;
 mod data;
 mod fit;
+mod function;
 mod help;
 mod models;
 mod path;
@@ -74,7 +75,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("show", _) => registry::show(&call),
         ("describe", _) => data::describe(&call),
         ("dataset", _) => data::dataset(&call),
-        ("make", Some(name)) => data::make(&call, name),
         ("convert", _) => data::convert(&call),
         ("fit", Some(name)) => fit::fit(&call, name),
         ("path", _) => path::run(&call),
@@ -89,6 +89,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("verify", _) => models::verify(&call),
         ("completions", _) => help::completions(&call),
         ("help", _) => help::help(&call),
+        (verb, Some(name)) => function::run(&call, verb, name),
         _ => Err(Error::internal("a verb without its command")),
     }
 }

@@ -5,11 +5,18 @@ use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns};
 use learnt::error::{Error, Result};
 use learnt::estimator::Entry;
+use learnt::function::{FunctionEntry, FunctionKind};
+use learnt::params::ParamSpec;
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;
 
 pub(crate) fn list(call: &Call) -> Result<ExitCode> {
     let role = call.text("role");
+    match call.text("kind") {
+        None if role.is_none() && !call.flag("streaming") => return kinds(call),
+        None | Some("learners") => {}
+        Some(kind) => return functions(call, kind),
+    }
     if let Some(role) = role {
         let known = ["regressor", "classifier", "transformer", "clusterer"];
         if !known.contains(&role) {
@@ -52,6 +59,68 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What there is to list.
+fn kinds(call: &Call) -> Result<ExitCode> {
+    let own = (
+        "learners",
+        "fit",
+        "Learners: trained on rows, they predict, transform or group",
+        learnt::entries().count(),
+    );
+    let kinds: Vec<_> = std::iter::once(own)
+        .chain(FunctionKind::ALL.iter().map(|&(kind, plural, verb, doc)| {
+            (plural, verb, doc, learnt::functions_of(kind).count())
+        }))
+        .collect();
+    if call.json {
+        let kinds: Vec<Json> = kinds
+            .iter()
+            .map(|(plural, verb, doc, count)| json!({ "kind": plural, "verb": verb, "text": doc, "count": count }))
+            .collect();
+        print_json("list", None, json!({ "kinds": kinds }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Columns::new("", &["learnt list", "verb", "number", "what they are"]);
+    for (plural, verb, doc, count) in kinds {
+        let cells = [
+            plural.into(),
+            Cell::Text(format!("learnt {verb}")),
+            Cell::Count(count as i64),
+            doc.into(),
+        ];
+        table.push(cells.to_vec());
+    }
+    print(&table.to_text());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The functions of one kind.
+fn functions(call: &Call, kind: &str) -> Result<ExitCode> {
+    let known = FunctionKind::ALL.iter().map(|(_, plural, ..)| *plural);
+    let found =
+        FunctionKind::ALL.iter().find(|(_, plural, verb, _)| *plural == kind || *verb == kind);
+    let &(kind, _, verb, _) =
+        found.ok_or_else(|| Error::unknown("kind", kind, known.chain(["learners"])))?;
+    let entries: Vec<&FunctionEntry> = learnt::functions_of(kind).collect();
+    if call.json {
+        let all: Vec<Json> =
+            entries.iter().map(|entry| learnt::catalogue::function(entry)).collect();
+        print_json("list", None, json!({ "functions": all }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Columns::new("", &["function", "Python", "what it gives"]);
+    for entry in entries {
+        let text = (entry.build)().documentation().lines().next().unwrap_or_default().to_string();
+        table.push(vec![
+            Cell::Text(format!("learnt {verb} {}", entry.about.command())),
+            Cell::Text(format!("learnt.{}", entry.about.path)),
+            Cell::Text(text),
+        ]);
+    }
+    print(&table.to_text());
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Everything about a learner as JSON.
 fn facts(entry: &Entry) -> Json {
     let (about, learner) = (entry.about, (entry.build)());
@@ -82,7 +151,10 @@ pub(crate) fn show(call: &Call) -> Result<ExitCode> {
     let name = call.text("learner").unwrap_or_default();
     let entries = learnt::find_all(name);
     if entries.is_empty() {
-        return Err(learnt::unknown_learner(name));
+        return match learnt::find_function(name) {
+            Ok(entry) => show_function(call, entry),
+            Err(_) => Err(learnt::unknown_learner(name)),
+        };
     }
     if call.json {
         let learners: Vec<Json> = entries.iter().map(|entry| facts(entry)).collect();
@@ -95,6 +167,56 @@ pub(crate) fn show(call: &Call) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn show_function(call: &Call, entry: &FunctionEntry) -> Result<ExitCode> {
+    if call.json {
+        print_json("show", None, json!({ "function": learnt::catalogue::function(entry) }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (about, function) = (entry.about, (entry.build)());
+    let mut out = format!(
+        "learnt {} {} (learnt.{})\n{}\n",
+        about.kind.verb(),
+        about.command(),
+        about.path,
+        function.documentation()
+    );
+    let mut inputs = Columns::new("inputs", &["flag", "meaning"]);
+    for input in entry.inputs {
+        let needed = if input.optional { " (optional)" } else { "" };
+        inputs.push(vec![
+            Cell::Text(format!("--{}", input.name.replace('_', "-").to_lowercase())),
+            Cell::Text(format!("{}{needed}", input.doc.replace('\n', " "))),
+        ]);
+    }
+    let mut outputs = Columns::new("gives", &["name", "meaning"]);
+    for (name, doc) in entry.outputs {
+        outputs.push(vec![(*name).into(), Cell::Text(doc.replace('\n', " "))]);
+    }
+    for table in [inputs, parameter_table(function.specs()), outputs] {
+        if !table.is_empty() {
+            out += &format!("\n{}", table.to_text());
+        }
+    }
+    if !about.reference.is_empty() {
+        out += &format!("\nreference  {}\n", about.reference);
+    }
+    print(&out);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parameter_table(specs: &[ParamSpec]) -> Columns {
+    let mut table = Columns::new("parameters", &["flag", "default", "accepts", "meaning"]);
+    for spec in specs {
+        table.push(vec![
+            Cell::Text(format!("--{}", spec.name.replace('_', "-"))),
+            Cell::Text(spec.default_text()),
+            Cell::Text(spec.kind.to_string()),
+            Cell::Text(spec.doc.lines().collect::<Vec<_>>().join(" ")),
+        ]);
+    }
+    table
+}
+
 fn page(entry: &Entry) -> String {
     let (about, learner) = (entry.about, (entry.build)());
     let text = learner.documentation();
@@ -105,16 +227,7 @@ fn page(entry: &Entry) -> String {
     if !about.reference.is_empty() {
         out += &format!("reference  {}\n", about.reference);
     }
-    let mut table = Columns::new("\nparameters", &["flag", "default", "accepts", "meaning"]);
-    for spec in learner.specs() {
-        table.push(vec![
-            Cell::Text(format!("--{}", spec.name.replace('_', "-"))),
-            Cell::Text(spec.default_text()),
-            Cell::Text(spec.kind.to_string()),
-            Cell::Text(spec.doc.lines().collect::<Vec<_>>().join(" ")),
-        ]);
-    }
-    out += &table.to_text();
+    out += &format!("\n{}", parameter_table(learner.specs()).to_text());
     let mut table = Columns::new("\nattributes of the model", &["name", "meaning"]);
     for (name, text) in (entry.attributes)() {
         let text = text.lines().collect::<Vec<_>>().join(" ");

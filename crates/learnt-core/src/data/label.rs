@@ -1,5 +1,6 @@
 //! Class labels: what users call their classes.
 
+use crate::params::Value;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -52,6 +53,27 @@ impl Label {
             classes.binary_search_by(|class| class.order(label)).unwrap_or_default() as u32
         };
         (labels.iter().map(code).collect(), classes)
+    }
+}
+
+impl Label {
+    /// From the value of a parameter, if it can name a class.
+    pub fn from_value(value: &Value) -> Option<Label> {
+        Some(match value {
+            Value::Bool(b) => Label::Bool(*b),
+            Value::Int(i) => Label::Int(*i),
+            Value::Real(x) => Label::Real(*x),
+            Value::Text(text) => Label::Text(text.clone()),
+            Value::Null | Value::List(_) | Value::Learner(_) => return None,
+        })
+    }
+
+    /// From a number: a whole number where it is one.
+    pub fn from_real(x: f64) -> Label {
+        match x.fract() == 0.0 && x.abs() < 9e15 {
+            true => Label::Int(x as i64),
+            false => Label::Real(x),
+        }
     }
 }
 

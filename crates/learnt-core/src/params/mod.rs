@@ -110,6 +110,16 @@ impl ParamSpec {
             value => value.to_string(),
         }
     }
+
+    /// A value from a word typed at a terminal. A word such as `1e3` or `none` may also be text.
+    pub fn parse(&self, word: &str) -> Value {
+        let value = Value::parse(word);
+        let text = Value::Text(word.to_string());
+        match !self.kind.accepts(&value) && self.kind.accepts(&text) {
+            true => text,
+            false => value,
+        }
+    }
 }
 
 /// A sensible set of values to try.

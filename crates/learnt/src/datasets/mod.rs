@@ -1,14 +1,14 @@
 //! Data without files or network: small sets that are compiled in, and generators.
 //!
 //! [`load`] gives a bundled set by name, [`BUNDLED`] lists them with their origin and licence;
-//! [`GENERATORS`] lists what can be drawn, each with its parameters.
+//! [`FUNCTIONS`] lists what can be drawn, each with its parameters.
 
 mod bundled;
 pub mod generate;
 mod text;
 
 pub use bundled::{BUNDLED, Bundled, Levels};
-pub use generate::{GENERATORS, Generate, Generator, find_generator};
+pub use generate::FUNCTIONS;
 
 use learnt_core::prelude::*;
 

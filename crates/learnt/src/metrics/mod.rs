@@ -6,6 +6,7 @@
 
 mod classification;
 mod compactness;
+mod confusion_matrix;
 mod contingency;
 mod list;
 pub mod losses;
@@ -13,8 +14,9 @@ mod probability;
 mod ranking;
 mod regression;
 
-pub use classification::{Average, ConfusionMatrix};
+pub use classification::{Average, ConfusionMatrix as ConfusionCounts};
 pub use compactness::{Compactness, Scatter, Spread};
+pub use confusion_matrix::{ConfusionMatrix, Normalize};
 pub use contingency::Contingency;
 pub use list::METRICS;
 pub use probability::{brier_score, log_loss};
@@ -25,6 +27,35 @@ pub use ranking::{
 pub use regression::Residuals;
 
 use learnt_core::prelude::*;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[function::<ConfusionMatrix>()];
+
+/// Predicted classes beside the actual ones.
+#[derive(Inputs, Clone, Copy)]
+pub struct Predicted<'a> {
+    /// The actual class of each row.
+    pub y_true: Classes<'a>,
+    /// The predicted class of each row.
+    pub y_pred: Classes<'a>,
+    /// How much each row counts.
+    pub sample_weight: Option<&'a [f64]>,
+}
+
+/// Where each wanted class stands among those of the data; all of them in order by default.
+fn class_positions(wanted: Option<&[Value]>, classes: &[Label]) -> Result<Vec<Option<usize>>> {
+    let Some(wanted) = wanted else { return Ok((0..classes.len()).map(Some).collect()) };
+    let position = |value: &Value| -> Result<Option<usize>> {
+        let label =
+            Label::from_value(value).ok_or_else(|| Error::parameter("labels", "classes", value))?;
+        Ok(classes.binary_search_by(|class| class.order(&label)).ok())
+    };
+    let found = wanted.iter().map(position).collect::<Result<Vec<_>>>()?;
+    match found.iter().any(Option::is_some) {
+        true => Ok(found),
+        false => Err(Error::parameter("labels", "classes of which some occur", "none that occurs")),
+    }
+}
 
 /// What a target calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 mod decision_tree_classifier;
 mod decision_tree_regressor;
+mod gain_ratio;
 pub(crate) mod grow;
 mod nodes;
 mod options;
@@ -19,6 +20,7 @@ pub use decision_tree_classifier::{
 pub use decision_tree_regressor::{
     DecisionTreeRegressor, DecisionTreeRegressorModel, TreeRegressorCriterion,
 };
+pub use gain_ratio::{GainRatio, SplitGain};
 pub use options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
 pub use prune::PruningPath;
 
@@ -27,3 +29,6 @@ use learnt_core::prelude::*;
 /// The learners of this family.
 pub const ENTRIES: &[Entry] =
     &[entry::<DecisionTreeClassifier>(), entry::<DecisionTreeRegressor>()];
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[function::<GainRatio>()];

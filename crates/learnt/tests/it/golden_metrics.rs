@@ -2,7 +2,7 @@
 
 use crate::golden_case::{Case, matrix, numbers, texts};
 use learnt::metrics::{
-    Average, Compactness, ConfusionMatrix, Contingency, Residuals, Spread, average_precision,
+    Average, Compactness, ConfusionCounts, Contingency, Residuals, Spread, average_precision,
     brier_score, gain_curve, log_loss, losses, precision_recall_curve, roc_auc, roc_curve,
 };
 use learnt::prelude::*;
@@ -149,7 +149,7 @@ fn confusion_two_tables() {
     let case = case("confusion-two-tables");
     for name in ["t1", "t2"] {
         // The file lists the positive class first.
-        let table = ConfusionMatrix::from_counts(matrix(case.input(name))).unwrap();
+        let table = ConfusionCounts::from_counts(matrix(case.input(name))).unwrap();
         let accuracy = table.accuracy().unwrap();
         case.close(&format!("{name}.accuracy"), [accuracy]);
         case.close(&format!("{name}.error"), [1.0 - accuracy]);
@@ -180,7 +180,7 @@ fn undefined_precision() {
     let codes = |key: &str| -> Vec<u32> {
         numbers(case.input(key)).iter().map(|&code| code as u32).collect()
     };
-    let table = ConfusionMatrix::new(&codes("actual"), &codes("predicted"), 2, None).unwrap();
+    let table = ConfusionCounts::new(&codes("actual"), &codes("predicted"), 2, None).unwrap();
     assert_eq!(table.precision(1), None);
     case.close("recall", [table.recall(1).unwrap()]);
     case.close("accuracy", [table.accuracy().unwrap()]);
@@ -208,7 +208,7 @@ fn multiclass_report() {
         let code = |name: &String| classes.iter().position(|class| class == name).unwrap() as u32;
         texts(case.input(key)).iter().map(code).collect()
     };
-    let table = ConfusionMatrix::new(&codes("actual"), &codes("predicted"), 3, None).unwrap();
+    let table = ConfusionCounts::new(&codes("actual"), &codes("predicted"), 3, None).unwrap();
     case.close("confusion", table.counts().as_slice());
     case.close("precision", [0, 1, 2].map(|k| table.precision(k).unwrap()));
     case.close("recall", [0, 1, 2].map(|k| table.recall(k).unwrap()));
@@ -217,11 +217,11 @@ fn multiclass_report() {
     let averages =
         [("macro", Average::Macro), ("micro", Average::Micro), ("weighted", Average::Weighted)];
     for (name, average) in averages {
-        let mean = |f: &dyn Fn(&ConfusionMatrix, usize) -> Option<f64>| {
+        let mean = |f: &dyn Fn(&ConfusionCounts, usize) -> Option<f64>| {
             [table.average(average, f).unwrap()]
         };
-        case.close(&format!("averages.{name}.precision"), mean(&ConfusionMatrix::precision));
-        case.close(&format!("averages.{name}.recall"), mean(&ConfusionMatrix::recall));
+        case.close(&format!("averages.{name}.precision"), mean(&ConfusionCounts::precision));
+        case.close(&format!("averages.{name}.recall"), mean(&ConfusionCounts::recall));
         case.close(&format!("averages.{name}.f1"), mean(&|table, k| table.f_score(k, 1.0)));
     }
     case.close("kappa", [table.kappa().unwrap()]);
@@ -278,7 +278,7 @@ fn weighted_metrics() {
     let weights = numbers(case.input("weights"));
     let codes: Vec<u32> = y.iter().map(|&code| code as u32).collect();
     let said: Vec<u32> = scores.iter().map(|&score| u32::from(score >= 0.5)).collect();
-    let table = ConfusionMatrix::new(&codes, &said, 2, Some(&weights)).unwrap();
+    let table = ConfusionCounts::new(&codes, &said, 2, Some(&weights)).unwrap();
     case.close("accuracy", [table.accuracy().unwrap()]);
     let p = Matrix::from_fn(y.len(), 2, |i, j| if j == 1 { scores[i] } else { 1.0 - scores[i] });
     case.close("log_loss", [log_loss(&codes, p.view(), Some(&weights)).unwrap()]);

@@ -1,7 +1,7 @@
 //! Generators: data drawn from known laws, the same for the same seed.
 //!
 //! Each generator is a struct of parameters that can be read and set by name, so that the command
-//! line and Python know it from [`GENERATORS`] alone. Where the law is worth having, its type gives
+//! line and Python know it from [`FUNCTIONS`] alone. Where the law is worth having, its type gives
 //! more than the rows: the exact Bayes rule, the noiseless target.
 
 mod gaussian;
@@ -20,75 +20,41 @@ use learnt_core::context::Rng;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
-/// A law with its parameters set.
-pub trait Generate: Params {
-    /// The name on the command line.
-    fn name(&self) -> &'static str;
-
-    /// Draws the rows; the parameters are already checked.
-    fn draw(&self, run: &Context) -> Result<OwnedDataset>;
-
-    /// Checks the parameters, then draws the rows.
-    fn generate(&self, run: &Context) -> Result<OwnedDataset> {
-        self.check().map_err(|error| error.within(self.name()))?;
-        self.draw(run)
-    }
-}
-
-/// A generator in the list.
-#[derive(Clone, Copy)]
-pub struct Generator {
-    /// The name.
-    pub name: &'static str,
-    /// A generator with default parameters.
-    pub build: fn() -> Box<dyn Generate>,
-}
-
-/// Names a generator and its type.
+/// Makes functions of structs whose method `rows` draws.
 macro_rules! generators {
-    ($($name:literal: $type:ty, $draw:ident;)*) => {
-        $(impl Generate for $type {
-            fn name(&self) -> &'static str {
-                $name
-            }
-            fn draw(&self, run: &Context) -> Result<OwnedDataset> {
-                self.$draw(run)
+    ($($path:literal: $type:ty;)*) => {
+        $(impl Function for $type {
+            type Inputs<'a> = ();
+            type Output = OwnedDataset;
+            const ABOUT: &'static Callable =
+                &Callable::new($path, FunctionKind::Generator).randomness();
+
+            fn call(&self, _inputs: (), run: &Context) -> Result<OwnedDataset> {
+                self.rows(run)
             }
         })*
 
         /// Every generator.
-        pub const GENERATORS: &[Generator] = &[
-            $(Generator { name: $name, build: || Box::new(<$type>::default()) },)*
-        ];
+        pub const FUNCTIONS: &[FunctionEntry] = &[$(function::<$type>(),)*];
     };
 }
 generators! {
-    "moons": Moons, rows;
-    "blobs": Blobs, rows;
-    "moons-and-blobs": MoonsAndBlobs, rows;
-    "rings": Rings, rows;
-    "two-densities": TwoDensities, rows;
-    "stretched": Stretched, rows;
-    "clouds": Clouds, rows;
-    "xor": Xor, rows;
-    "gaussians": Gaussians, rows;
-    "mixtures": Mixtures, rows;
-    "nested-spheres": NestedSpheres, rows;
-    "classification": Classification, rows;
-    "regression": Regression, rows;
-    "friedman1": Friedman1, rows;
-    "legendre": Legendre, rows;
-    "sine": Sine, rows;
-}
-
-/// The generator with this name; `_` and `-` are the same, and a leading `make_` is ignored.
-pub fn find_generator(name: &str) -> Result<&'static Generator> {
-    let plain = name.to_lowercase().replace('_', "-");
-    let wanted = plain.strip_prefix("make-").unwrap_or(&plain);
-    GENERATORS
-        .iter()
-        .find(|generator| generator.name == wanted)
-        .ok_or_else(|| Error::unknown("generator", name, GENERATORS.iter().map(|g| g.name)))
+    "datasets.make_moons": Moons;
+    "datasets.make_blobs": Blobs;
+    "datasets.make_moons_and_blobs": MoonsAndBlobs;
+    "datasets.make_rings": Rings;
+    "datasets.make_two_densities": TwoDensities;
+    "datasets.make_stretched": Stretched;
+    "datasets.make_clouds": Clouds;
+    "datasets.make_xor": Xor;
+    "datasets.make_gaussians": Gaussians;
+    "datasets.make_mixtures": Mixtures;
+    "datasets.make_nested_spheres": NestedSpheres;
+    "datasets.make_classification": Classification;
+    "datasets.make_regression": Regression;
+    "datasets.make_friedman1": Friedman1;
+    "datasets.make_legendre": Legendre;
+    "datasets.make_sine": Sine;
 }
 
 /// The stream of random numbers of the rows.
@@ -126,25 +92,22 @@ mod tests {
 
     #[test]
     fn every_generator_keeps_its_number_of_rows_and_repeats_with_its_seed() {
-        for entry in GENERATORS {
-            let mut law = (entry.build)();
-            assert_eq!(law.name(), entry.name);
-            assert!(!law.documentation().is_empty());
-            law.set("rows", &Value::Int(61)).unwrap();
+        for entry in FUNCTIONS {
+            let mut generator = (entry.build)();
+            generator.set("rows", &Value::Int(61)).unwrap();
             let run = Context::default().with_seed(5);
-            let data = law.generate(&run).unwrap();
-            assert_eq!(data.x.values().nrows(), 61, "{}", entry.name);
-            assert_eq!(data, law.generate(&run).unwrap());
-            assert_ne!(data, law.generate(&run.with_seed(6)).unwrap(), "{}", entry.name);
+            let drawn = |run: &Context| generator.call_any(&[], run).unwrap().values.remove(0).1;
+            let Datum::Data(data) = drawn(&run) else { panic!("{}", entry.about.path) };
+            assert_eq!(data.x.values().nrows(), 61, "{}", entry.about.path);
+            assert_eq!(drawn(&run), Datum::Data(data.clone()));
+            assert_ne!(drawn(&run.with_seed(6)), Datum::Data(data.clone()), "{}", entry.about.path);
             assert!(data.x.values().as_slice().iter().all(|value| value.is_finite()));
         }
     }
 
     #[test]
-    fn parameters_are_checked_and_unknown_names_refused() {
-        let mut moons = (find_generator("make_moons").unwrap().build)();
-        moons.set("noise", &Value::Real(-1.0)).unwrap();
-        assert_eq!(moons.generate(&Context::default()).unwrap_err().code(), Code::Parameter);
-        assert_eq!(find_generator("mons").err().unwrap().code(), Code::Unknown);
+    fn parameters_are_checked() {
+        let moons = Moons { noise: -1.0, ..Default::default() };
+        assert_eq!(moons.compute(()).unwrap_err().code(), Code::Parameter);
     }
 }

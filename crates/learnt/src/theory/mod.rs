@@ -1,0 +1,13 @@
+//! Learning theory: bounds on how far errors out of sample lie from those in sample, and the counts
+//! behind them.
+
+mod hoeffding_bound;
+mod vc_bound;
+
+pub use hoeffding_bound::{HoeffdingBound, HoeffdingResult};
+pub use vc_bound::{Growth, VcBound, VcPenalty};
+
+use learnt_core::prelude::*;
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[function::<HoeffdingBound>(), function::<VcBound>()];

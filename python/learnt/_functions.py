@@ -1,0 +1,129 @@
+"""How every function of the library is called: inputs read and coded here, computed by the native half."""
+
+import numpy as np
+
+from . import _native, _validation
+from ._base import default_threads, seed_of, threads_of
+from .answer import Answer
+
+
+class Result(tuple):
+    """Several results in their order, also by name; draws itself in a notebook where it has a picture."""
+
+    def __new__(cls, values, names, path, params, notes):
+        self = super().__new__(cls, values)
+        self._names, self._path, self._params, self.notes = tuple(names), path, params, notes
+        return self
+
+    def __getattr__(self, name):
+        names = self.__dict__.get("_names", ())
+        if name in names:
+            return tuple.__getitem__(self, names.index(name))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getitem__(self, key):
+        return getattr(self, key) if isinstance(key, str) else super().__getitem__(key)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._names]
+
+    def __reduce__(self):
+        return Result, (list(self), self._names, self._path, self._params, self.notes)
+
+    def to_dict(self):
+        """The results by name."""
+        return dict(zip(self._names, self))
+
+    def to_pandas(self):
+        """The results that have one length, as columns of a frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(_columns(self.to_dict()))
+
+    def to_polars(self):
+        """The results that have one length, as columns of a frame of polars."""
+        import polars
+
+        return polars.DataFrame(_columns(self.to_dict()))
+
+    def plot(self):
+        """The picture of the results, or None."""
+        found = _native.picture(self._path, self._params, list(self))
+        return None if found is None else Answer(found)
+
+    def _repr_html_(self):
+        picture = self.plot()
+        return None if picture is None else picture._repr_html_()
+
+    def __repr__(self):
+        parts = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        return f"{self._path.rpartition('.')[2]}({parts})"
+
+
+def _columns(values):
+    arrays = {name: value for name, value in values.items() if np.ndim(value) == 1}
+    if not arrays:
+        return {name: [value] for name, value in values.items()}
+    longest = max(len(value) for value in arrays.values())
+    return {name: value for name, value in arrays.items() if len(value) == longest}
+
+
+def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
+    """Computes a function: `inputs` are as the user gave them, of these kinds, in their order."""
+    name = path.rpartition(".")[2]
+    coded = [
+        i for i, kind in enumerate(kinds) if kind in ("labels", "clusters") and inputs[i] is not None
+    ]
+    given = [_read(value, kind, name) for value, kind in zip(inputs, kinds)]
+    codes, classes = _encode([given[i] for i in coded])
+    for i, array in zip(coded, codes):
+        given[i] = array.astype(np.int64) if kinds[i] == "clusters" else array
+    values, notes = _native.call(
+        path, params, given, classes, seed_of(random_state), threads_of(n_jobs)
+    )
+    values = [_unpack(value) for value in values]
+    if outputs == ("value",):
+        return values[0]
+    return Result(values, outputs, path, params, notes)
+
+
+def _read(value, kind, name):
+    if value is None:
+        return None
+    if kind in ("labels", "clusters"):
+        return _validation.read_vector(value, name)
+    if kind == "table":
+        table = _validation.read_table(value, estimator=name)
+        return table.values, table.columns
+    array = np.asarray(value, dtype=None)
+    if array.dtype == object or array.dtype.kind in "US":
+        array = _validation.read_numbers(array, name)
+    if array.ndim > (1 if kind == "numbers" else 2):
+        array = array.reshape(len(array), -1)
+        if kind == "numbers":
+            array = array[:, 0]
+    return array if array.dtype == np.float64 else array.astype(np.float64)
+
+
+def _encode(arrays):
+    """Labels as codes of one sorted list of classes."""
+    arrays = [np.asarray(array) for array in arrays]
+    if not arrays:
+        return [], []
+    if all(array.dtype.kind in "iu" for array in arrays):
+        codes, classes = _native.encode([np.ascontiguousarray(a, dtype=np.int64) for a in arrays])
+        return codes, classes
+    if len({array.dtype.kind in "USO" for array in arrays}) > 1:
+        arrays = [array.astype(object) for array in arrays]
+    classes, codes = np.unique(np.concatenate(arrays), return_inverse=True)
+    ends = np.cumsum([len(array) for array in arrays])[:-1]
+    codes = np.split(codes.ravel().astype(np.uint32), ends)
+    return [np.ascontiguousarray(part) for part in codes], classes.tolist()
+
+
+def _unpack(value):
+    """Rows with their target as scikit-learn gives them: X and y."""
+    if isinstance(value, tuple) and len(value) == 3:
+        rows, _, target = value
+        return rows if target is None else (rows, np.asarray(target))
+    return value
