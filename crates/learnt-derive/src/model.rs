@@ -200,8 +200,12 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
     }
     // What a model file does not hold is no attribute of a model that was read from one.
     let others = attributes.iter().filter(|attribute| attribute.transient).map(|attribute| {
-        let (ident, pair) = (attribute.ident, pair(attribute));
-        quote!(if self.#ident != ::core::default::Default::default() { attributes.push(#pair); })
+        let (ident, ty, pair) = (attribute.ident, attribute.ty, pair(attribute));
+        quote! {
+            if self.#ident != <#ty as ::core::default::Default>::default() {
+                attributes.push(#pair);
+            }
+        }
     });
     quote! {
         let mut attributes = ::std::vec![#(#pairs),*];
