@@ -195,7 +195,11 @@ class BaseEstimator(Tagged, Parameters):
         if kept is not None:
             return kept
         labels, losses = self._model.labels(), self._model.loss_curve()
-        out = {} if labels is None else {"labels": labels}
+        names = [a["name"] for a in self._facts()["attributes"] if not a["stored"]]
+        found = self._model.attributes() if names else {}
+        out = {name: found[name] for name in names if name in found}
+        if labels is not None:
+            out["labels"] = labels
         if losses:
             out["loss_curve"] = losses
         return out

@@ -134,10 +134,14 @@ fn class(entry: &Entry) -> String {
         true => (", sample_weight=None", ", sample_weight"),
         false => ("", ""),
     };
+    let (length, lengths) = match about.accepts.sequences {
+        true => (", lengths=None", ", lengths=lengths"),
+        false => ("", ""),
+    };
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
-         return self._fit(X{passed}{weights})\n{}",
+         def fit(self, X{target}{weight}{length}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
@@ -317,8 +321,11 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
     for (name, doc) in (entry.attributes)() {
         let _ = write!(out, "\n    {name}_\n{}", wrap(&plain(doc), 8, WIDTH));
     }
-    if about.roles.classifier {
+    if about.roles.needs_classes() {
         out += "\n    classes_\n        The classes, sorted.";
+    }
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve") {
+        out += "\n    loss_curve_\n        The objective after each iteration, where the solver records it.";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
         out += "\n    labels_\n        The cluster of each training row; -1 is noise.";
@@ -427,8 +434,11 @@ fn stub_class(entry: &Entry) -> String {
     for (name, _) in (entry.attributes)() {
         let _ = writeln!(out, "    {name}_: Any");
     }
-    if about.roles.classifier {
+    if about.roles.needs_classes() {
         out += "    classes_: Any\n";
+    }
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve") {
+        out += "    loss_curve_: Any\n";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
         out += "    labels_: Any\n";
@@ -442,7 +452,9 @@ fn stub_class(entry: &Entry) -> String {
         _ => ", y: Any = None",
     };
     let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
-    let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}) -> {}: ...", about.name());
+    let length = if about.accepts.sequences { ", lengths: Any = None" } else { "" };
+    let name = about.name();
+    let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}{length}) -> {name}: ...");
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };
         let _ = writeln!(

@@ -249,6 +249,8 @@ pub struct Entry {
     pub decode: fn(&Node, u32) -> Result<Box<dyn Model>>,
     /// Names and texts of the model's attributes.
     pub attributes: fn() -> &'static [(&'static str, &'static str)],
+    /// Names of the attributes that a model file does not hold.
+    pub transient: fn() -> &'static [&'static str],
     /// Questions that its models answer.
     pub questions: fn() -> &'static [Question],
 }
@@ -259,6 +261,8 @@ pub trait Described {
     const FIELDS: &'static [(&'static str, &'static str)];
     /// The version of the stored form that this build writes.
     const VERSION: u32;
+    /// Names of the fields that are not stored: what the fit gave about its training rows.
+    const TRANSIENT: &'static [&'static str] = &[];
     /// Questions that the model answers.
     const QUESTIONS: &'static [Question] = &[];
 }
@@ -283,6 +287,7 @@ where
             Ok(Box::new(E::Model::from_node(node)?))
         },
         attributes: || <E::Model as Described>::FIELDS,
+        transient: || <E::Model as Described>::TRANSIENT,
         questions: || <E::Model as Described>::QUESTIONS,
     }
 }

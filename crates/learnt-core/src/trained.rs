@@ -428,6 +428,9 @@ impl Source for Checked<'_> {
     fn outline(&self) -> Outline<'_> {
         self.source.outline()
     }
+    fn blocks(&self) -> u64 {
+        self.source.blocks()
+    }
     fn in_memory(&self) -> bool {
         self.source.in_memory()
     }

@@ -68,7 +68,9 @@ pub fn describe(entry: &Entry) -> Json {
             .collect::<Map<_, _>>(),
         "params": learner.specs().iter().map(parameter).collect::<Vec<_>>(),
         "attributes": (entry.attributes)().iter()
-            .map(|(name, doc)| json!({ "name": name, "doc": doc }))
+            .map(|(name, doc)| {
+                json!({ "name": name, "doc": doc, "stored": !(entry.transient)().contains(name) })
+            })
             .collect::<Vec<_>>(),
         "questions": (entry.questions)().iter().map(question).collect::<Vec<_>>(),
     })

@@ -12,6 +12,7 @@ pub mod catalogue;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;
+pub mod density;
 pub mod discriminant;
 mod functions;
 mod learner;
@@ -21,6 +22,7 @@ pub mod neighbors;
 pub mod prepare;
 pub mod reduce;
 pub mod select;
+pub mod sequence;
 pub mod theory;
 pub mod tree;
 
@@ -47,6 +49,8 @@ pub const REGISTRY: &[&[Entry]] = &[
     neighbors::ENTRIES,
     tree::ENTRIES,
     cluster::ENTRIES,
+    density::ENTRIES,
+    sequence::ENTRIES,
     reduce::ENTRIES,
     prepare::ENTRIES,
     compose::ENTRIES,

@@ -230,7 +230,7 @@ pub fn drive_kept(
     run: &Context,
 ) -> Result<Erased> {
     let outline = source.outline();
-    let blocks = outline.blocks();
+    let blocks = source.blocks();
     let memos: Vec<Mutex<Memo>> = match source.in_memory() {
         true => (0..blocks).map(|_| Mutex::default()).collect(),
         false => Vec::new(),
