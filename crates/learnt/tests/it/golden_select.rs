@@ -112,8 +112,11 @@ fn cross_validation_is_that_of_r() {
     let line = LinearRegression::default();
     case.close("loocv_mtcars", held_out(&line, &cars, &leave_one_out(&cars), &["mse"]));
     let births = part(id, "birthwt").classification();
-    let logistic =
-        LogisticRegression { penalty: Penalty::None, tol: 1e-10, ..LogisticRegression::default() };
+    let logistic = LogisticRegression {
+        penalty: Penalty::Nothing,
+        tol: 1e-10,
+        ..LogisticRegression::default()
+    };
     let names = ["brier", "accuracy", "log-loss"];
     let one = held_out(&logistic, &births, &leave_one_out(&births), &names);
     case.close("loocv_birthwt_brier", &one[..1]);
