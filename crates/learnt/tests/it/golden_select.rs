@@ -1,7 +1,7 @@
 //! Estimates of error against reference numbers (tests/golden/select.json).
 
 use crate::golden_case::{Case, matrix, numbers};
-use learnt::compose::{Pipeline, Steps};
+use learnt::compose::Pipeline;
 use learnt::datasets::generate::{Legendre, LegendreTarget, legendre_values};
 use learnt::discriminant::LinearDiscriminantAnalysis;
 use learnt::linear::diagnostics::influence;
@@ -173,8 +173,9 @@ fn scaling_inside_the_folds_of_wine() {
     let rows = data.view().nrows();
     for (k, errors) in numbers(case.param("k")).iter().zip(numbers(case.expect("errors"))) {
         let neighbours = KNeighborsClassifier { n_neighbors: *k as usize, ..Default::default() };
-        let steps = Steps::default().then("scale", StandardScaler::default());
-        let learner = Pipeline { steps: steps.then("neighbours", neighbours) };
+        let learner = Pipeline::default()
+            .then("scale", StandardScaler::default())
+            .then("neighbours", neighbours);
         let accuracy = held_out(&learner, &data, &by_remainder(rows, 6), &["accuracy"])[0];
         let wrong = (1.0 - accuracy) * rows as f64;
         assert!((wrong - errors).abs() <= 1.0 + 1e-9, "{k}: {wrong} errors, not {errors}");
