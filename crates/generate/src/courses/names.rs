@@ -2,8 +2,7 @@
 //! items and tests in the crates, of verbs in the command, of Python's names in its package.
 
 use super::table::Item;
-use learnt_core::estimator::Entry;
-use learnt_core::params::Value;
+use learnt_core::params::{Params, Value};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +40,7 @@ impl Names {
                 python: "every learner".into(),
             }),
             Item::Callable => Ok(Called::default()),
-            Item::Entry(path, arguments) => learner(path, arguments),
+            Item::Entry(path, arguments) => self.entry(path, arguments),
             Item::Question(path, question) => asked(path, question),
             Item::Rust(path) => match self.has_rust(path) {
                 true => Ok(Called { rust: code(path), ..Called::default() }),
@@ -97,6 +96,46 @@ impl Names {
         })
     }
 
+    /// A learner or function of the registry, which takes these parameters.
+    fn entry(&self, path: &str, arguments: &[(String, String)]) -> Result<Called, String> {
+        if let Some(entry) = learnt::entries().find(|entry| entry.about.path == path) {
+            let (flags, keywords) = typed(path, &mut *(entry.build)(), arguments)?;
+            return Ok(Called {
+                rust: code(entry.about.name()),
+                command: code(&format!("learnt fit {}{flags}", entry.about.command())),
+                python: linked(&format!("learnt.{path}{keywords}"), path),
+            });
+        }
+        let entry = learnt::functions()
+            .find(|entry| entry.about.path == path)
+            .ok_or_else(|| format!("no learner or function '{path}' in the registry"))?;
+        let (flags, keywords) = typed(path, &mut *(entry.build)(), arguments)?;
+        let (verb, command) = (entry.about.kind.verb(), entry.about.command());
+        Ok(Called {
+            rust: code(&self.type_of(path).unwrap_or_else(|| path.to_string())),
+            command: code(&format!("learnt {verb} {command}{flags}")),
+            python: linked(&format!("learnt.{path}{keywords}"), path),
+        })
+    }
+
+    /// The struct of a function: named beside its path, or by the implementation around it.
+    fn type_of(&self, path: &str) -> Option<String> {
+        let quoted = format!("\"{path}\"");
+        let word = |text: &str| -> String {
+            text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+        };
+        self.files.iter().filter(|(file, _)| is_source(file)).find_map(|(_, text)| {
+            let lines: Vec<&str> = text.lines().collect();
+            let place = lines.iter().position(|line| line.contains(&quoted))?;
+            let beside = format!("{quoted}: ");
+            if let Some((_, rest)) = lines[place].split_once(&beside) {
+                return Some(word(rest));
+            }
+            let start = |line: &&str| line.trim().strip_prefix("impl Function for ").map(word);
+            lines[..place].iter().rev().find_map(start)
+        })
+    }
+
     /// The verb has its arm in the command's list of verbs, and what follows it is a known name.
     fn has_command(&self, words: &str) -> bool {
         let mut words = words.split(' ');
@@ -107,7 +146,6 @@ impl Names {
         known
             && match (verb, words.next()) {
                 (_, None) => true,
-                ("make", Some(name)) => learnt::datasets::find_generator(name).is_ok(),
                 ("dataset", Some(name)) => learnt::datasets::describe(name).is_ok(),
                 ("fit" | "cv", Some(name)) => !learnt::find_all(name).is_empty(),
                 _ => false,
@@ -129,14 +167,16 @@ impl Names {
     }
 }
 
-/// A learner of the registry, which takes these parameters.
-fn learner(path: &str, arguments: &[(String, String)]) -> Result<Called, String> {
-    let entry = registered(path)?;
-    let mut built = (entry.build)();
+/// Parameters as flags of the command and as arguments in Python, if they can be set.
+fn typed(
+    path: &str,
+    params: &mut (impl Params + ?Sized),
+    arguments: &[(String, String)],
+) -> Result<(String, String), String> {
     let (mut flags, mut keywords) = (String::new(), Vec::new());
     for (name, word) in arguments {
         let value = Value::parse(word);
-        built.set(name, &value).map_err(|error| format!("{path}: {error}"))?;
+        params.set(name, &value).map_err(|error| format!("{path}: {error}"))?;
         flags += &format!(" --{} {word}", name.replace('_', "-"));
         keywords.push(format!("{name}={}", crate::python::literal(&value)));
     }
@@ -144,16 +184,14 @@ fn learner(path: &str, arguments: &[(String, String)]) -> Result<Called, String>
         true => String::new(),
         false => format!("({})", keywords.join(", ")),
     };
-    Ok(Called {
-        rust: code(entry.about.name()),
-        command: code(&format!("learnt fit {}{flags}", entry.about.command())),
-        python: linked(&format!("learnt.{path}{keywords}"), path),
-    })
+    Ok((flags, keywords))
 }
 
 /// A question that the models of a learner answer.
 fn asked(path: &str, question: &str) -> Result<Called, String> {
-    let entry = registered(path)?;
+    let entry = learnt::entries()
+        .find(|entry| entry.about.path == path)
+        .ok_or_else(|| format!("no learner '{path}' in the registry"))?;
     match (entry.questions)().iter().any(|known| known.name == question) {
         true => Ok(Called {
             rust: code(&format!("{}: {question}", entry.about.name())),
@@ -162,11 +200,6 @@ fn asked(path: &str, question: &str) -> Result<Called, String> {
         }),
         false => Err(format!("models of {path} are not asked '{question}'")),
     }
-}
-
-fn registered(path: &str) -> Result<&'static Entry, String> {
-    let entry = learnt::entries().find(|entry| entry.about.path == path);
-    entry.ok_or_else(|| format!("no learner or function '{path}' in the registry"))
 }
 
 fn code(text: &str) -> String {
@@ -235,7 +268,8 @@ mod tests {
         let files = [
             ("crates/a/src/tree/gain.rs", "pub struct Gain;\nimpl Gain {\n    pub fn of() {}\n}\n"),
             ("crates/a/src/tree/mod.rs", "    #[test]\n    fn it_holds() {}\nfn no_test() {}\n"),
-            ("crates/learnt-cli/src/commands/mod.rs", "(\"make\", Some(name)) => (\"path\", _) =>"),
+            ("crates/learnt-cli/src/commands/mod.rs", "(\"fit\", Some(name)) => (\"path\", _) =>"),
+            ("crates/a/src/bound.rs", "impl Function for VcBound {\n    \"theory.vc_bound\"\n}\n"),
             (
                 "python/learnt/tree.pyi",
                 "def gain(x): ...\nclass Tree:\nfrom ._a import loss as loss\n",
@@ -261,9 +295,20 @@ mod tests {
     }
 
     #[test]
-    fn a_learner_that_is_not_in_the_registry_is_refused() {
+    fn a_function_is_on_all_three_surfaces() {
+        let item = Item::Entry("theory.vc_bound".into(), vec![("delta".into(), "0.1".into())]);
+        let called = names().called(&item).unwrap();
+        assert_eq!(called.rust, "`VcBound`");
+        assert_eq!(called.command, "`learnt theory vc-bound --delta 0.1`");
+        let link = "(reference/theory.md#vc_bound)";
+        assert_eq!(called.python, format!("[`learnt.theory.vc_bound(delta=0.1)`]{link}"));
+    }
+
+    #[test]
+    fn a_learner_or_function_that_is_not_in_the_registry_is_refused() {
         let error = refused(Item::Entry("linear_model.Rigde".into(), Vec::new()));
         assert_eq!(error, "no learner or function 'linear_model.Rigde' in the registry");
+        assert!(refused(Item::Entry("theory.vc_bond".into(), Vec::new())).contains("vc_bond"));
     }
 
     #[test]
@@ -293,10 +338,10 @@ mod tests {
 
     #[test]
     fn a_command_whose_verb_or_name_does_not_exist_is_refused() {
-        for words in ["path", "make moons"] {
+        for words in ["path", "fit ridge"] {
             assert!(names().called(&Item::Command(words.into())).is_ok(), "{words}");
         }
-        for words in ["walk", "make noons", "path lasso"] {
+        for words in ["walk", "fit rigde", "path lasso"] {
             assert!(refused(Item::Command(words.into())).contains(words));
         }
     }

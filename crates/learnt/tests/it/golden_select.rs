@@ -209,7 +209,7 @@ struct Draw {
 
 fn draw(law: &Legendre, seed: u64) -> Draw {
     let run = Context::default().with_seed(seed);
-    let data = learnt::datasets::Generate::draw(law, &run).unwrap();
+    let data = law.compute_in((), &run).unwrap();
     let y = data.view().real_target().unwrap().column(0);
     Draw { x: data.x.values().column(0), y, target: law.target(&run) }
 }
