@@ -161,11 +161,9 @@ fn with_data(command: Command) -> Command {
                 .help("A file, the name of a bundled set, or - for standard input"),
         )
         .arg(
-            Arg::new("target")
-                .long("target")
-                .short('t')
-                .value_name("COLUMN")
-                .help("The column to predict"),
+            Arg::new("target").long("target").short('t').value_name("COLUMN").help(
+                "The column to predict; several with commas, for learners of several outputs",
+            ),
         )
         .arg(text("task", "TASK", "What to make of the target: classify or regress"))
         .arg(text("weight", "COLUMN", "The column with row weights"))
