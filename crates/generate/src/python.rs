@@ -324,7 +324,8 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
     if about.roles.needs_classes() {
         out += "\n    classes_\n        The classes, sorted.";
     }
-    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve") {
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve")
+    {
         out += "\n    loss_curve_\n        The objective after each iteration, where the solver records it.";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
@@ -437,7 +438,8 @@ fn stub_class(entry: &Entry) -> String {
     if about.roles.needs_classes() {
         out += "    classes_: Any\n";
     }
-    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve") {
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve")
+    {
         out += "    loss_curve_: Any\n";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {

@@ -208,9 +208,7 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
     if let Some(method) = &options.attributes {
         return quote!(self.#method());
     }
-    let pair = |Attribute { ident, ty, name, .. }: &Attribute| {
-        quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)))
-    };
+    let pair = |Attribute { ident, ty, name, .. }: &Attribute| quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)));
     let pairs = attributes.iter().filter(|attribute| !attribute.transient).map(pair);
     if attributes.iter().all(|attribute| !attribute.transient) {
         return quote!(::std::vec![#(#pairs),*]);

@@ -3,7 +3,7 @@
 use crate::entries;
 use learnt_core::estimator::{Entry, Power};
 use learnt_core::function::FunctionEntry;
-use learnt_core::params::{ParamSpec, Search};
+use learnt_core::params::{ParamSpec, Search, Value};
 use learnt_core::question::{Needs, Question};
 use serde_json::{Map, Value as Json, json};
 
