@@ -6,7 +6,10 @@ mod axis;
 mod colour;
 mod layout;
 mod marks;
+mod page;
 mod pen;
+#[cfg(feature = "png")]
+mod png;
 mod reduce;
 mod series;
 mod svg;
@@ -17,6 +20,9 @@ mod text;
 mod vega;
 
 pub use colour::Theme;
+pub use page::to_page;
+#[cfg(feature = "png")]
+pub use png::to_png;
 pub use svg::{to_svg, to_svg_in};
 pub use terminal::to_terminal;
 pub use vega::to_vega_lite;

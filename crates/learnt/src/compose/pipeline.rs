@@ -356,7 +356,7 @@ impl PipelineModel {
     }
 
     /// Calls `f` with the rows as the last step sees them.
-    fn prepared<T>(
+    pub(crate) fn prepared<T>(
         &self,
         x: &Frame,
         run: &Context,
