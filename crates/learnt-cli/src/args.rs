@@ -261,14 +261,15 @@ fn picture(command: Command) -> Command {
         .mut_arg("data", |arg| arg.required(false).index(3))
         .arg(place("name", 1, "NAME", "Which picture; all are listed without one"))
         .arg(place("model", 2, "MODEL", "A model file"))
-        .arg(out_flag("The file: .svg, .png, .html, .json (Vega-Lite) or .txt; the terminal without one"))
+        .arg(out_flag(
+            "The file: .svg, .png, .html, .json (Vega-Lite) or .txt; the terminal without one",
+        ))
 }
 
 fn plot_flag() -> Arg {
-    Arg::new("plot")
-        .long("plot")
-        .value_name("FILE")
-        .help("Draw the answer into .svg, .png, .html, .json (Vega-Lite) or .txt, or - for the terminal")
+    Arg::new("plot").long("plot").value_name("FILE").help(
+        "Draw the answer into .svg, .png, .html, .json (Vega-Lite) or .txt, or - for the terminal",
+    )
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {

@@ -25,7 +25,8 @@ pub(crate) fn draw(call: &Call, charts: &[Chart], place: &str) -> Result<()> {
         charts.iter().for_each(|chart| print(&in_terminal(chart)));
         return Ok(());
     }
-    let ending = Path::new(place).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let ending =
+        Path::new(place).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if ending.eq_ignore_ascii_case("html") {
         let title = charts.first().map_or("", |chart| &chart.title);
         let page = Answer { charts: charts.to_vec(), ..Answer::new("Pictures") };
@@ -34,7 +35,11 @@ pub(crate) fn draw(call: &Call, charts: &[Chart], place: &str) -> Result<()> {
     for (k, chart) in charts.iter().enumerate() {
         let place = match k {
             0 => place.to_string(),
-            k => format!("{}-{}.{ending}", place.trim_end_matches(ending).trim_end_matches('.'), k + 1),
+            k => format!(
+                "{}-{}.{ending}",
+                place.trim_end_matches(ending).trim_end_matches('.'),
+                k + 1
+            ),
         };
         write(call, &place, &form(chart, ending)?)?;
     }
@@ -48,7 +53,11 @@ fn form(chart: &Chart, ending: &str) -> Result<Vec<u8>> {
         "json" => Ok(format!("{:#}\n", learnt_plot::to_vega_lite(chart)).into_bytes()),
         "txt" => Ok(learnt_plot::to_terminal(chart, 100, 24, true, false).into_bytes()),
         "png" => png(chart),
-        other => Err(Error::parameter("the picture's file", "a name that ends in .svg, .png, .html, .json (Vega-Lite) or .txt", format!("'.{other}'"))),
+        other => Err(Error::parameter(
+            "the picture's file",
+            "a name that ends in .svg, .png, .html, .json (Vega-Lite) or .txt",
+            format!("'.{other}'"),
+        )),
     }
 }
 
@@ -69,9 +78,13 @@ fn in_terminal(chart: &Chart) -> String {
     let seen = std::io::stdout().is_terminal();
     let width = number("COLUMNS").unwrap_or(80).clamp(40, 160);
     let height = if chart.panels.len() > 1 { 12 } else { 18 };
-    let language = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let language = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     let plain = language.is_some_and(|language| matches!(language.as_str(), "C" | "POSIX"));
-    let colour = seen && std::env::var_os("NO_COLOR").is_none() && std::env::var("TERM").as_deref() != Ok("dumb");
+    let colour = seen
+        && std::env::var_os("NO_COLOR").is_none()
+        && std::env::var("TERM").as_deref() != Ok("dumb");
     learnt_plot::to_terminal(chart, width, height, !plain, colour)
 }
 

@@ -13,7 +13,7 @@ pub(crate) const LINE: f64 = 15.0;
 const EDGE: f64 = 14.0;
 const GAP: f64 = 22.0;
 /// Names on an axis are not wider.
-const WIDEST_NAME: f64 = 150.0;
+const WIDEST_NAME: f64 = 190.0;
 const MOST_LEGEND_LINES: usize = 3;
 
 /// A chart with places.
@@ -175,7 +175,7 @@ fn horizontal_ticks(panel: &Panel, x: &Ruler, length: f64) -> (Vec<Tick>, bool) 
         return (Vec::new(), false);
     }
     if !x.is_categorical() {
-        return (x.ticks((length / 70.0) as usize), false);
+        return (x.ticks((length / 60.0) as usize), false);
     }
     let names = short_names(x.ticks((length / LINE) as usize));
     let step = if names.len() > 1 { (names[1].at - names[0].at).abs() } else { length };

@@ -71,7 +71,10 @@ pub fn to_page(title: &str, sections: &[Answer]) -> String {
         out += "</section>\n";
     }
     if left_out > 0 {
-        out += &format!("<p class=\"note\">{} more tables and pictures did not fit into this page.</p>\n", count(left_out));
+        out += &format!(
+            "<p class=\"note\">{} more tables and pictures did not fit into this page.</p>\n",
+            count(left_out)
+        );
     }
     out += "</main>\n</body>\n</html>\n";
     out
@@ -88,9 +91,14 @@ fn add(section: &Answer, out: &mut String) -> usize {
         }
     };
     // The values and notes of an answer, without what is drawn here in another way.
-    let plain = Answer { title: String::new(), tables: Vec::new(), charts: Vec::new(), ..section.clone() };
+    let plain =
+        Answer { title: String::new(), tables: Vec::new(), charts: Vec::new(), ..section.clone() };
     let is_short = |name: &&(String, learnt_core::answer::Datum)| name.1.is_scalar();
-    let plain = Answer { values: plain.values.iter().filter(is_short).cloned().collect(), notes: Vec::new(), ..plain };
+    let plain = Answer {
+        values: plain.values.iter().filter(is_short).cloned().collect(),
+        notes: Vec::new(),
+        ..plain
+    };
     put(plain.to_html_within(0), out);
     if !section.charts.is_empty() {
         *out += "<div class=\"pictures\">\n";
@@ -123,7 +131,10 @@ fn table_html(table: &Columns) -> String {
         out += &format!("<p class=\"note\">The first {rows} of {} rows.</p>\n", count(table.len()));
     }
     if columns > MOST_COLUMNS {
-        out += &format!("<p class=\"note\">The first {MOST_COLUMNS} of {} columns.</p>\n", count(columns));
+        out += &format!(
+            "<p class=\"note\">The first {MOST_COLUMNS} of {} columns.</p>\n",
+            count(columns)
+        );
     }
     out
 }
@@ -146,7 +157,9 @@ impl FirstRows for learnt_core::answer::TableColumn {
         let data = match &self.data {
             Series::Reals(values) => Series::Reals(values.iter().take(rows).copied().collect()),
             Series::Counts(values) => Series::Counts(values.iter().take(rows).copied().collect()),
-            Series::Texts(values) => Series::Texts(values.iter().take(rows).map(|text| cut(text)).collect()),
+            Series::Texts(values) => {
+                Series::Texts(values.iter().take(rows).map(|text| cut(text)).collect())
+            }
         };
         let absent = self.absent.range(..rows).map(|(row, why)| (*row, cut(why))).collect();
         TableColumn { absent, ..TableColumn::new(self.name.clone(), data, self.style) }
@@ -162,9 +175,17 @@ mod tests {
     fn a_page_stays_below_a_megabyte_whatever_it_holds() {
         let n = 100_000;
         let values: Vec<f64> = (0..n).map(f64::from).collect();
-        let wide = (0..3000).fold(Columns::titled("wide"), |table, j| table.reals(format!("c{j}"), values[..500].to_vec()));
-        let long = Columns::titled("long").texts("t", vec!["x".repeat(10_000); 1000]).reals("v", values[..1000].to_vec());
-        let points = Chart::new("c", "d").panel(Panel::new("", "").mark(Mark::points("", values.clone(), values.clone())));
+        let wide = (0..3000).fold(Columns::titled("wide"), |table, j| {
+            table.reals(format!("c{j}"), values[..500].to_vec())
+        });
+        let long = Columns::titled("long")
+            .texts("t", vec!["x".repeat(10_000); 1000])
+            .reals("v", values[..1000].to_vec());
+        let points = Chart::new("c", "d").panel(Panel::new("", "").mark(Mark::points(
+            "",
+            values.clone(),
+            values.clone(),
+        )));
         let mut section = Answer::new("s");
         section.push("array", values);
         section.tables = vec![wide; 20];
@@ -184,10 +205,16 @@ mod tests {
         section.push(attack, attack);
         section.notes.push(attack.to_string());
         section.tables.push(Columns::titled(attack).texts(attack, vec![attack.to_string()]));
-        section.charts.push(Chart::new(attack, attack).panel(Panel::new(attack, attack).title(attack)));
+        section
+            .charts
+            .push(Chart::new(attack, attack).panel(Panel::new(attack, attack).title(attack)));
         let page = to_page(attack, &[section]);
         assert!(!page.contains("<script"), "{page}");
-        assert!(!page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org/2000/svg").count());
+        assert!(
+            !page.contains("http://")
+                || page.matches("http://").count()
+                    == page.matches("http://www.w3.org/2000/svg").count()
+        );
         assert!(!page.contains("https://"));
     }
 }

@@ -27,11 +27,14 @@ pub fn to_png(chart: &Chart, theme: Theme, scale: f32) -> Result<Vec<u8>> {
         font_family: "sans-serif".to_string(),
         ..usvg::Options::default()
     };
-    let internal = |error: &dyn std::fmt::Display| Error::internal(format!("a PNG failed: {error}"));
-    let tree = usvg::Tree::from_str(&to_svg_in(chart, theme), &options).map_err(|error| internal(&error))?;
+    let internal =
+        |error: &dyn std::fmt::Display| Error::internal(format!("a PNG failed: {error}"));
+    let tree = usvg::Tree::from_str(&to_svg_in(chart, theme), &options)
+        .map_err(|error| internal(&error))?;
     let scale = if scale.is_finite() { scale.clamp(0.1, 8.0) } else { 1.0 };
     let size = tree.size();
-    let (width, height) = ((size.width() * scale).ceil() as u32, (size.height() * scale).ceil() as u32);
+    let (width, height) =
+        ((size.width() * scale).ceil() as u32, (size.height() * scale).ceil() as u32);
     let mut pixels = tiny_skia::Pixmap::new(width, height)
         .ok_or_else(|| Error::new(Code::Memory, "the picture is too large for a PNG"))?;
     resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());

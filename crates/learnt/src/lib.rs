@@ -30,8 +30,8 @@ pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named};
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    answer, chart, context, data, error, estimator, function, linalg, optimize, params,
-    persist, question, rounds, stats, trained,
+    answer, chart, context, data, error, estimator, function, linalg, optimize, params, persist,
+    question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};

@@ -29,7 +29,11 @@ pub(crate) fn report(call: &Call) -> Result<ExitCode> {
     picture::write(call, place, page.as_bytes())?;
     if call.json {
         let sections: Vec<_> = sections.iter().map(Answer::to_json).collect();
-        crate::output::print_json("report", None, serde_json::json!({ "file": place, "sections": sections }));
+        crate::output::print_json(
+            "report",
+            None,
+            serde_json::json!({ "file": place, "sections": sections }),
+        );
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -19,19 +19,8 @@ fn a_path_is_printed_saved_and_drawn() {
     let data = houses(folder.path());
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (table, figure) = (place("path.csv"), place("path.svg"));
-    let words = [
-        "path",
-        "lasso",
-        &data,
-        "-t",
-        "price",
-        "--n-alphas",
-        "8",
-        "-o",
-        &table,
-        "--plot",
-        &figure,
-    ];
+    let words =
+        ["path", "lasso", &data, "-t", "price", "--n-alphas", "8", "-o", &table, "--plot", &figure];
     let done = ok(&words);
     assert!(
         done.out.contains("alpha") && done.err.contains("numbers standardised"),
@@ -56,7 +45,11 @@ fn a_path_takes_formulas_and_every_penalty() {
         let formula = "price ~ area * rooms";
         let words = ["path", penalty, &data, "--formula", formula, "--n-alphas", "4", "--json"];
         let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
-        assert_eq!(document["chart"]["title"].as_str().map(str::is_empty), Some(false), "{penalty}");
+        assert_eq!(
+            document["chart"]["title"].as_str().map(str::is_empty),
+            Some(false),
+            "{penalty}"
+        );
         assert_eq!(document["report"]["tables"][0]["rows"].as_array().unwrap().len(), 4);
     }
     fails(&["path", "lasso", &data, "-t", "price", "--l1-ratio", "0.5"], 2, &["elastic-net"]);

@@ -20,8 +20,13 @@ pub fn confusion(counts: &Matrix, classes: &[String]) -> Chart {
             x.push(j as f64);
             y.push(i as f64);
             shares.push(share);
-            let count = if count.fract() == 0.0 { format!("{count}") } else { format!("{count:.1}") };
-            labels.push(if total > 0.0 { format!("{count}\n{:.0}%", 100.0 * share) } else { count });
+            let count =
+                if count.fract() == 0.0 { format!("{count}") } else { format!("{count:.1}") };
+            labels.push(if total > 0.0 {
+                format!("{count}\n{:.0}%", 100.0 * share)
+            } else {
+                count
+            });
         }
     }
     let side = (70.0 * k as f64).clamp(200.0, 560.0);
@@ -205,7 +210,12 @@ mod tests {
 
     #[test]
     fn curves_are_named_with_their_area_and_few_are_drawn() {
-        let curve = |class: &str| Curve { class: class.to_string(), x: vec![0.0, 1.0], y: vec![1.0, 1.0], sum: 1.0 };
+        let curve = |class: &str| Curve {
+            class: class.to_string(),
+            x: vec![0.0, 1.0],
+            y: vec![1.0, 1.0],
+            sum: 1.0,
+        };
         assert_eq!(roc(&[curve("yes")]).panels[0].marks[1].series, "yes: AUC 1.000");
         assert_eq!(precision_recall(&[curve("")]).panels[0].marks[0].series, "average 1.000");
         let many: Vec<Curve> = (0..20).map(|k| curve(&k.to_string())).collect();
@@ -217,7 +227,11 @@ mod tests {
     fn a_calibrated_bin_lies_on_the_line_and_its_interval_around_it() {
         let positive: Vec<bool> = (0..100).map(|i| i % 4 == 0).collect();
         let chart = calibration(&[scored(positive, vec![0.25; 100])]);
-        let line = chart.panels[0].marks.iter().find(|mark| mark.series == "yes" && mark.y2.is_empty()).unwrap();
+        let line = chart.panels[0]
+            .marks
+            .iter()
+            .find(|mark| mark.series == "yes" && mark.y2.is_empty())
+            .unwrap();
         assert_eq!((line.x[0], line.y[0]), (0.25, 0.25));
         let links = &chart.panels[0].marks[1];
         assert!(links.y[0] > 0.17 && links.y[0] < 0.18 && links.y2[0] > 0.34 && links.y2[0] < 0.35);

@@ -22,7 +22,10 @@ pub struct Group {
 pub fn intervals(groups: &[Group]) -> Chart {
     let with_intervals = groups.iter().any(|group| !group.intervals.is_empty());
     let (title, description) = match with_intervals {
-        true => ("Coefficients with 95% intervals", "Each point is a coefficient, each line its interval; one that crosses zero may be none."),
+        true => (
+            "Coefficients with 95% intervals",
+            "Each point is a coefficient, each line its interval; one that crosses zero may be none.",
+        ),
         false => ("Coefficients", "Each bar is a coefficient."),
     };
     let mut chart = Chart::new(title, description);
@@ -44,7 +47,8 @@ impl Group {
     /// The coefficients of largest size, in their own order.
     fn largest(&self) -> Group {
         let mut order: Vec<usize> = (0..self.terms.len().min(self.estimates.len())).collect();
-        let size = |i: usize| if self.estimates[i].is_finite() { self.estimates[i].abs() } else { -1.0 };
+        let size =
+            |i: usize| if self.estimates[i].is_finite() { self.estimates[i].abs() } else { -1.0 };
         order.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
         order.truncate(MOST);
         order.sort_unstable();
@@ -69,7 +73,11 @@ impl Group {
         }
         let (low, high): (Vec<f64>, Vec<f64>) = self.intervals.into_iter().unzip();
         panel
-            .mark(Mark::links("coefficient", (low, places.clone()), (high, places.clone())).unnamed().weight(1.3))
+            .mark(
+                Mark::links("coefficient", (low, places.clone()), (high, places.clone()))
+                    .unnamed()
+                    .weight(1.3),
+            )
             .mark(Mark::points("coefficient", self.estimates, places).unnamed().weight(2.0))
     }
 }
@@ -81,9 +89,11 @@ mod tests {
     #[test]
     fn the_largest_are_kept_in_their_order() {
         let terms: Vec<String> = (0..50).map(|i| format!("x{i}")).collect();
-        let estimates: Vec<f64> = (0..50).map(|i| f64::from(i) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let estimates: Vec<f64> =
+            (0..50).map(|i| f64::from(i) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let intervals = estimates.iter().map(|b| (b - 1.0, b + 1.0)).collect();
-        let chart = super::intervals(&[Group { title: String::new(), terms, estimates, intervals }]);
+        let chart =
+            super::intervals(&[Group { title: String::new(), terms, estimates, intervals }]);
         let points = chart.panels[0].marks.last().unwrap();
         assert_eq!((points.x.len(), points.x[0], points.x[39]), (MOST, 10.0, -49.0));
         assert_eq!(chart.notes, ["The 40 largest of 50 coefficients."]);

@@ -17,7 +17,11 @@ pub fn intervals(metric: &str, names: &[String], means: &[f64], errors: &[f64]) 
         .categories_y(names[..rows].to_vec())
         .size(420.0, (22.0 * rows as f64).clamp(60.0, 900.0))
         .mark(Mark::vertical("", means.first().copied().into_iter().collect()).dashed())
-        .mark(Mark::links("mean", (low, places.clone()), (high, places.clone())).unnamed().weight(1.3))
+        .mark(
+            Mark::links("mean", (low, places.clone()), (high, places.clone()))
+                .unnamed()
+                .weight(1.3),
+        )
         .mark(Mark::points("mean", means[..rows].to_vec(), places).unnamed().weight(2.0));
     let mut chart = Chart::new(
         format!("Comparison by {metric}"),
@@ -37,16 +41,21 @@ pub fn intervals(metric: &str, names: &[String], means: &[f64], errors: &[f64]) 
 /// A range that shows most rows where a few would squeeze the others into a line.
 fn window(means: &[f64], errors: &[f64]) -> Option<(f64, f64)> {
     let best = *means.first()?;
-    let mut distances: Vec<f64> = means.iter().map(|mean| (mean - best).abs()).filter(|d| d.is_finite()).collect();
+    let mut distances: Vec<f64> =
+        means.iter().map(|mean| (mean - best).abs()).filter(|d| d.is_finite()).collect();
     distances.sort_by(f64::total_cmp);
     let usual = distances[distances.len().saturating_sub(1) * 2 / 3];
     let far = *distances.last()?;
-    if usual <= 0.0 || far < 6.0 * usual {
+    if usual <= 0.0 || far < 15.0 * usual {
         return None;
     }
     let room = 2.0 * usual + errors.first().copied().unwrap_or(0.0);
     let worse = means.iter().any(|mean| *mean < best);
-    Some(if worse { (best - 2.0 * usual, best + 0.3 * room) } else { (best - 0.3 * room, best + 2.0 * usual) })
+    Some(if worse {
+        (best - 2.0 * usual, best + 0.3 * room)
+    } else {
+        (best - 0.3 * room, best + 2.0 * usual)
+    })
 }
 
 #[cfg(test)]

@@ -29,7 +29,9 @@ pub fn scree(names: &[String], shares: &[f64]) -> Chart {
         "Bars are shares of the variance, the line is their sum.",
     );
     match shown < shares.len() {
-        true => chart.note(format!("The first {shown} of {} components.", shares.len())).panel(panel),
+        true => {
+            chart.note(format!("The first {shown} of {} components.", shares.len())).panel(panel)
+        }
         false => chart.panel(panel),
     }
 }
@@ -41,7 +43,9 @@ pub fn biplot(
     columns: &[String],
     loadings: [&[f64]; 2],
 ) -> Chart {
-    let reach = |values: &[f64]| values.iter().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
+    let reach = |values: &[f64]| {
+        values.iter().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()))
+    };
     let length = |j: usize| loadings[0][j].hypot(loadings[1][j]);
     let count = columns.len().min(loadings[0].len()).min(loadings[1].len());
     let longest = (0..count).map(length).fold(0.0, f64::max);
@@ -54,8 +58,8 @@ pub fn biplot(
         let (a, b) = (scale * loadings[0][j], scale * loadings[1][j]);
         ends.0.push(a);
         ends.1.push(b);
-        texts.0.push(a * 1.08);
-        texts.1.push(b * 1.08);
+        texts.0.push(a * 1.15);
+        texts.1.push(b * 1.15);
     }
     let zeros = vec![0.0; order.len()];
     let names = order.iter().map(|&j| columns[j].clone()).collect();
@@ -89,7 +93,12 @@ mod tests {
     #[test]
     fn arrows_keep_their_direction_and_fit_the_points() {
         let columns = vec!["a".to_string(), "b".to_string()];
-        let chart = biplot(["1", "2"], [&[-10.0, 10.0], &[-2.0, 2.0]], &columns, [&[0.3, 0.8], &[0.4, 0.6]]);
+        let chart = biplot(
+            ["1", "2"],
+            [&[-10.0, 10.0], &[-2.0, 2.0]],
+            &columns,
+            [&[0.3, 0.8], &[0.4, 0.6]],
+        );
         let arrows = &chart.panels[0].marks[1];
         assert!((arrows.x2[0] / arrows.y2[0] - 0.8 / 0.6).abs() < 1e-12, "the longest first");
         assert!(arrows.x2[0].hypot(arrows.y2[0]) <= 2.0);

@@ -30,7 +30,8 @@ pub fn path(found: &Path) -> Chart {
         Mark::line(found.names[j].clone(), found.alphas.to_vec(), values)
     };
     let named = largest(found);
-    let mut panel = Panel::new("penalty alpha, falling", "coefficient").log_x().reversed_x().size(560.0, 380.0);
+    let mut panel =
+        Panel::new("penalty alpha, falling", "coefficient").log_x().reversed_x().size(560.0, 380.0);
     let mut is_named = vec![false; count];
     named.iter().for_each(|&j| is_named[j] = true);
     for j in (0..count).filter(|&j| !is_named[j]) {
@@ -48,7 +49,9 @@ pub fn path(found: &Path) -> Chart {
         "Each line is a coefficient, as the penalty falls from left to right.",
     );
     match named.len() < count {
-        true => chart.note(format!("Named: the {} largest of {count} coefficients.", named.len())).panel(panel),
+        true => chart
+            .note(format!("Named: the {} largest of {count} coefficients.", named.len()))
+            .panel(panel),
         false => chart.panel(panel),
     }
 }
@@ -78,7 +81,8 @@ mod tests {
         });
         let alphas = [1.0, 0.1, 0.01, 0.001];
         let chosen = Some(("least BIC", 0.1));
-        let chart = path(&Path { learner: "Lasso", names: &names, alphas: &alphas, coefs: &coefs, chosen });
+        let chart =
+            path(&Path { learner: "Lasso", names: &names, alphas: &alphas, coefs: &coefs, chosen });
         let named: Vec<&str> = chart.panels[0]
             .marks
             .iter()

@@ -4,13 +4,14 @@ use learnt_core::chart::{Chart, Mark, Panel};
 
 /// Rows that get a name in a picture.
 const NAMED: usize = 3;
-/// Groups of a running mean.
+/// Most groups of a running mean; each has at least 30 rows.
 const GROUPS: usize = 20;
 
 /// Predictions against what came true, with the line of equal values.
 pub fn predicted_against_actual(actual: &[f64], predicted: &[f64]) -> Chart {
     let both = || actual.iter().chain(predicted).copied().filter(|x| x.is_finite());
-    let (low, high) = (both().fold(f64::INFINITY, f64::min), both().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (both().fold(f64::INFINITY, f64::min), both().fold(f64::NEG_INFINITY, f64::max));
     let panel = Panel::new("predicted", "actual")
         .size(400.0, 400.0)
         .mark(Mark::line("equal", vec![low, high], vec![low, high]).muted().dashed().unnamed())
@@ -130,14 +131,16 @@ fn leverage_panel(leverage: &[f64], standardised: &[f64], cook: &[f64]) -> Panel
         for sign in [-1.0, 1.0] {
             for k in 1..=100 {
                 let h = 1.05 * most * f64::from(k) / 100.0;
+                let r = (distance * count * (1.0 - h).max(0.0) / h).sqrt();
                 curve.0.push(h);
-                curve.1.push(sign * (distance * count * (1.0 - h).max(0.0) / h).sqrt());
+                curve.1.push(if r <= 1.15 * largest { sign * r } else { f64::NAN });
             }
             curve.0.push(f64::NAN);
             curve.1.push(f64::NAN);
         }
-        let named = if distance == 1.0 { "Cook's distance 0.5 and 1" } else { "" };
-        panel = panel.mark(Mark::line(named, curve.0, curve.1).muted().dashed());
+        if curve.1.iter().any(|r| r.is_finite()) {
+            panel = panel.mark(Mark::line("Cook's distance 0.5, 1", curve.0, curve.1).muted().dashed());
+        }
     }
     panel
 }
@@ -162,14 +165,15 @@ fn named_rows(x: &[f64], y: &[f64], importance: &[f64]) -> Mark {
 fn with_running_mean(panel: Panel, x: &[f64], y: &[f64]) -> Panel {
     let mut order: Vec<usize> =
         (0..x.len().min(y.len())).filter(|&i| x[i].is_finite() && y[i].is_finite()).collect();
-    if order.len() < 2 * GROUPS {
+    let groups = (order.len() / 30).min(GROUPS);
+    if groups < 3 {
         return panel;
     }
     order.sort_by(|&a, &b| x[a].total_cmp(&x[b]).then(a.cmp(&b)));
     let mean = |values: &[f64], rows: &[usize]| {
         rows.iter().map(|&i| values[i]).sum::<f64>() / rows.len() as f64
     };
-    let groups: Vec<&[usize]> = order.chunks(order.len().div_ceil(GROUPS)).collect();
+    let groups: Vec<&[usize]> = order.chunks(order.len().div_ceil(groups)).collect();
     let at = groups.iter().map(|rows| mean(x, rows)).collect();
     let height = groups.iter().map(|rows| mean(y, rows)).collect();
     panel.mark(Mark::line("running mean", at, height))
@@ -193,8 +197,8 @@ mod tests {
         let y: Vec<f64> = x.iter().map(|x| x * x).collect();
         let panel = with_running_mean(Panel::new("", ""), &x, &y);
         let line = &panel.marks[0];
-        assert_eq!(line.x.len(), GROUPS);
-        assert!(line.x.iter().zip(&line.y).all(|(x, y)| (y - x * x).abs() < 50.0));
+        assert_eq!(line.x.len(), 13);
+        assert!(line.x.iter().zip(&line.y).all(|(x, y)| (y - x * x).abs() < 100.0));
     }
 
     #[test]
@@ -202,7 +206,7 @@ mod tests {
         let (leverage, residual) = (vec![0.2, 0.5, 0.3], vec![1.0, -0.4, 2.0]);
         let panel = leverage_panel(&leverage, &residual, &[0.0; 3]);
         let curve = panel.marks.last().unwrap();
-        let (h, r) = (curve.x[150], curve.y[150]);
+        let (h, r) = (curve.x[180], curve.y[180]);
         assert!((r * r * h / (1.0 * (1.0 - h)) - 1.0).abs() < 1e-9, "k is the sum of leverage, 1");
     }
 }

@@ -26,18 +26,23 @@ pub struct TreeNode {
 /// The diagram. Subtrees below the fifth level, or beyond 40 leaves, are folded into their root.
 pub fn diagram(nodes: &[TreeNode]) -> Chart {
     let depth = depths(nodes);
-    let limit = (1..=DEEPEST).rev().find(|&limit| leaves_within(nodes, &depth, limit) <= MOST_LEAVES).unwrap_or(1);
+    let limit = (1..=DEEPEST)
+        .rev()
+        .find(|&limit| leaves_within(nodes, &depth, limit) <= MOST_LEAVES)
+        .unwrap_or(1);
     let shown: Vec<usize> = (0..nodes.len()).filter(|&i| depth[i] <= limit).collect();
     let folded = nodes.len() - shown.len();
     let heights = heights(nodes, &shown, &depth, limit);
     let leaves = heights.values().fold(0.0_f64, |most, y| most.max(*y)) + 1.0;
     let deepest = shown.iter().map(|&i| depth[i]).max().unwrap_or(0);
-    let texts: BTreeMap<usize, String> = shown.iter().map(|&i| (i, text(&nodes[i], depth[i] == limit))).collect();
-    let widest = texts.values().flat_map(|text| text.split('\n')).map(|line| line.chars().count()).max();
+    let texts: BTreeMap<usize, String> =
+        shown.iter().map(|&i| (i, text(&nodes[i], depth[i] == limit))).collect();
+    let widest =
+        texts.values().flat_map(|text| text.split('\n')).map(|line| line.chars().count()).max();
     let step = 7.4 * widest.unwrap_or(0) as f64 + 50.0;
     let mut panel = Panel::new("", "")
         .bare()
-        .size(step * (deepest + 1) as f64, (56.0 * leaves).max(70.0))
+        .size(step * (deepest + 1) as f64, (62.0 * leaves).max(70.0))
         .range_x(-0.5, deepest as f64 + 0.5)
         .range_y(0.5 - leaves, 0.5);
     panel = panel.mark(links(nodes, &shown, &depth, &heights));
@@ -56,12 +61,10 @@ pub fn diagram(nodes: &[TreeNode]) -> Chart {
             group => Mark { series: group.to_string(), ..mark }.unnamed(),
         });
     }
-    let mut chart = Chart::new(
-        "Decision tree",
-        format!("{} nodes; the root asks first.", nodes.len()),
-    )
-    .note("Where the condition holds, the upper branch is taken.")
-    .panel(panel);
+    let mut chart =
+        Chart::new("Decision tree", format!("{} nodes; the root asks first.", nodes.len()))
+            .note("Where the condition holds, the upper branch is taken.")
+            .panel(panel);
     if folded > 0 {
         chart.notes.push(format!("{folded} nodes below are not drawn."));
     }
@@ -84,7 +87,12 @@ fn leaves_within(nodes: &[TreeNode], depth: &[usize], limit: usize) -> usize {
 }
 
 /// Rows of the diagram: leaves one after another, inner nodes in the middle of their children.
-fn heights(nodes: &[TreeNode], shown: &[usize], depth: &[usize], limit: usize) -> BTreeMap<usize, f64> {
+fn heights(
+    nodes: &[TreeNode],
+    shown: &[usize],
+    depth: &[usize],
+    limit: usize,
+) -> BTreeMap<usize, f64> {
     let mut heights: BTreeMap<usize, f64> = BTreeMap::new();
     let mut next = 0.0;
     for &i in shown.iter().filter(|&&i| depth[i] == limit || nodes[i].question.is_none()) {
@@ -106,7 +114,12 @@ fn heights(nodes: &[TreeNode], shown: &[usize], depth: &[usize], limit: usize) -
     heights
 }
 
-fn links(nodes: &[TreeNode], shown: &[usize], depth: &[usize], heights: &BTreeMap<usize, f64>) -> Mark {
+fn links(
+    nodes: &[TreeNode],
+    shown: &[usize],
+    depth: &[usize],
+    heights: &BTreeMap<usize, f64>,
+) -> Mark {
     let (mut from, mut to) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for &i in shown {
         if let Some(parent) = nodes[i].parent.filter(|parent| heights.contains_key(parent)) {
@@ -151,7 +164,12 @@ mod tests {
             if question.is_some() {
                 open.extend([(Some(i), depth + 1), (Some(i), depth + 1)]);
             }
-            nodes.push(TreeNode { parent, question, lines: vec![format!("{i} rows")], group: "a".to_string() });
+            nodes.push(TreeNode {
+                parent,
+                question,
+                lines: vec![format!("{i} rows")],
+                group: "a".to_string(),
+            });
         }
         nodes
     }

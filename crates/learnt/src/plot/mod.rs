@@ -41,21 +41,95 @@ impl Plot {
 
 /// Every picture of a model, in the order of a report.
 pub const PLOTS: &[Plot] = &[
-    plot("confusion", "Actual against predicted classes, with counts and shares.", Needs::RowsAndTarget, model::confusion),
-    plot("roc", "True against false positive rate for every threshold, with its area.", Needs::RowsAndTarget, model::roc),
-    plot("precision-recall", "Precision against recall for every threshold, with the average precision.", Needs::RowsAndTarget, model::precision_recall),
-    plot("calibration", "How often a class came true against the probability that was given.", Needs::RowsAndTarget, model::calibration),
-    plot("predicted-actual", "Predictions against what came true.", Needs::RowsAndTarget, model::predicted_actual),
-    plot("residuals", "Residuals against fitted values, with their running mean.", Needs::RowsAndTarget, model::residuals),
-    plot("qq", "Residuals against normal quantiles.", Needs::RowsAndTarget, model::normal_quantiles),
-    plot("scale-location", "Size of residuals against fitted values: equal variance is a level line.", Needs::RowsAndTarget, model::scale_location).on_demand(),
-    plot("leverage", "Residuals against leverage of the training rows, with Cook's distance.", Needs::RowsAndTarget, model::leverage).on_demand(),
-    plot("diagnostics", "The four pictures of the residuals of least squares beside each other.", Needs::RowsAndTarget, model::diagnostics).on_demand(),
-    plot("coefficients", "Coefficients with their confidence intervals.", Needs::Nothing, model::coefficients),
-    plot("path", "Coefficients of a penalised regression as the penalty falls; the model's own is marked.", Needs::RowsAndTarget, model::path).on_demand(),
+    plot(
+        "confusion",
+        "Actual against predicted classes, with counts and shares.",
+        Needs::RowsAndTarget,
+        model::confusion,
+    ),
+    plot(
+        "roc",
+        "True against false positive rate for every threshold, with its area.",
+        Needs::RowsAndTarget,
+        model::roc,
+    ),
+    plot(
+        "precision-recall",
+        "Precision against recall for every threshold, with the average precision.",
+        Needs::RowsAndTarget,
+        model::precision_recall,
+    ),
+    plot(
+        "calibration",
+        "How often a class came true against the probability that was given.",
+        Needs::RowsAndTarget,
+        model::calibration,
+    ),
+    plot(
+        "predicted-actual",
+        "Predictions against what came true.",
+        Needs::RowsAndTarget,
+        model::predicted_actual,
+    ),
+    plot(
+        "residuals",
+        "Residuals against fitted values, with their running mean.",
+        Needs::RowsAndTarget,
+        model::residuals,
+    ),
+    plot(
+        "qq",
+        "Residuals against normal quantiles.",
+        Needs::RowsAndTarget,
+        model::normal_quantiles,
+    ),
+    plot(
+        "scale-location",
+        "Size of residuals against fitted values: equal variance is a level line.",
+        Needs::RowsAndTarget,
+        model::scale_location,
+    )
+    .on_demand(),
+    plot(
+        "leverage",
+        "Residuals against leverage of the training rows, with Cook's distance.",
+        Needs::RowsAndTarget,
+        model::leverage,
+    )
+    .on_demand(),
+    plot(
+        "diagnostics",
+        "The four pictures of the residuals of least squares beside each other.",
+        Needs::RowsAndTarget,
+        model::diagnostics,
+    )
+    .on_demand(),
+    plot(
+        "coefficients",
+        "Coefficients with their confidence intervals.",
+        Needs::Nothing,
+        model::coefficients,
+    ),
+    plot(
+        "path",
+        "Coefficients of a penalised regression as the penalty falls; the model's own is marked.",
+        Needs::RowsAndTarget,
+        model::path,
+    )
+    .on_demand(),
     plot("tree", "The tree with its questions, rows and predictions.", Needs::Nothing, model::tree),
-    plot("scree", "Share of variance of each principal component, and its sum.", Needs::Nothing, model::scree),
-    plot("biplot", "Rows and columns along the first two principal components.", Needs::Rows, model::biplot),
+    plot(
+        "scree",
+        "Share of variance of each principal component, and its sum.",
+        Needs::Nothing,
+        model::scree,
+    ),
+    plot(
+        "biplot",
+        "Rows and columns along the first two principal components.",
+        Needs::Rows,
+        model::biplot,
+    ),
 ];
 
 /// The picture with this name.
@@ -70,7 +144,9 @@ impl Plot {
     pub fn draw(&self, trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
         let missing = match (self.needs, data) {
             (Needs::Rows | Needs::RowsAndTarget, None) => Some("rows"),
-            (Needs::RowsAndTarget, Some(data)) if data.y.is_none() => Some("rows with their target"),
+            (Needs::RowsAndTarget, Some(data)) if data.y.is_none() => {
+                Some("rows with their target")
+            }
             _ => None,
         };
         if let Some(missing) = missing {

@@ -4,11 +4,10 @@ use crate::charts::classification::{Curve, Scored};
 use crate::charts::coefficients::Group;
 use crate::charts::{self, regression::Fit};
 use crate::compose::PipelineModel;
-use crate::linear::penalized::{PathKind, PathOptions};
 use crate::linear::diagnostics::normal_pairs;
-use crate::metrics::classification::ConfusionMatrix;
-use crate::metrics::ranking::{
-    average_precision, precision_recall_curve, roc_auc, roc_curve,
+use crate::linear::penalized::{PathKind, PathOptions};
+use crate::metrics::{
+    ConfusionMatrix, average_precision, precision_recall_curve, roc_auc, roc_curve,
 };
 use learnt_core::chart::Chart;
 use learnt_core::params::{LearnerSpec, all_values};
@@ -45,7 +44,11 @@ pub(super) fn roc(trained: &Trained, data: Option<&Dataset>, run: &Context) -> R
     Ok(charts::classification::roc(&scored.iter().map(curve).collect::<Result<Vec<_>>>()?))
 }
 
-pub(super) fn precision_recall(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn precision_recall(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
     let curve = |one: &Scored| {
         let found = precision_recall_curve(&one.positive, &one.scores, one.weights)?;
         Ok(Curve {
@@ -60,26 +63,39 @@ pub(super) fn precision_recall(trained: &Trained, data: Option<&Dataset>, run: &
     Ok(charts::classification::precision_recall(&curves))
 }
 
-pub(super) fn calibration(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn calibration(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
     Ok(charts::classification::calibration(&scored(trained, rows(data)?, run, false)?))
 }
 
 /// Probabilities, or decision scores where those will do; of two classes the second alone, and of more
 /// those that the rows hold.
-fn scored<'a>(trained: &Trained, data: &Dataset<'a>, run: &Context, ranking: bool) -> Result<Vec<Scored<'a>>> {
+fn scored<'a>(
+    trained: &Trained,
+    data: &Dataset<'a>,
+    run: &Context,
+    ranking: bool,
+) -> Result<Vec<Scored<'a>>> {
     if trained.model.as_classifier().is_none() {
         return Err(no_classifier(trained));
     }
     let (codes, _) = data.class_target()?;
     let scores = match trained.probabilities(&data.x, run) {
-        Err(error) if error.code() == Code::Unsupported && ranking => decision_scores(trained, data, run)?,
+        Err(error) if error.code() == Code::Unsupported && ranking => {
+            decision_scores(trained, data, run)?
+        }
         scores => scores?,
     };
     let classes = class_names(trained);
     let two = classes.len() == 2;
     let chosen: Vec<usize> = match two {
         true => vec![1],
-        false => (0..classes.len()).filter(|&k| codes.iter().any(|&code| code as usize == k)).collect(),
+        false => {
+            (0..classes.len()).filter(|&k| codes.iter().any(|&code| code as usize == k)).collect()
+        }
     };
     let one = |k: usize| Scored {
         class: classes[k].clone(),
@@ -96,7 +112,11 @@ fn decision_scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<M
     trained.with_aligned(&data.x, |x| classifier.decision_scores_in(x, run))
 }
 
-pub(super) fn predicted_actual(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn predicted_actual(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
     let (actual, predicted) = outputs(trained, rows(data)?, run)?;
     Ok(charts::regression::predicted_against_actual(&actual, &predicted))
 }
@@ -107,7 +127,11 @@ pub(super) fn residuals(trained: &Trained, data: Option<&Dataset>, run: &Context
 }
 
 /// Residuals over their own standard deviation, so that rows other than those of training will do.
-pub(super) fn normal_quantiles(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn normal_quantiles(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
     let (actual, fitted) = outputs(trained, rows(data)?, run)?;
     let residuals = differences(&actual, &fitted);
     let spread = summary::variance(&residuals, None, 1.0).map_or(0.0, f64::sqrt);
@@ -117,17 +141,29 @@ pub(super) fn normal_quantiles(trained: &Trained, data: Option<&Dataset>, run: &
     Ok(charts::regression::normal_quantiles(&normal_pairs(&standardised)))
 }
 
-pub(super) fn scale_location(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn scale_location(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
     let found = Influence::of(trained, rows(data)?, run)?;
     Ok(charts::regression::scale_location(&found.fitted, &found.standardised))
 }
 
 pub(super) fn leverage(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
     let found = Influence::of(trained, rows(data)?, run)?;
-    Ok(charts::regression::residuals_against_leverage(&found.leverage, &found.standardised, &found.cook))
+    Ok(charts::regression::residuals_against_leverage(
+        &found.leverage,
+        &found.standardised,
+        &found.cook,
+    ))
 }
 
-pub(super) fn diagnostics(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn diagnostics(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
     let found = Influence::of(trained, rows(data)?, run)?;
     Ok(charts::regression::diagnostics(&Fit {
         fitted: &found.fitted,
@@ -218,7 +254,8 @@ pub(super) fn path(trained: &Trained, data: Option<&Dataset>, run: &Context) -> 
     let alpha = answer("alpha").or_else(|| parameter("alpha"));
     let draw = |x: &Frame| {
         let options = PathOptions { least_squares: false, ..PathOptions::default() };
-        let found = crate::linear::penalized::path(kind, &Dataset { x: *x, ..*data }, &options, run)?;
+        let found =
+            crate::linear::penalized::path(kind, &Dataset { x: *x, ..*data }, &options, run)?;
         Ok(found.chart(alpha.filter(|alpha| *alpha > 0.0).map(|alpha| ("this model", alpha))))
     };
     trained.with_aligned(&data.x, |x| match as_pipeline(trained) {
@@ -243,10 +280,12 @@ fn own_chart(trained: &Trained, title: &str, noun: &str) -> Result<Chart> {
 }
 
 pub(super) fn biplot(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
-    let wrong = || Error::unsupported(format!("{} has no two principal components", trained.about.name()));
+    let wrong =
+        || Error::unsupported(format!("{} has no two principal components", trained.about.name()));
     let answer = trained.model.report().unwrap_or_default();
     let table = answer.tables.iter().find(|table| table.title == "Loadings").ok_or_else(wrong)?;
-    let loading = |k: usize| table.columns.get(k + 1).and_then(|column| column.reals()).ok_or_else(wrong);
+    let loading =
+        |k: usize| table.columns.get(k + 1).and_then(|column| column.reals()).ok_or_else(wrong);
     let (one, two) = (loading(0)?, loading(1)?);
     let names: Vec<String> = (0..table.len()).map(|i| table.columns[0].text(i)).collect();
     let Prediction::Table(scores) = trained.predict(&rows(data)?.x, run)? else {

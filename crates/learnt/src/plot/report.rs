@@ -52,7 +52,9 @@ fn pictures(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<
             Ok(chart) => answer.charts.push(chart),
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             Err(error) if matches!(error.code(), Code::Unsupported | Code::Usage) => {}
-            Err(error) => answer.notes.push(format!("No {} picture: {}.", plot.name, error.message())),
+            Err(error) => {
+                answer.notes.push(format!("No {} picture: {}.", plot.name, error.message()))
+            }
         }
     }
     Ok(answer)
@@ -87,10 +89,15 @@ pub fn card(trained: &Trained) -> Answer {
         let kind = if column.levels().is_some() { "category" } else { "number" };
         let levels = column.levels().unwrap_or_default();
         let shown = levels.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
-        let more = if levels.len() > 12 { format!(" and {} more", levels.len() - 12) } else { String::new() };
+        let more = if levels.len() > 12 {
+            format!(" and {} more", levels.len() - 12)
+        } else {
+            String::new()
+        };
         columns.push(vec![Cell::Text(column.name.clone()), kind.into(), Cell::Text(shown + &more)]);
     }
     card.tables = vec![params, columns];
-    card.notes.extend(history.warnings.iter().map(|warning| format!("Warning in training: {warning}")));
+    card.notes
+        .extend(history.warnings.iter().map(|warning| format!("Warning in training: {warning}")));
     card
 }

@@ -8,8 +8,8 @@
 
 use super::cross_validate::{CrossValidation, cross_validate};
 use super::folds::{Split, Splitter};
-use crate::metrics::{Metric, Task};
 use crate::charts::comparison::intervals;
+use crate::metrics::{Metric, Task};
 use learnt_core::chart::Chart;
 use learnt_core::context::Progress;
 use learnt_core::params::LearnerSpec;
@@ -238,7 +238,13 @@ impl Comparison {
             notes.push(format!("simplest within one standard error of the best: {name}"));
         }
         let title = format!("comparison by {}", self.metrics[0].name);
-        Answer { title, tables: vec![table], charts: vec![self.chart()], notes, ..Answer::default() }
+        Answer {
+            title,
+            tables: vec![table],
+            charts: vec![self.chart()],
+            notes,
+            ..Answer::default()
+        }
     }
 }
 
