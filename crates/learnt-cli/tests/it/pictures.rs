@@ -92,15 +92,27 @@ fn a_report_is_one_page_with_scores_pictures_and_the_card() {
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let houses = file(folder.path(), "houses.csv", houses());
     for (learner, data, more, parts) in [
-        ("tree", "iris", &[][..], &["Confusion matrix", "ROC curve", "Decision tree", "accuracy"][..]),
-        ("linear-regression", &houses, &["-t", "price"], &["Predicted against actual", "Coefficients", "rmse"]),
+        (
+            "tree",
+            "iris",
+            &[][..],
+            &["Confusion matrix", "ROC curve", "Decision tree", "accuracy"][..],
+        ),
+        (
+            "linear-regression",
+            &houses,
+            &["-t", "price"],
+            &["Predicted against actual", "Coefficients", "rmse"],
+        ),
         ("pca", "iris", &[], &["Variance of the components", "Biplot", "Loadings"]),
     ] {
         let model = fitted(folder.path(), learner, data, more);
         let out = place("report.html");
         ok(&["report", &model, data, "-o", &out]);
         let page = std::fs::read_to_string(&out).unwrap();
-        for part in [parts, &["Card of the model", "SHA-256", "seed", "Parameters", "<figure>"]].concat() {
+        for part in
+            [parts, &["Card of the model", "SHA-256", "seed", "Parameters", "<figure>"]].concat()
+        {
             assert!(page.contains(part), "{learner}: {part}");
         }
         assert!(page.len() < 1_000_000 && !page.contains("<script"), "{learner}");

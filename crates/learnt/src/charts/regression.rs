@@ -139,7 +139,8 @@ fn leverage_panel(leverage: &[f64], standardised: &[f64], cook: &[f64]) -> Panel
             curve.1.push(f64::NAN);
         }
         if curve.1.iter().any(|r| r.is_finite()) {
-            panel = panel.mark(Mark::line("Cook's distance 0.5, 1", curve.0, curve.1).muted().dashed());
+            panel =
+                panel.mark(Mark::line("Cook's distance 0.5, 1", curve.0, curve.1).muted().dashed());
         }
     }
     panel

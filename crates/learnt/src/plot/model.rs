@@ -13,7 +13,7 @@ use learnt_core::chart::Chart;
 use learnt_core::params::{LearnerSpec, all_values};
 use learnt_core::prelude::*;
 use learnt_core::stats::summary;
-use learnt_core::trained::{Prediction, Trained};
+use learnt_core::trained::{Missing, Prediction, Trained};
 use std::any::Any;
 
 /// Names of the ends of intervals in tables of coefficients.
@@ -108,8 +108,8 @@ fn scored<'a>(
 }
 
 fn decision_scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Matrix> {
-    let classifier = trained.model.as_classifier().ok_or_else(|| no_classifier(trained))?;
-    trained.with_aligned(&data.x, |x| classifier.decision_scores_in(x, run))
+    let rows = trained.admit(&data.x, None, Missing::Error, run)?;
+    trained.call("decision_scores", &rows, run).map(Prediction::into_matrix)
 }
 
 pub(super) fn predicted_actual(
@@ -258,10 +258,11 @@ pub(super) fn path(trained: &Trained, data: Option<&Dataset>, run: &Context) -> 
             crate::linear::penalized::path(kind, &Dataset { x: *x, ..*data }, &options, run)?;
         Ok(found.chart(alpha.filter(|alpha| *alpha > 0.0).map(|alpha| ("this model", alpha))))
     };
-    trained.with_aligned(&data.x, |x| match as_pipeline(trained) {
-        Some(pipeline) => pipeline.prepared(x, run, draw),
-        None => draw(x),
-    })
+    let rows = trained.admit(&data.x, None, Missing::Error, run)?;
+    match as_pipeline(trained) {
+        Some(pipeline) => pipeline.prepared(&rows.frame(), run, draw),
+        None => draw(&rows.frame()),
+    }
 }
 
 pub(super) fn tree(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {

@@ -4,7 +4,7 @@
 use super::PLOTS;
 use crate::metrics::{self, Predictions, Task};
 use learnt_core::prelude::*;
-use learnt_core::trained::Trained;
+use learnt_core::trained::{Missing, Trained};
 
 /// The sections of a page. Pictures and scores that do not fit the model are left out; what else went
 /// wrong is said.
@@ -29,8 +29,8 @@ pub fn report(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Resul
 fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Answer> {
     let mut answer = Answer::new("Scores");
     answer.push("rows", data.nrows());
-    let predictions =
-        trained.with_aligned(&data.x, |x| Predictions::of(trained.model.as_ref(), x, run))?;
+    let rows = trained.admit(&data.x, data.sequences, Missing::Error, run)?;
+    let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), run)?;
     let outcome = predictions.with_truth(data);
     let mut table = Columns::new("", &["metric", "value"]);
     for metric in metrics::usual(Task::of(data)) {
