@@ -7,7 +7,7 @@ use crate::compose::PipelineModel;
 use crate::linear::diagnostics::normal_pairs;
 use crate::linear::penalized::{PathKind, PathOptions};
 use crate::metrics::{
-    ConfusionMatrix, average_precision, precision_recall_curve, roc_auc, roc_curve,
+    ConfusionCounts, average_precision, precision_recall_curve, roc_auc, roc_curve,
 };
 use learnt_core::chart::Chart;
 use learnt_core::params::{LearnerSpec, all_values};
@@ -26,7 +26,7 @@ pub(super) fn confusion(trained: &Trained, data: Option<&Dataset>, run: &Context
         return Err(no_classifier(trained));
     };
     let classes = class_names(trained);
-    let counts = ConfusionMatrix::new(codes, &predicted, classes.len(), data.weights)?;
+    let counts = ConfusionCounts::new(codes, &predicted, classes.len(), data.weights)?;
     Ok(charts::classification::confusion(counts.counts(), &classes))
 }
 
