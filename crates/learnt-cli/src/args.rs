@@ -426,7 +426,8 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
         .about(sentence)
         .before_help("")
         .aliases(entry.about.aliases.iter().copied())
-        .arg(out_flag("Write to this file instead; the ending chooses the form"));
+        .arg(out_flag("Write to this file instead; the ending chooses the form"))
+        .arg(plot_flag());
     if !entry.inputs.is_empty() || entry.about.kind == FunctionKind::Split {
         command = with_data(command).mut_arg("data", |arg| arg.required(false));
     } else {

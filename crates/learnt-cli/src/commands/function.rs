@@ -8,6 +8,7 @@ use super::data::write_drawn;
 use crate::args::{INPUT, PARAM};
 use crate::input;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Answer, Datum};
 use learnt::data::{Label, Matrix, Table};
 use learnt::error::{Code, Error, Result, plain};
@@ -38,6 +39,10 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     count_rows(function.as_mut(), table.as_ref())?;
     let inputs = Inputs::read(call, entry.inputs, table.as_ref())?;
     let mut answer = function.call_any(&inputs.given(), &call.run)?;
+    if call.text("plot").is_some() {
+        answer.charts.extend(function.chart_any(&answer)?);
+        picture::plot_answer(call, &answer)?;
+    }
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data))] => write_drawn(call, name, std::mem::take(data.as_mut())),
         _ => show(call, entry, &answer),
