@@ -12,19 +12,8 @@ use super::{MARK, Members, functions};
 const WIDTH: usize = 99;
 
 /// Functions that are written by hand, by module: the file they stand in, and their names.
-const FUNCTIONS: [(&str, &str, &[&str]); 1] = [(
-    "linear_model",
-    "_linear",
-    &[
-        "constrained_least_squares",
-        "enet_path",
-        "lasso_path",
-        "linear_separability",
-        "masking_report",
-        "regularization_path",
-        "simple_regression",
-    ],
-)];
+const FUNCTIONS: [(&str, &str, &[&str]); 1] =
+    [("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"])];
 
 /// The lines that bring a module's functions in, and their names.
 fn by_hand(module: &str) -> (String, &'static [&'static str]) {
@@ -145,10 +134,14 @@ fn class(entry: &Entry) -> String {
         true => (", sample_weight=None", ", sample_weight"),
         false => ("", ""),
     };
+    let (length, lengths) = match about.accepts.sequences {
+        true => (", lengths=None", ", lengths=lengths"),
+        false => ("", ""),
+    };
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
-         return self._fit(X{passed}{weights})\n{}",
+         def fit(self, X{target}{weight}{length}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
@@ -166,23 +159,23 @@ fn questions(entry: &Entry, stub: bool) -> String {
             Needs::Rows => (", X", ", X"),
             Needs::RowsAndTarget => (", X, y, sample_weight=None", ", X, y, sample_weight"),
         };
-        let star = if question.arguments.is_empty() { "" } else { ", *" };
-        let arguments: String = question
-            .arguments
+        let specs = (question.arguments)().specs();
+        let star = if specs.is_empty() { "" } else { ", *" };
+        let arguments: String = specs
             .iter()
-            .map(|a| format!(", {}={}", a.name, literal(&Value::parse(a.default))))
+            .map(|spec| format!(", {}={}", spec.name, literal(&spec.default)))
             .collect();
-        let given: String =
-            question.arguments.iter().map(|a| format!(", {0}={0}", a.name)).collect();
+        let given: String = specs.iter().map(|spec| format!(", {0}={0}", spec.name)).collect();
         let head = format!("\n    def {}(self{rows}{star}{arguments})", question.name);
         if stub {
             return head.trim_start_matches('\n').to_string() + " -> Answer: ...\n";
         }
-        let described: String = question
-            .arguments
-            .iter()
-            .map(|a| format!("\n{}", wrap(&format!("`{}`: {}.", a.name, a.doc), 8, WIDTH)))
-            .collect();
+        let text = |spec: &ParamSpec| {
+            let accepts = python_words(&spec.kind.to_string());
+            let doc = plain(spec.doc);
+            format!("\n{}", wrap(&format!("`{}`: {} ({accepts})", spec.name, doc), 8, WIDTH))
+        };
+        let described: String = specs.iter().map(text).collect();
         let described =
             if described.is_empty() { described } else { format!("\n{described}\n        ") };
         format!(
@@ -328,8 +321,12 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
     for (name, doc) in (entry.attributes)() {
         let _ = write!(out, "\n    {name}_\n{}", wrap(&plain(doc), 8, WIDTH));
     }
-    if about.roles.classifier {
+    if about.roles.needs_classes() {
         out += "\n    classes_\n        The classes, sorted.";
+    }
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve")
+    {
+        out += "\n    loss_curve_\n        The objective after each iteration, where the solver records it.";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
         out += "\n    labels_\n        The cluster of each training row; -1 is noise.";
@@ -438,8 +435,12 @@ fn stub_class(entry: &Entry) -> String {
     for (name, _) in (entry.attributes)() {
         let _ = writeln!(out, "    {name}_: Any");
     }
-    if about.roles.classifier {
+    if about.roles.needs_classes() {
         out += "    classes_: Any\n";
+    }
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve")
+    {
+        out += "    loss_curve_: Any\n";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
         out += "    labels_: Any\n";
@@ -453,7 +454,9 @@ fn stub_class(entry: &Entry) -> String {
         _ => ", y: Any = None",
     };
     let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
-    let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}) -> {}: ...", about.name());
+    let length = if about.accepts.sequences { ", lengths: Any = None" } else { "" };
+    let name = about.name();
+    let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}{length}) -> {name}: ...");
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };
         let _ = writeln!(

@@ -12,6 +12,7 @@ mod interrupt;
 mod linear;
 mod model;
 mod optimize;
+mod picture;
 
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
@@ -36,14 +37,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(function::call, module)?)?;
     module.add_function(wrap_pyfunction!(function::picture, module)?)?;
     module.add_function(wrap_pyfunction!(function::encode, module)?)?;
+    module.add_class::<picture::Picture>()?;
+    module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(linear::regularization_path, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::constrained_least_squares, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::linear_separability, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::masking_report, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::simple_regression, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;

@@ -9,18 +9,22 @@
 pub mod baseline;
 pub mod bayes;
 pub mod catalogue;
+pub mod charts;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;
+pub mod density;
 pub mod discriminant;
 mod functions;
 mod learner;
 pub mod linear;
 pub mod metrics;
 pub mod neighbors;
+pub mod plot;
 pub mod prepare;
 pub mod reduce;
 pub mod select;
+pub mod sequence;
 pub mod theory;
 pub mod tree;
 
@@ -28,8 +32,8 @@ pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named, parts};
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    answer, chart, context, data, error, estimator, figure, function, linalg, optimize, params,
-    persist, question, rounds, stats, trained,
+    answer, chart, context, data, error, estimator, function, linalg, optimize, params, persist,
+    question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};
@@ -47,6 +51,8 @@ pub const REGISTRY: &[&[Entry]] = &[
     neighbors::ENTRIES,
     tree::ENTRIES,
     cluster::ENTRIES,
+    density::ENTRIES,
+    sequence::ENTRIES,
     reduce::ENTRIES,
     prepare::ENTRIES,
     compose::ENTRIES,

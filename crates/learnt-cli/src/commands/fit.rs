@@ -9,13 +9,13 @@ use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
-use learnt::rounds::Source;
+use learnt::rounds::{Checkpoint, Identity, Source};
 use learnt::trained::{Trained, Unknown};
-use learnt_io::{ReadOptions, TargetTask, TypeRule};
+use learnt_io::{FileSource, ReadOptions, TargetTask, TypeRule};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     check_out(call)?;
@@ -25,14 +25,16 @@ pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
         _ => None,
     };
     let started = Instant::now();
-    let mut trained = match call.flag("stream") {
+    let (mut trained, kept) = match call.flag("stream") {
         true => stream(call, name, early)?,
-        false => in_memory(call, name, early)?,
+        false => (in_memory(call, name, early)?, None),
     };
     if call.text("unknown") == Some("missing") {
         trained.history.unknown = Unknown::Missing;
     }
-    finish(call, &trained, started.elapsed().as_secs_f64())
+    let code = finish(call, &trained, started.elapsed().as_secs_f64())?;
+    kept.map_or(Ok(()), |kept| kept.remove())?;
+    Ok(code)
 }
 
 /// `learnt update`: goes on training a model with more rows.
@@ -88,7 +90,12 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
     Ok(trained)
 }
 
-fn stream(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Result<Trained> {
+/// The model, and the checkpoint that is not needed once it is saved.
+fn stream(
+    call: &Call,
+    name: &str,
+    early: Option<Box<dyn AnyEstimator>>,
+) -> Result<(Trained, Option<Checkpoint>)> {
     let mut options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
@@ -115,9 +122,33 @@ fn stream(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Resu
     if let Some(said) = said {
         call.say(&said);
     }
-    let mut trained = Trained::fit_source(learner.as_ref(), &source, &asked.targets, &call.run)?;
+    let kept = checkpoint(call, learner.as_ref(), &source)?;
+    let targets = &asked.targets;
+    let mut trained =
+        Trained::fit_source_kept(learner.as_ref(), &source, targets, kept.as_ref(), &call.run)?;
     trained.history.digest = source.report().digest.clone();
-    Ok(trained)
+    Ok((trained, kept))
+}
+
+/// Where a streamed fit is kept, with `--checkpoint`.
+fn checkpoint(
+    call: &Call,
+    learner: &dyn AnyEstimator,
+    source: &FileSource,
+) -> Result<Option<Checkpoint>> {
+    let Some(folder) = call.text("checkpoint") else { return Ok(None) };
+    let digest = source.report().digest.as_deref();
+    let identity = Identity::new(learner, &source.outline(), digest, &call.run)?;
+    let mut kept = Checkpoint::new(Path::new(folder), identity, call.flag("resume"))?;
+    if kept.found() {
+        call.say(&format!("goes on from the checkpoint in {folder}"));
+    }
+    if let Some(seconds) = call.number("checkpoint-every") {
+        let every = Duration::try_from_secs_f64(seconds)
+            .map_err(|_| Error::parameter("--checkpoint-every", "seconds", seconds))?;
+        kept = kept.every(every);
+    }
+    Ok(Some(kept))
 }
 
 fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
@@ -149,7 +180,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         None => {}
     }
     write_outcome(call, trained)?;
-    let report = trained.model.report();
+    let report = trained.report();
     if call.json && out != Some("-") {
         let payload = json!({
             "learner": about.path, "model_type": trained.about.path, "rows": history.rows, "columns": history.schema.len(),

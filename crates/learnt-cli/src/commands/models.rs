@@ -2,6 +2,7 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
 use learnt::error::{Code, Error, Result};
@@ -21,10 +22,11 @@ pub(crate) fn load(call: &Call) -> Result<Trained> {
 
 pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
-    let report = trained.model.report().ok_or_else(|| {
+    let report = trained.report().ok_or_else(|| {
         Error::unsupported(format!("{} has no summary", trained.about.name()))
             .hint("`learnt inspect` shows what the file holds")
     })?;
+    picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("summary", None, json!({ "report": report.to_json() })),
         false => print(&report.to_text()),

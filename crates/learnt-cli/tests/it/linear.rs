@@ -29,7 +29,7 @@ fn a_path_is_printed_saved_and_drawn() {
         "8",
         "-o",
         &table,
-        "--figure",
+        "--plot",
         &figure,
         "--scale",
     ];
@@ -57,7 +57,11 @@ fn a_path_takes_formulas_and_every_penalty() {
         let formula = "price ~ area * rooms";
         let words = ["path", penalty, &data, "--formula", formula, "--n-alphas", "4", "--json"];
         let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
-        assert_eq!(document["figure"]["series"][2]["name"], "area:rooms", "{penalty}");
+        assert_eq!(
+            document["chart"]["title"].as_str().map(str::is_empty),
+            Some(false),
+            "{penalty}"
+        );
         assert_eq!(document["report"]["tables"][0]["rows"].as_array().unwrap().len(), 4);
     }
     fails(&["path", "lasso", &data, "-t", "price", "--l1-ratio", "0.5"], 2, &["elastic-net"]);
@@ -137,4 +141,23 @@ fn inspect_names_the_parts_of_a_pipeline() {
     ok(&["fit", "ridge", &data, "-t", "price", "--scale", "-o", place]);
     let shown = ok(&["inspect", place]).out;
     assert!(shown.contains("preprocessing.StandardScaler") && shown.contains("linear_model.Ridge"));
+}
+
+#[test]
+fn several_targets_are_fitted_predicted_and_scored_as_they_would_be_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let model = folder.path().join("two.learnt").to_str().unwrap().to_string();
+    ok(&["fit", "linear-regression", &data, "-t", "price,noise", "-o", &model]);
+    let both = ok(&["predict", &model, &data]).out;
+    assert!(both.starts_with("prediction_price,prediction_noise\n"), "{both}");
+    let single = folder.path().join("one.learnt").to_str().unwrap().to_string();
+    let inputs = ["--formula", "price ~ area + rooms"];
+    ok(&["fit", "linear-regression", &data, inputs[0], inputs[1], "-o", &single]);
+    let number = |text: &str| text.split(',').next().unwrap().parse::<f64>().unwrap();
+    for (two, one) in both.lines().zip(ok(&["predict", &single, &data]).out.lines()).skip(1) {
+        assert!((number(two) - number(one)).abs() < 1e-9, "{two} {one}");
+    }
+    assert!(ok(&["score", &model, &data]).out.contains("r2"));
+    fails(&["fit", "ridge", &data, "-t", "price,nose"], 3, &["nose", "did you mean 'noise'"]);
 }

@@ -49,6 +49,8 @@ pub enum ClassifierStrategy {
 #[model(classifier, validate = validate)]
 pub struct DummyClassifierModel {
     /// Share of each class among the training rows.
+    #[shape(classes)]
+    #[share]
     pub class_prior: Vec<f64>,
     strategy: ClassifierStrategy,
     constant: u32,
@@ -77,6 +79,7 @@ impl Estimator for DummyClassifier {
         .randomness()
         .complexity(0)
         .cost("n time")
+        .baseline()
         .exempt(&[
             ("beats_the_dummy", "it is the dummy"),
             ("seeds_differ", "only the strategies 'stratified' and 'uniform' draw"),

@@ -191,9 +191,11 @@ impl OneVsOneClassifierModel {
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("One against one");
-        add_tables(&mut report, self.pairs.iter().map(|pair| &pair.part));
+        let both = |pair: &Pair| vec![names.class(pair.first), names.class(pair.second)];
+        let parts = self.pairs.iter().map(|pair| (&pair.part, names.with_classes(both(pair))));
+        add_tables(&mut report, parts);
         report
     }
 }

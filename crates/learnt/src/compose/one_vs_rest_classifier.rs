@@ -142,9 +142,14 @@ impl OneVsRestClassifierModel {
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("One against the rest");
-        add_tables(&mut report, self.parts.iter().flatten());
+        let sides = match self.n_classes {
+            2 => names.classes.clone(),
+            _ => vec!["false".to_string(), "true".to_string()],
+        };
+        let parts = self.parts.iter().flatten();
+        add_tables(&mut report, parts.map(|part| (part, names.with_classes(sides.clone()))));
         report
     }
 }

@@ -348,12 +348,12 @@ impl Summary {
 }
 
 impl PipelineModel {
-    fn last(&self) -> Option<&dyn Model> {
+    pub(crate) fn last(&self) -> Option<&dyn Model> {
         self.parts.last().map(|part| part.model.as_ref())
     }
 
     /// Calls `f` with the rows as the last step sees them.
-    fn prepared<T>(
+    pub(crate) fn prepared<T>(
         &self,
         x: &Frame,
         run: &Context,
@@ -383,16 +383,17 @@ impl PipelineModel {
 
 /// The report of the last step, with the tables of those before it, and a note where its columns are
 /// not in the units of the table that was given.
-fn steps_report(parts: &[Arc<Fitted>]) -> Option<Answer> {
+fn steps_report(parts: &[FittedPart], names: &Names) -> Option<Answer> {
     let (last, before) = parts.split_last()?;
+    let own = |part: &FittedPart| part.model.report(&names.with_columns(&part.schema));
     let earlier: Vec<(&str, Answer)> =
-        before.iter().filter_map(|part| Some((part.name.as_str(), part.model.report()?))).collect();
-    let own = last.model.report();
+        before.iter().filter_map(|part| Some((part.name.as_str(), own(part)?))).collect();
+    let own = own(last);
     if own.is_none() && earlier.is_empty() {
         return None;
     }
     let mut report = own.unwrap_or_else(|| Answer::new(last.about.name()));
-    if !report.tables.is_empty() && before.iter().any(|part| rescales(part.model.as_ref())) {
+    if !report.tables.is_empty() && before.iter().any(|part| rescales(part.model)) {
         report.notes.push(
             "numbers were standardised before this step: its tables are in standard deviations"
                 .to_string(),
@@ -449,8 +450,8 @@ impl Model for PipelineModel {
     fn attributes(&self) -> Vec<(&'static str, Node)> {
         self.last().map(Model::attributes).unwrap_or_default()
     }
-    fn report(&self) -> Option<Answer> {
-        steps_report(&self.parts)
+    fn report(&self, names: &Names) -> Option<Answer> {
+        steps_report(&self.parts(&names.schema, &[]).ok()?, names)
     }
     fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
         let no_rows = Matrix::zeros(0, schema.len());
@@ -674,10 +675,12 @@ mod tests {
             (0..20).map(|i| i as f64).collect(),
         );
         let scaled = Pipeline::default().then("scale", StandardScaler::default());
-        let report = scaled.then("ridge", Ridge::default()).fit(&rows.view()).unwrap().report();
+        let names = Names::new(rows.x.schema(), &[]);
+        let scaled = scaled.then("ridge", Ridge::default()).fit(&rows.view()).unwrap();
+        let report = scaled.report(&names);
         assert!(report.unwrap().notes.iter().any(|note| note.contains("standard deviations")));
         let plain = Pipeline::default().then("ridge", Ridge::default());
-        let report = plain.fit(&rows.view()).unwrap().report().unwrap();
+        let report = plain.fit(&rows.view()).unwrap().report(&names).unwrap();
         assert!(report.notes.iter().all(|note| !note.contains("standard deviations")));
     }
 

@@ -65,16 +65,20 @@ pub enum RidgeSolver {
 
 /// A fitted [`Ridge`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct RidgeModel {
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Effective degrees of freedom of each output, with the intercept's; none above 1000 columns
     /// and with `positive`.
+    #[shape(outputs)]
     pub effective_df: Option<Vec<f64>>,
-    names: Vec<String>,
     alpha: Vec<f64>,
     converged: bool,
 }
@@ -133,7 +137,6 @@ impl FitBy<LeastSquares> for Ridge {
             coef: solution.coef,
             intercept: solution.intercept,
             effective_df: solution.freedom,
-            names: solution.names,
             alpha: self.strengths().to_vec(),
             converged: solution.converged,
         })
@@ -141,18 +144,7 @@ impl FitBy<LeastSquares> for Ridge {
 }
 
 impl RidgeModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let lengths = self.intercept.len() == outputs && self.names.len() == d && outputs > 0;
-        let counted = self.effective_df.as_ref().is_none_or(|df| df.len() == outputs);
-        match finite && lengths && counted {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Ridge regression");
         for t in 0..self.coef.nrows() {
             let title = match self.coef.nrows() {
@@ -160,7 +152,7 @@ impl RidgeModel {
                 _ => format!("Output {}", t + 1),
             };
             let intercept = Some(self.intercept[t]);
-            report.tables.push(without_tests(&title, intercept, &self.names, self.coef.row(t)));
+            report.tables.push(without_tests(&title, intercept, &names.columns, self.coef.row(t)));
         }
         if let [alpha] = self.alpha[..] {
             report.push("alpha", alpha);

@@ -54,7 +54,10 @@ pub struct KNeighborsRegressorModel {
     /// The distance in use.
     pub effective_metric: String,
     /// Number of training rows.
+    #[shape(rows)]
     pub n_samples_fit: usize,
+    #[shape(rows, outputs)]
+    #[finite]
     targets: Matrix,
     neighborhood: Neighborhood,
 }
@@ -105,11 +108,8 @@ impl Estimator for KNeighborsRegressor {
 impl KNeighborsRegressorModel {
     fn validate(&self) -> Result<()> {
         let index = &self.neighborhood.index;
-        let good = self.effective_metric == index.metric().name()
-            && self.n_samples_fit == index.nrows()
-            && self.targets.nrows() == index.nrows()
-            && self.targets.ncols() > 0
-            && self.targets.as_slice().iter().all(|y| y.is_finite());
+        let good =
+            self.effective_metric == index.metric().name() && self.n_samples_fit == index.nrows();
         if good { Ok(()) } else { Err(invalid("targets of training rows")) }
     }
 

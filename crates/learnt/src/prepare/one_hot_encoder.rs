@@ -58,10 +58,12 @@ pub enum HandleUnknown {
 
 /// A fitted [`OneHotEncoder`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate, attributes = shown)]
+#[model(transformer, attributes = shown)]
 pub struct OneHotEncoderModel {
     /// The categories of each column.
+    #[shape(columns)]
     pub categories: Vec<Counts>,
+    #[shape(columns)]
     columns: Vec<Column>,
     drop: Drop,
     handle_unknown: HandleUnknown,
@@ -92,13 +94,6 @@ impl OnePass<TableCounts> for OneHotEncoder {
 }
 
 impl OneHotEncoderModel {
-    fn validate(&self) -> Result<()> {
-        if self.columns.len() != self.categories.len() {
-            return Err(learnt_core::persist::invalid("categories and columns differ"));
-        }
-        self.categories.iter().try_for_each(Counts::validate)
-    }
-
     fn shown(&self) -> Vec<(&'static str, Node)> {
         vec![("categories", shown_categories(&self.categories))]
     }

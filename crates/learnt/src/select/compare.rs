@@ -8,9 +8,10 @@
 
 use super::cross_validate::{CrossValidation, Entrant, cross_validate_all};
 use super::folds::{Split, Splitter};
+use crate::charts::comparison::intervals;
 use crate::metrics::{Metric, Task};
+use learnt_core::chart::Chart;
 use learnt_core::context::Progress;
-use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
 use learnt_core::stats::summary;
@@ -103,7 +104,7 @@ pub fn compare(
     }
     let mut candidates = candidates.to_vec();
     if !candidates.iter().any(is_baseline) {
-        candidates.extend(baseline(Task::of(data))?);
+        candidates.extend(baseline(Task::of(data)));
     }
     let splits: Vec<Split> = splitter.splits(data, run)?.collect();
     let checked: Vec<Result<()>> = candidates.iter().map(check).collect();
@@ -148,18 +149,19 @@ fn check(candidate: &Candidate) -> Result<()> {
 }
 
 fn is_baseline(candidate: &Candidate) -> bool {
-    candidate.learner.about().module() == "dummy"
+    candidate.learner.about().baseline
 }
 
-fn baseline(task: Task) -> Result<Option<Candidate>> {
-    let learner = match task {
-        Task::Classification => "dummy.DummyClassifier",
-        Task::Regression => "dummy.DummyRegressor",
-        Task::Unsupervised => return Ok(None),
+/// The registry's baseline for a task.
+fn baseline(task: Task) -> Option<Candidate> {
+    let fits = |roles: Roles| match task {
+        Task::Classification => roles.classifier,
+        Task::Regression => roles.regressor,
+        Task::Unsupervised => false,
     };
-    let spec = LearnerSpec { learner: learner.to_string(), params: Vec::new() };
-    let learner = crate::build(&spec)?;
-    Ok(Some(Candidate { name: "baseline".to_string(), preparation: None, complexity: 0, learner }))
+    let entry = crate::entries().find(|entry| entry.about.baseline && fits(entry.about.roles))?;
+    let learner = (entry.build)();
+    Some(Candidate { name: "baseline".to_string(), preparation: None, complexity: 0, learner })
 }
 
 /// Sorts the rows, tests them against the best and finds the simplest good one.
@@ -261,7 +263,26 @@ impl Comparison {
             notes.push(format!("simplest within one standard error of the best: {name}"));
         }
         let title = format!("comparison by {}", self.metrics[0].name);
-        Answer { title, tables: vec![table], notes, ..Answer::default() }
+        Answer {
+            title,
+            tables: vec![table],
+            charts: vec![self.chart()],
+            notes,
+            ..Answer::default()
+        }
+    }
+}
+
+impl Comparison {
+    /// Means of the first metric with their standard errors.
+    pub fn chart(&self) -> Chart {
+        let rows: Vec<(&Row, f64)> =
+            self.rows.iter().filter_map(|row| Some((row, row.mean(0)?))).collect();
+        let names: Vec<String> = rows.iter().map(|(row, _)| row.name.clone()).collect();
+        let means: Vec<f64> = rows.iter().map(|(_, mean)| *mean).collect();
+        let errors: Vec<f64> =
+            rows.iter().map(|(row, _)| row.standard_error(0).unwrap_or(0.0)).collect();
+        intervals(self.metrics[0].name, &names, &means, &errors)
     }
 }
 

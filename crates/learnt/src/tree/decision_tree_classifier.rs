@@ -211,7 +211,7 @@ impl DecisionTreeClassifierModel {
         format!("{name} ({})", number(shares[best]))
     }
 
-    fn report(&self) -> Answer {
+    fn report(&self, _: &Names) -> Answer {
         let importances = &self.feature_importances;
         text::report("Decision tree", &self.tree, &self.schema, importances, |n| self.label(n))
     }

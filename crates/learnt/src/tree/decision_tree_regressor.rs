@@ -221,7 +221,7 @@ impl DecisionTreeRegressorModel {
         values.join(", ")
     }
 
-    fn report(&self) -> Answer {
+    fn report(&self, _: &Names) -> Answer {
         let importances = &self.feature_importances;
         text::report("Regression tree", &self.tree, &self.schema, importances, |n| self.label(n))
     }

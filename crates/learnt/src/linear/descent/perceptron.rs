@@ -17,7 +17,6 @@ use super::loss::Loss;
 use super::options::{DescentPenalty, LearningRate};
 use super::pocket;
 use crate::linear::ClassWeight;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// Perceptron: a linear classifier that is updated at each misclassified row.
@@ -138,11 +137,15 @@ pub enum PerceptronRate {
 
 /// A fitted [`Perceptron`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged)]
 pub struct PerceptronModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(lines, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(lines)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made, the clean one included; the most of any class.
     pub n_iter: usize,
@@ -152,10 +155,9 @@ pub struct PerceptronModel {
     pub updates: u64,
     /// Whether the last pass of every class had no mistake.
     pub separated: bool,
-    names: Vec<String>,
-    classes: Vec<String>,
     zero_is: ZeroIs,
     converged: bool,
+    #[shape(lines, columns)]
     lines: Vec<Line>,
 }
 
@@ -295,7 +297,6 @@ impl Perceptron {
         let separated = ended.iter().all(|end| end.clean);
         let lines: Vec<Line> = ended.into_iter().map(|end| end.line).collect();
         let (coef, intercept) = classes::gathered(&lines, &plan, x.ncols());
-        let (names, classes) = classes::names_of(data, rows.classes);
         Ok(PerceptronModel {
             coef,
             intercept,
@@ -303,8 +304,6 @@ impl Perceptron {
             t: 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0),
             updates: lines.iter().map(|line| line.updates).sum(),
             separated,
-            names,
-            classes,
             zero_is: self.zero_is,
             converged,
             lines,
@@ -329,16 +328,9 @@ impl Classifier for PerceptronModel {
 }
 
 impl PerceptronModel {
-    fn validate(&self) -> Result<()> {
-        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
-            && self.lines.len() == self.coef.nrows()
-            && self.lines.iter().all(|line| line.fits(self.names.len()));
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("Perceptron, {} passes, {} updates", self.n_iter, self.updates);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

@@ -102,17 +102,20 @@ pub struct SGDClassifier {
 #[model(classifier, validate = validate, report = table, converged = converged)]
 pub struct SGDClassifierModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(lines, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(lines)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made, the most of any class.
     pub n_iter: usize,
     /// Steps made plus one.
     pub t: u64,
     loss: ClassLoss,
-    names: Vec<String>,
-    classes: Vec<String>,
     converged: bool,
+    #[shape(steps, columns)]
     lines: Vec<Line>,
 }
 
@@ -257,20 +260,9 @@ impl SGDClassifier {
         if together {
             (coef, intercept) = softmax::difference(&coef, &intercept);
         }
-        let (names, classes) = classes::names_of(data, rows.classes);
         let t = 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0);
         let loss = self.loss;
-        Ok(SGDClassifierModel {
-            coef,
-            intercept,
-            n_iter,
-            t,
-            loss,
-            names,
-            classes,
-            converged,
-            lines,
-        })
+        Ok(SGDClassifierModel { coef, intercept, n_iter, t, loss, converged, lines })
     }
 }
 
@@ -286,7 +278,7 @@ impl Classifier for SGDClassifierModel {
                 .hint("choose loss='log_loss', 'modified_huber' or 'multinomial'"));
         }
         let margins = self.decision_scores_in(x, run)?;
-        let mut out = Matrix::zeros(x.nrows(), self.classes.len());
+        let mut out = Matrix::zeros(x.nrows(), classes::count_of(self.coef.nrows()));
         for (i, scores) in margins.rows().enumerate() {
             fill_probabilities(self.loss, scores, out.row_mut(i));
         }
@@ -333,18 +325,18 @@ fn fill_probabilities(loss: ClassLoss, scores: &[f64], out: &mut [f64]) {
 impl SGDClassifierModel {
     fn validate(&self) -> Result<()> {
         let wanted = match self.loss {
-            ClassLoss::Multinomial => self.classes.len(),
+            ClassLoss::Multinomial => classes::count_of(self.coef.nrows()),
             _ => self.coef.nrows(),
         };
-        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
-            && self.lines.len() == wanted
-            && self.lines.iter().all(|line| line.fits(self.names.len()));
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+        match self.lines.len() == wanted {
+            true => Ok(()),
+            false => Err(invalid("weights do not fit the classes")),
+        }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD classifier, loss {}, {} passes", self.loss, self.n_iter);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

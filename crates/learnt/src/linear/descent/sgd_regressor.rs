@@ -15,7 +15,6 @@ use super::line::{Line, Plan, Task};
 use super::loss::{Loss, RealLoss};
 use super::options::{Average, DescentPenalty, LearningRate};
 use learnt_core::linalg::linear_predict;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// Linear regression trained by stochastic gradient descent (SGD), also on more rows later.
@@ -96,18 +95,22 @@ pub struct SGDRegressor {
 
 /// A fitted [`SGDRegressor`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = table, converged = converged)]
+#[model(regressor, report = table, converged = converged)]
 pub struct SGDRegressorModel {
     /// Weights (1 × n_features).
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; 0 without one.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made.
     pub n_iter: usize,
     /// Steps made plus one.
     pub t: u64,
-    names: Vec<String>,
     converged: bool,
+    #[shape(columns)]
     line: Line,
 }
 
@@ -245,7 +248,6 @@ impl SGDRegressor {
             intercept,
             n_iter: ended.n_iter,
             t: line.steps + 1,
-            names: data.x.schema().names().map(str::to_string).collect(),
             converged: ended.converged,
             line,
         })
@@ -259,18 +261,9 @@ impl Regressor for SGDRegressorModel {
 }
 
 impl SGDRegressorModel {
-    fn validate(&self) -> Result<()> {
-        let fits = self.coef.nrows() == 1
-            && self.coef.ncols() == self.names.len()
-            && self.intercept.len() == 1
-            && self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite())
-            && self.line.fits(self.names.len());
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the columns")) }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD regression, {} passes", self.n_iter);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &[])
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 
