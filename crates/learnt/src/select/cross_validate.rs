@@ -112,7 +112,7 @@ fn fit_and_score(
     let predictions = Predictions::of(model.as_ref(), &test.x.frame(), run)?;
     let view = test.view();
     let outcome = predictions.with_truth(&view);
-    let scores = metrics.iter().map(|metric| (metric.score)(&outcome, run)).collect();
+    let scores = metrics.iter().map(|metric| metric.score(&outcome, run)).collect();
     Ok(Scored {
         scores,
         fit_seconds: (fitted - start).as_secs_f64(),
