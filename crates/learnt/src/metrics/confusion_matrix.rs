@@ -2,7 +2,8 @@
 
 use super::{Predicted, class_positions};
 use learnt_core::answer::DatumType;
-use learnt_core::chart::{Chart, Mark, Panel};
+use crate::charts::classification;
+use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
 
 /// Confusion matrix: how often each class is predicted as each other.
@@ -95,17 +96,7 @@ impl Function for ConfusionMatrix {
     }
 
     fn chart(&self, found: &Confusion) -> Option<Chart> {
-        let matrix = found.value.matrix();
-        let cells = (0..matrix.nrows()).flat_map(|i| (0..matrix.ncols()).map(move |j| (i, j)));
-        let (x, y): (Vec<f64>, Vec<f64>) = cells.map(|(i, j)| (j as f64, i as f64)).unzip();
-        let values = matrix.as_slice().to_vec();
-        let texts = values.iter().map(|&value| learnt_core::answer::number(value)).collect();
-        let panel = Panel::new("predicted", "actual")
-            .categories_x(found.classes.clone())
-            .categories_y(found.classes.clone())
-            .mark(Mark::cells("", x.clone(), y.clone(), values))
-            .mark(Mark::texts(x, y, texts));
-        Some(Chart::new("Confusion matrix", "Predicted against actual classes.").panel(panel))
+        Some(classification::confusion(found.value.matrix(), &found.classes))
     }
 }
 

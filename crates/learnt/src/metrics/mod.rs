@@ -68,7 +68,7 @@ pub use regression::{
     SumSquaredError,
 };
 pub use residuals::Residuals;
-pub use roc_curve::{Auc, Curve, MultiClass, RocAucScore, RocCurve, RocPoints};
+pub use roc_curve::{Auc, CurvePoints, MultiClass, RocAucScore, RocCurve, RocPoints};
 
 use learnt_core::answer::DatumType;
 use learnt_core::prelude::*;

@@ -7,6 +7,7 @@ use super::precision_recall::Average;
 use super::ranking::Steps;
 use super::roc_curve::one_against_rest;
 use super::{Ranked, Score, undefined, undefined_or};
+use crate::charts::classification::{self, Curve};
 use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::function::{Scorer, Task};
 use learnt_core::prelude::*;
@@ -63,12 +64,14 @@ impl Function for PrecisionRecallCurve {
     }
 
     fn chart(&self, found: &PrecisionRecallPoints) -> Option<Chart> {
-        let panel = Panel::new("recall", "precision")
-            .range_x(0.0, 1.0)
-            .range_y(0.0, 1.0)
-            .mark(Mark::line("precision", found.recall.clone(), found.precision.clone()));
-        let text = "Precision against recall as the threshold falls.";
-        Some(Chart::new("Precision and recall", text).panel(panel))
+        let steps = found.recall.windows(2).zip(&found.precision);
+        let curve = Curve {
+            class: String::new(),
+            x: found.recall.clone(),
+            y: found.precision.clone(),
+            sum: steps.map(|(recall, precision)| (recall[0] - recall[1]) * precision).sum(),
+        };
+        Some(classification::precision_recall(&[curve]))
     }
 }
 

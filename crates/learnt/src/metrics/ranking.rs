@@ -120,7 +120,7 @@ impl Steps {
     }
 
     /// The totals, if neither is 0; a lenient run goes on with a warning.
-    pub(super) fn both_classes(&self, score: &str, run: &Context) -> Result<(f64, f64)> {
+    pub fn both_classes(&self, score: &str, run: &Context) -> Result<(f64, f64)> {
         let (hits, misses) = self.totals();
         if hits > 0.0 && misses > 0.0 {
             return Ok((hits, misses));
@@ -137,7 +137,7 @@ impl Steps {
     }
 
     /// Area under the true against the false positives, by trapezoids.
-    pub(super) fn area(&self) -> f64 {
+    pub fn area(&self) -> f64 {
         let (mut area, mut last_hits, mut last_misses) = (0.0, 0.0, 0.0);
         for (&t, &f) in self.true_positives.iter().zip(&self.false_positives) {
             area += (f - last_misses) * (t + last_hits) / 2.0;
@@ -147,7 +147,7 @@ impl Steps {
     }
 
     /// Σ (R_n - R_{n-1}) P_n; 0 without positives.
-    pub(super) fn average_precision(&self) -> f64 {
+    pub fn average_precision(&self) -> f64 {
         let (hits, _) = self.totals();
         let mut last = 0.0;
         let steps = self.true_positives.iter().zip(&self.false_positives).map(|(&t, &f)| {

@@ -10,7 +10,8 @@
 use super::precision_recall::Average;
 use super::ranking::{Steps, column_of};
 use super::{Ranked, Score, class_of, position, weighted_mean};
-use learnt_core::chart::{Chart, Mark, Panel};
+use crate::charts::classification::{self, Curve};
+use learnt_core::chart::Chart;
 use learnt_core::function::{Scorer, Task};
 use learnt_core::prelude::*;
 
@@ -68,15 +69,13 @@ impl Function for RocCurve {
     }
 
     fn chart(&self, found: &RocPoints) -> Option<Chart> {
-        let panel = Panel::new("false positive rate", "true positive rate")
-            .range_x(0.0, 1.0)
-            .range_y(0.0, 1.0)
-            .mark(Mark::line("chance", vec![0.0, 1.0], vec![0.0, 1.0]).muted().dashed())
-            .mark(Mark::line("ROC", found.fpr.clone(), found.tpr.clone()));
-        let area = trapezoids(&found.fpr, &found.tpr);
-        let note = format!("area {}", learnt_core::answer::number(area));
-        let text = "True against false positive rate as the threshold falls.";
-        Some(Chart::new("ROC curve", text).panel(panel).note(note))
+        let curve = Curve {
+            class: String::new(),
+            x: found.fpr.clone(),
+            y: found.tpr.clone(),
+            sum: trapezoids(&found.fpr, &found.tpr),
+        };
+        Some(classification::roc(&[curve]))
     }
 }
 
@@ -86,7 +85,7 @@ pub struct Auc {}
 
 /// Points of a curve.
 #[derive(Inputs, Clone, Copy)]
-pub struct Curve<'a> {
+pub struct CurvePoints<'a> {
     /// Rising or falling numbers.
     pub x: &'a [f64],
     /// The height at each.
@@ -94,11 +93,11 @@ pub struct Curve<'a> {
 }
 
 impl Function for Auc {
-    type Inputs<'a> = Curve<'a>;
+    type Inputs<'a> = CurvePoints<'a>;
     type Output = f64;
     const ABOUT: &'static Callable = &Callable::new("metrics.auc", FunctionKind::Metric);
 
-    fn call(&self, given: Curve, _run: &Context) -> Result<f64> {
+    fn call(&self, given: CurvePoints, _run: &Context) -> Result<f64> {
         if given.x.len() < 2 {
             return Err(Error::new(Code::TooFew, "an area needs at least two points"));
         }
