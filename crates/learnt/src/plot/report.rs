@@ -34,7 +34,7 @@ fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Answer> {
     let outcome = predictions.with_truth(data);
     let mut table = Columns::new("", &["metric", "value"]);
     for metric in metrics::usual(Task::of(data)) {
-        let cell = match (metric.score)(&outcome, run) {
+        let cell = match metric.score(&outcome, run) {
             Ok(value) => Cell::Number(value),
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             Err(error) => Cell::Empty(error.message().to_string()),
