@@ -1,6 +1,7 @@
 //! `cargo xtask gen`: everything that is written from the registry. The Python classes, their
 //! stubs, the reference pages and `registry.json`.
 
+mod datasets;
 mod functions;
 mod python;
 mod reference;
