@@ -195,7 +195,11 @@ class BaseEstimator(Tagged, Parameters):
         if kept is not None:
             return kept
         labels, losses = self._model.labels(), self._model.loss_curve()
-        out = {} if labels is None else {"labels": labels}
+        names = [a["name"] for a in self._facts()["attributes"] if not a["stored"]]
+        found = self._model.attributes() if names else {}
+        out = {name: found[name] for name in names if name in found}
+        if labels is not None:
+            out["labels"] = labels
         if losses:
             out["loss_curve"] = losses
         return out
@@ -547,11 +551,6 @@ class Composite(Scored, BaseEstimator):
             "target": target,
         }
 
-    @property
-    def named_steps(self):
-        """The steps by name, as they were given."""
-        return dict(self.steps)
-
     def _seed(self):
         """Its own seed, else one made from the seeds of its steps where they have any."""
         nested = {k: v for k, v in self.get_params().items() if k.endswith("__random_state")}
@@ -591,7 +590,11 @@ def load(path):
 
 def from_bytes(data):
     """The fitted learner in the bytes of a model file."""
-    model = _native.Model.from_bytes(data)
+    return from_model(_native.Model.from_bytes(data))
+
+
+def from_model(model):
+    """The fitted learner of a native model."""
     history = model.history()
     estimator = build(history["path"], history["params"])
     names, _ = history["columns"]

@@ -56,6 +56,9 @@ pub(crate) fn command() -> Command {
                         .arg(out_flag("Save the model to this file"))
                         .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there"))
                         .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
+                        .arg(Arg::new("checkpoint").long("checkpoint").value_name("DIR").requires("stream").help("Keep where the fit is in this folder, so that it can go on if it is killed"))
+                        .arg(Arg::new("checkpoint-every").long("checkpoint-every").value_name("SECONDS").requires("checkpoint").value_parser(clap::value_parser!(f64)).help("Time between checkpoints inside a pass over the data; 5 by default"))
+                        .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
                         .arg(flag("strict", "Exit with 5 if the fit did not converge"))
                         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
                         .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
@@ -158,11 +161,9 @@ fn with_data(command: Command) -> Command {
                 .help("A file, the name of a bundled set, or - for standard input"),
         )
         .arg(
-            Arg::new("target")
-                .long("target")
-                .short('t')
-                .value_name("COLUMN")
-                .help("The column to predict"),
+            Arg::new("target").long("target").short('t').value_name("COLUMN").help(
+                "The column to predict; several with commas, for learners of several outputs",
+            ),
         )
         .arg(text("task", "TASK", "What to make of the target: classify or regress"))
         .arg(text("weight", "COLUMN", "The column with row weights"))
@@ -303,14 +304,18 @@ fn formula_flag() -> Arg {
 }
 
 fn preparation(command: Command) -> Command {
-    command.arg(flag("no-prepare", "Add no preparation in front of the learner")).arg(
-        Arg::new("impute")
-            .long("impute")
-            .value_name("HOW")
-            .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])
-            .default_value("auto")
-            .help("What to do with missing values that the learner cannot take"),
-    )
+    let scale = "Put numbers on one scale (standardise them) in front of the learner";
+    command
+        .arg(flag("no-prepare", "Add no preparation in front of the learner"))
+        .arg(flag("scale", scale))
+        .arg(
+            Arg::new("impute")
+                .long("impute")
+                .value_name("HOW")
+                .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])
+                .default_value("auto")
+                .help("What to do with missing values that the learner cannot take"),
+        )
 }
 
 /// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.
@@ -399,6 +404,8 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
         .arg(out_flag("Write to this file instead; the ending chooses the form"));
     if !entry.inputs.is_empty() || entry.about.kind == FunctionKind::Split {
         command = with_data(command).mut_arg("data", |arg| arg.required(false));
+    } else {
+        command = command.arg(flag("all", "Show every row of a long table"));
     }
     for input in entry.inputs {
         let long = input.name.replace('_', "-").to_lowercase();

@@ -12,9 +12,11 @@ pub use roles::{
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, Label, Schema};
 use crate::error::{Code, Error, Result};
+use crate::names::Names;
 use crate::params::Params;
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
 use crate::rounds::{self, Job};
@@ -59,7 +61,7 @@ pub trait Estimator: Params + Default + Clone {
     ) -> Result<Self::Model> {
         let message = format!("{} cannot go on training with more rows", Self::ABOUT.name());
         Err(Error::unsupported(message)
-            .hint("fit it on all rows at once, or take SGDClassifier, SGDRegressor or GaussianNB"))
+            .hint("fit it on all rows at once, or take one that `learnt list learners` says takes updates"))
     }
 
     /// Checks, then goes on training, in the given run. Rows of weight zero are left out.
@@ -141,7 +143,7 @@ pub trait Model: Any + Debug + Send + Sync {
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.
-    fn report(&self) -> Option<Answer> {
+    fn report(&self, _names: &Names) -> Option<Answer> {
         None
     }
     /// Questions beyond prediction that [`Model::answer`] takes.
@@ -151,6 +153,10 @@ pub trait Model: Any + Debug + Send + Sync {
     /// The answer to one of its questions.
     fn answer(&self, asked: &Asked) -> Result<Answer> {
         Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
+    }
+    /// The fitted learners inside; `schema` and `classes` are those of the whole.
+    fn parts(&self, _schema: &Schema, _classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        Ok(Vec::new())
     }
     /// The stored form.
     fn stored(&self) -> Node;
@@ -243,6 +249,8 @@ pub struct Entry {
     pub decode: fn(&Node, u32) -> Result<Box<dyn Model>>,
     /// Names and texts of the model's attributes.
     pub attributes: fn() -> &'static [(&'static str, &'static str)],
+    /// Names of the attributes that a model file does not hold.
+    pub transient: fn() -> &'static [&'static str],
     /// Questions that its models answer.
     pub questions: fn() -> &'static [Question],
 }
@@ -253,6 +261,8 @@ pub trait Described {
     const FIELDS: &'static [(&'static str, &'static str)];
     /// The version of the stored form that this build writes.
     const VERSION: u32;
+    /// Names of the fields that are not stored: what the fit gave about its training rows.
+    const TRANSIENT: &'static [&'static str] = &[];
     /// Questions that the model answers.
     const QUESTIONS: &'static [Question] = &[];
 }
@@ -277,6 +287,7 @@ where
             Ok(Box::new(E::Model::from_node(node)?))
         },
         attributes: || <E::Model as Described>::FIELDS,
+        transient: || <E::Model as Described>::TRANSIENT,
         questions: || <E::Model as Described>::QUESTIONS,
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let options = Options::read(input)?;
     let attributes = public_fields(&fields)?;
 
-    let stored = stored::struct_impl(input, &fields, options.validate.as_ref());
+    let stored = stored::struct_impl(input, &fields, options.validate.as_ref())?;
     let model = model_impl(input, &options, &attributes, &fields);
     let described = described_impl(input, &options, &attributes);
     Ok(quote!(#stored #model #described))
@@ -31,6 +31,7 @@ struct Options {
     converged: Option<Ident>,
     attributes: Option<Ident>,
     questions: Option<Ident>,
+    parts: Option<Ident>,
     accepts: Option<Ident>,
 }
 
@@ -45,6 +46,7 @@ impl Options {
             "attributes" => once(&mut options.attributes, name(meta)?, meta),
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
+            "parts" => once(&mut options.parts, name(meta)?, meta),
             role if !role.is_empty() && !meta.input.peek(Token![=]) => {
                 let word = meta.path.require_ident()?.clone();
                 match options.roles.insert(role.to_string(), word) {
@@ -54,7 +56,8 @@ impl Options {
             }
             _ => Err(unknown_item(
                 meta,
-                "the roles, version, validate, report, converged, attributes, questions, accepts",
+                "the roles, version, validate, report, converged, attributes, questions, accepts, \
+                 parts",
             )),
         })?;
         Ok(options)
@@ -67,6 +70,7 @@ fn version(literal: LitInt) -> Result<LitInt> {
 
 /// A public field as users see it.
 struct Attribute<'a> {
+    transient: bool,
     ident: &'a Option<Ident>,
     ty: &'a Type,
     name: String,
@@ -89,11 +93,11 @@ fn public_fields<'a>(fields: &[&'a Field]) -> Result<Vec<Attribute<'a>>> {
 }
 
 fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
-    let mut hidden = false;
+    let (mut hidden, mut transient) = (false, false);
     let mut given: Option<LitStr> = None;
     items(&field.attrs, "model", |item, meta| match item {
         "hidden" => flag(&mut hidden, meta),
-        "transient" => Ok(()),
+        "transient" => flag(&mut transient, meta),
         "name" => once(&mut given, text(meta)?, meta),
         _ => Err(unknown_item(meta, "name, hidden, transient")),
     })?;
@@ -102,6 +106,7 @@ fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
         Some(given) if hidden || !public => fail(given, "a field that is not shown needs no name"),
         _ if hidden || !public => Ok(None),
         given => Ok(Some(Attribute {
+            transient,
             ident: &field.ident,
             ty: &field.ty,
             name: given.map_or_else(|| field_name(field), |given| given.value()),
@@ -123,6 +128,7 @@ fn model_impl(
     let report = options.report.as_ref().map(report_fn);
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
     let questions = options.questions.as_ref().map(|_| questions_fns());
+    let parts = options.parts.as_ref().map(parts_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
     quote! {
         #[automatically_derived]
@@ -142,6 +148,7 @@ fn model_impl(
             }
             #converged
             #questions
+            #parts
             #accepts
         }
     }
@@ -158,6 +165,18 @@ fn questions_fns() -> TokenStream {
             asked: &::learnt_core::question::Asked,
         ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
+        }
+    }
+}
+
+fn parts_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn parts(
+            &self,
+            schema: &::learnt_core::data::Schema,
+            classes: &[::learnt_core::data::Label],
+        ) -> ::learnt_core::error::Result<::std::vec::Vec<::learnt_core::part::FittedPart<'_>>> {
+            self.#method(schema, classes)
         }
     }
 }
@@ -189,16 +208,34 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
     if let Some(method) = &options.attributes {
         return quote!(self.#method());
     }
-    let pairs = attributes.iter().map(|Attribute { ident, ty, name, .. }| {
-        quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)))
+    let pair = |Attribute { ident, ty, name, .. }: &Attribute| quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)));
+    let pairs = attributes.iter().filter(|attribute| !attribute.transient).map(pair);
+    if attributes.iter().all(|attribute| !attribute.transient) {
+        return quote!(::std::vec![#(#pairs),*]);
+    }
+    // What a model file does not hold is no attribute of a model that was read from one.
+    let others = attributes.iter().filter(|attribute| attribute.transient).map(|attribute| {
+        let (ident, ty, pair) = (attribute.ident, attribute.ty, pair(attribute));
+        quote! {
+            if self.#ident != <#ty as ::core::default::Default>::default() {
+                attributes.push(#pair);
+            }
+        }
     });
-    quote!(::std::vec![#(#pairs),*])
+    quote! {
+        let mut attributes = ::std::vec![#(#pairs),*];
+        #(#others)*
+        attributes
+    }
 }
 
 fn report_fn(method: &Ident) -> TokenStream {
     quote! {
-        fn report(&self) -> ::core::option::Option<::learnt_core::answer::Answer> {
-            ::core::option::Option::Some(self.#method())
+        fn report(
+            &self,
+            names: &::learnt_core::names::Names,
+        ) -> ::core::option::Option<::learnt_core::answer::Answer> {
+            ::core::option::Option::Some(self.#method(names))
         }
     }
 }
@@ -219,6 +256,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let pairs = attributes.iter().map(|Attribute { name, doc, .. }| quote!((#name, #doc)));
+    let transient = attributes.iter().filter(|a| a.transient).map(|attribute| &attribute.name);
     let questions = options
         .questions
         .as_ref()
@@ -231,6 +269,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
         {
             const FIELDS: &'static [(&'static str, &'static str)] = &[#(#pairs),*];
             const VERSION: u32 = #version;
+            const TRANSIENT: &'static [&'static str] = &[#(#transient),*];
             #questions
         }
     }
@@ -264,7 +303,7 @@ mod tests {
             )]),
             quote!(node.only("M", &["centers", "secret", "done"])?;),
             quote!(fn as_regressor),
-            quote!(Some(self.table())),
+            quote!(Some(self.table(names))),
             quote!(
                 fn converged(&self) -> bool {
                     self.done

@@ -47,6 +47,15 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// The fitted learners inside, each with its name and as a model of its own.
+    fn parts(&self, py: Python<'_>) -> PyResult<Vec<(String, Model)>> {
+        let all = interrupt::run_short(py, |_| {
+            let parts = learnt::parts(&self.trained)?;
+            Ok(parts.into_iter().map(|part| (part.name, Model::new(part.value))).collect())
+        })?;
+        Ok(all.value)
+    }
+
     /// Writes a model file: afterwards the path holds the old bytes or the new.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         interrupt::run_short(py, |_| self.trained.save(&path)).map(drop)
@@ -165,7 +174,7 @@ impl Model {
 
     /// The report, if the model has one.
     fn report(&self) -> Option<Answer> {
-        self.trained.model.report().map(Answer)
+        self.trained.report().map(Answer)
     }
 
     /// The answer to a question. `y` holds numbers, or codes of classes.

@@ -3,21 +3,34 @@
 //! A function is one file with a struct of parameters and one line in its family's `FUNCTIONS`; the
 //! command line and Python see it through this list alone.
 
-use crate::{algebra, datasets, metrics, prepare, select, statistics, theory, tree};
+use crate::{
+    algebra, datasets, discriminant, linear, metrics, prepare, select, statistics, theory, tree,
+};
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
 
 /// Every function, family by family.
-pub const FUNCTIONS: &[&[&[FunctionEntry]]] = &[
-    &[metrics::FUNCTIONS, theory::FUNCTIONS, tree::FUNCTIONS, datasets::FUNCTIONS],
-    &[prepare::FUNCTIONS, algebra::FUNCTIONS],
-    select::FUNCTIONS,
-    statistics::FUNCTIONS,
+pub const FUNCTIONS: &[&[FunctionEntry]] = &[
+    metrics::FUNCTIONS,
+    linear::analyses::FUNCTIONS,
+    discriminant::FUNCTIONS,
+    theory::FUNCTIONS,
+    tree::FUNCTIONS,
+    datasets::FUNCTIONS,
+    prepare::FUNCTIONS,
+    algebra::FUNCTIONS,
+    select::SPLITTERS,
+    select::SAMPLES,
+    statistics::DISTRIBUTIONS,
+    statistics::SAMPLING,
+    statistics::SUMMARIES,
+    statistics::RESIDUAL_TESTS,
+    statistics::SPECIAL_FUNCTIONS,
 ];
 
 /// All functions.
 pub fn functions() -> impl Iterator<Item = &'static FunctionEntry> {
-    FUNCTIONS.iter().flat_map(|families| families.iter()).flat_map(|family| family.iter())
+    FUNCTIONS.iter().flat_map(|family| family.iter())
 }
 
 /// The functions of one kind.

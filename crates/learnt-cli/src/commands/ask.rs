@@ -8,7 +8,7 @@ use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns};
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
-use learnt::params::Value;
+use learnt::params::{ParamSpec, Value};
 use learnt::question::{Needs, Question};
 use learnt::trained::Trained;
 use serde_json::json;
@@ -59,8 +59,8 @@ fn list(call: &Call, trained: &Trained) -> Result<ExitCode> {
             .hint("`learnt summary` shows what it learnt"));
     }
     let arguments = |question: &Question| -> String {
-        let one = |a: &learnt::question::Argument| format!("{}={}", a.name, a.default);
-        question.arguments.iter().map(one).collect::<Vec<_>>().join(" ")
+        let one = |spec: &ParamSpec| format!("{}={}", spec.name, spec.default_text());
+        (question.arguments)().specs().iter().map(one).collect::<Vec<_>>().join(" ")
     };
     if call.json {
         let all: Vec<_> = questions

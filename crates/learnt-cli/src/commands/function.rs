@@ -19,6 +19,9 @@ use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Rows of a table that a terminal shows without `--all`.
+const SHOWN: usize = 40;
+
 /// Computes the function and prints or writes its answer.
 pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     let entry = learnt::functions()
@@ -352,7 +355,7 @@ fn show(call: &Call, entry: &FunctionEntry, answer: &Answer) -> Result<ExitCode>
             entry.about.randomness.then_some(call.run.seed()),
             json!({ "function": entry.about.path, "answer": answer.to_json() }),
         ),
-        false => print(&answer.to_text()),
+        false => print(&answer.to_text_within(if call.flag("all") { usize::MAX } else { SHOWN })),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -31,6 +31,11 @@ impl Call<'_> {
         self.args.try_get_one::<String>(name).ok().flatten().map(String::as_str)
     }
 
+    /// The number of an argument.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.args.try_get_one::<f64>(name).ok().flatten().copied()
+    }
+
     /// Whether a flag is set.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.args.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)

@@ -17,21 +17,22 @@ pub(crate) fn run(call: &Call) -> Result<ExitCode> {
     let name = call.text("penalty").unwrap_or_default();
     let supervised = input::supervised(call, input::read(call)?, Some(name))?;
     let data = supervised.data.view();
-    let entry = learner::resolve(name, data.y.as_ref())?;
-    learner::check_task(entry, data.y.as_ref())?;
+    let entry = learner::resolve(name, learner::task_of(&data))?;
+    learner::check_task(entry, learner::task_of(&data))?;
     let missing = learner::has_missing(&data);
-    let found = match learner::preparation(call, entry.about, data.x.schema(), missing)? {
-        None => path(kind, &data, &options, &call.run)?,
-        Some((preparation, said)) => {
-            call.say(&said);
-            let fitted = preparation.fit_any(&Dataset { y: None, ..data }, &call.run)?;
-            let transformer = fitted
-                .as_transformer()
-                .ok_or_else(|| Error::internal("a preparation that transforms nothing"))?;
-            let prepared = transformer.transform_in(&data.x, &call.run)?;
-            path(kind, &Dataset { x: prepared.frame(), ..data }, &options, &call.run)?
-        }
-    };
+    let found =
+        match learner::preparation(call, (entry.build)().as_ref(), data.x.schema(), missing)? {
+            None => path(kind, &data, &options, &call.run)?,
+            Some((preparation, said)) => {
+                call.say(&said);
+                let fitted = preparation.fit_any(&Dataset { y: None, ..data }, &call.run)?;
+                let transformer = fitted
+                    .as_transformer()
+                    .ok_or_else(|| Error::internal("a preparation that transforms nothing"))?;
+                let prepared = transformer.transform_in(&data.x, &call.run)?;
+                path(kind, &Dataset { x: prepared.frame(), ..data }, &options, &call.run)?
+            }
+        };
     show(call, &found)?;
     Ok(ExitCode::from(match call.flag("strict") && !found.converged {
         true => Code::NotConverged.exit_code(),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod checkpoint;
 mod faults;
 mod files;
 mod formula;

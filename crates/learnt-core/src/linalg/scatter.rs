@@ -7,7 +7,7 @@
 use super::{add_gram, add_scaled, mirror_lower, triangle_of};
 use crate::data::{Dataset, MatRef, Matrix};
 use crate::error::Result;
-use crate::rounds::Merge;
+use crate::rounds::{Merge, Summarize};
 use learnt_derive::Stored;
 use pulp::Arch;
 
@@ -87,6 +87,12 @@ fn centre(rows: &mut [f64], data: &Dataset, origin: &[f64], sums: &mut [f64]) {
             *sum += weight * difference;
             *x = root * difference;
         }
+    }
+}
+
+impl Summarize for Scatter {
+    fn of(data: &Dataset) -> Result<Self> {
+        Ok(Scatter::of(data))
     }
 }
 

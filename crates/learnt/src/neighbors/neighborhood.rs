@@ -53,6 +53,31 @@ pub enum MetricName {
     Cosine,
 }
 
+impl MetricName {
+    /// The distance, with this power where it is Minkowski's.
+    pub fn with_power(self, p: f64) -> Metric {
+        match self {
+            MetricName::Minkowski => Metric::minkowski(p),
+            MetricName::Euclidean | MetricName::L2 => Metric::Euclidean,
+            MetricName::Manhattan | MetricName::Cityblock | MetricName::L1 => Metric::Manhattan,
+            MetricName::Chebyshev => Metric::Chebyshev,
+            MetricName::Cosine => Metric::Cosine,
+        }
+    }
+}
+
+impl Algorithm {
+    /// The structure to search a table of this size.
+    pub fn structure(self, metric: Metric, rows: usize, columns: usize) -> Structure {
+        match self {
+            Algorithm::Auto => Structure::suited(metric, rows, columns),
+            Algorithm::Brute => Structure::Brute,
+            Algorithm::KdTree => Structure::KdTree,
+            Algorithm::BallTree => Structure::BallTree,
+        }
+    }
+}
+
 /// The parameters of both learners.
 pub(super) struct Settings {
     pub(super) n_neighbors: usize,
@@ -65,22 +90,13 @@ pub(super) struct Settings {
 
 impl Settings {
     fn metric(&self) -> Metric {
-        match self.metric {
-            MetricName::Minkowski => Metric::minkowski(self.p),
-            MetricName::Euclidean | MetricName::L2 => Metric::Euclidean,
-            MetricName::Manhattan | MetricName::Cityblock | MetricName::L1 => Metric::Manhattan,
-            MetricName::Chebyshev => Metric::Chebyshev,
-            MetricName::Cosine => Metric::Cosine,
-        }
+        self.metric.with_power(self.p)
     }
 
     fn structure(&self, rows: usize, columns: usize) -> Structure {
         match self.algorithm {
             Algorithm::Auto if self.n_neighbors >= rows / 2 => Structure::Brute,
-            Algorithm::Auto => Structure::suited(self.metric(), rows, columns),
-            Algorithm::Brute => Structure::Brute,
-            Algorithm::KdTree => Structure::KdTree,
-            Algorithm::BallTree => Structure::BallTree,
+            algorithm => algorithm.structure(self.metric(), rows, columns),
         }
     }
 

@@ -13,23 +13,18 @@ mod splitters;
 pub use compare::{Candidate, Comparison, Row, compare, corrected_t_test};
 pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
 pub use folds::{Split, Splits, Splitter};
-pub use preparation::{formula_preparation, prepared, prepared_by_formula, standard_preparation};
+pub use preparation::{Request, prepared, standard_preparation, wants_scaling};
 pub use resample::{
     Balance, Bootstrap, balanced_class_weights, balanced_sample, bootstrap,
     expected_distinct_share, median_frequency_weights, row_weights, weighted_resample,
 };
 pub use samples::{
     Balance as SampleBalance, BalancedSample, BootstrapRows, BootstrapSample, ClassWeight,
-    ClassWeights, PartRows, Respected, RowWeights, TrainTestRows, WeightOfRow, WeightedClasses,
+    ClassWeights, PartRows, Respected, RowWeights, SAMPLES, TrainTestRows, WeightOfRow, WeightedClasses,
     WeightedResample,
 };
 pub use split::{Parts, Size, holdout, train_test};
 pub use splitters::{
     ClassOfRow, Folds, GroupKFold, GroupOfRow, KFold, LeaveOneOut, PartSize, RepeatedKFold,
-    RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit,
+    RepeatedStratifiedKFold, SPLITTERS, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit,
 };
-
-use learnt_core::prelude::*;
-
-/// Splitters, then resamples and class weights.
-pub const FUNCTIONS: &[&[FunctionEntry]] = &[splitters::SPLITTERS, samples::SAMPLES];

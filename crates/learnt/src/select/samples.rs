@@ -9,8 +9,8 @@ use super::splitters::{PartSize, bare_rows, part_sizes};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
-/// The functions of this file.
-pub(super) const SAMPLES: &[FunctionEntry] = &[
+/// Divisions, resamples and class weights.
+pub const SAMPLES: &[FunctionEntry] = &[
     function::<TrainTestRows>(),
     function::<BootstrapSample>(),
     function::<WeightedResample>(),

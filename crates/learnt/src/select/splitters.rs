@@ -249,7 +249,7 @@ macro_rules! splitters {
         })*
 
         /// The splitters.
-        pub(super) const SPLITTERS: &[FunctionEntry] = &[$(function::<$type>(),)*];
+        pub const SPLITTERS: &[FunctionEntry] = &[$(function::<$type>(),)*];
     };
 }
 

@@ -257,7 +257,7 @@ macro_rules! distributions {
         })*
 
         /// One function for each distribution.
-        pub(super) const DISTRIBUTIONS: &[FunctionEntry] = &[$(function::<$type>(),)*];
+        pub const DISTRIBUTIONS: &[FunctionEntry] = &[$(function::<$type>(),)*];
 
         /// The distribution with these values in place of its first parameters.
         fn named(name: DistributionName, parameters: &[f64]) -> Result<Box<dyn Distributed>> {

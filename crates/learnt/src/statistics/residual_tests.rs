@@ -14,8 +14,8 @@ use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, Normal};
 use learnt_core::stats::summary;
 
-/// The functions of this file.
-pub(super) const RESIDUAL_TESTS: &[FunctionEntry] =
+/// Looks at residuals.
+pub const RESIDUAL_TESTS: &[FunctionEntry] =
     &[function::<JarqueBera>(), function::<DurbinWatson>(), function::<NormalPlot>()];
 
 /// Test of normality by skewness and kurtosis (Jarque and Bera).

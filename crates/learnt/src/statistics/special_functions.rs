@@ -31,8 +31,13 @@ macro_rules! of_arrays {
             }
         })*
 
-        /// The functions without parameters.
-        pub(super) const OF_ARRAYS: &[FunctionEntry] = &[$(function::<$type>(),)*];
+        /// Special functions.
+        pub const SPECIAL_FUNCTIONS: &[FunctionEntry] = &[
+            $(function::<$type>(),)*
+            function::<BetaLn>(),
+            function::<BetaInc>(),
+            function::<GammaInc>(),
+        ];
     };
 }
 
@@ -164,10 +169,6 @@ impl Function for GammaInc {
         Ok(given.a.iter().zip(given.x).map(at).collect())
     }
 }
-
-/// The functions of several arrays.
-pub(super) const OF_SEVERAL: &[FunctionEntry] =
-    &[function::<BetaLn>(), function::<BetaInc>(), function::<GammaInc>()];
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,8 @@ use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
 use learnt_core::stats::summary;
 
-/// The functions of this file.
-pub(super) const SUMMARIES: &[FunctionEntry] = &[
+/// Summaries and correlations.
+pub const SUMMARIES: &[FunctionEntry] = &[
     function::<Mean>(),
     function::<Variance>(),
     function::<StandardDeviation>(),

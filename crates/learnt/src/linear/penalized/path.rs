@@ -39,9 +39,9 @@ pub struct PathOptions {
     pub alphas: Option<Vec<f64>>,
     /// Fit an intercept.
     pub fit_intercept: bool,
-    /// Most passes over the coefficients for each penalty.
+    /// Maximum number of iterations (passes over the coefficients) for each penalty.
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     pub tol: f64,
     /// Keep all coefficients at or above zero; not for ridge.
     pub positive: bool,

@@ -1,0 +1,282 @@
+//! DBSCAN: clusters are rows joined through dense places.
+//!
+//! A row is a core row if the rows within `eps` of it, itself included, weigh at least `min_samples`.
+//! Core rows within `eps` of each other are of one cluster; other rows near a core row join the first
+//! of their clusters, and the rest is noise. Clusters are numbered by their first core row. Two
+//! searches by the neighbour index, one to count and one to join, so that memory does not grow with
+//! the number of neighbours.
+//!
+//! M. Ester, H.-P. Kriegel, J. Sander and X. Xu (1996), KDD, 226-231.
+
+use crate::neighbors::{Algorithm as Search, Index, MetricName};
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Groups rows that lie densely, of any shape, and leaves out noise.
+///
+/// ```
+/// use learnt::{cluster::DBSCAN, prelude::*};
+/// let x = Matrix::column_vector(vec![0.0, 0.5, 1.0, 2.0, 3.0, 3.5, 4.0, 9.0]);
+/// let data = OwnedDataset::unsupervised(x);
+/// let model = DBSCAN { eps: 1.0, min_samples: 4, ..Default::default() }.fit(&data.view())?;
+/// let labels: Vec<i64> = model.labels().iter().map(|l| l.map_or(-1, i64::from)).collect();
+/// assert_eq!(labels, [0, 0, 0, 0, 1, 1, 1, -1]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(constraints = constraints)]
+pub struct DBSCAN {
+    /// Distance up to which rows are neighbours.
+    #[param(positional, default = 0.5, above = 0.0, search = log(1e-2, 1e2))]
+    pub eps: f64,
+    /// Weight of a core row's neighbours, itself included.
+    #[param(default = 5, range = 1.., search = linear(2, 20))]
+    pub min_samples: usize,
+    /// The distance.
+    #[param(default = MetricName::Euclidean)]
+    pub metric: MetricName,
+    /// How neighbours are found; the result is the same.
+    #[param(default = Search::Auto)]
+    pub algorithm: Search,
+    /// Rows in a leaf of a tree; only time depends on it.
+    #[param(default = 30, range = 1..)]
+    pub leaf_size: usize,
+    /// Power of the Minkowski distance.
+    #[param(default = 2.0, above = 0.0)]
+    pub p: f64,
+}
+
+/// A fitted [`DBSCAN`]. The clusters of the training rows are in memory only.
+#[derive(Model, Clone, Debug)]
+#[model(clusterer, validate = validate, report = table)]
+pub struct DBSCANModel {
+    /// Numbers of the core rows.
+    #[model(transient)]
+    pub core_sample_indices: Vec<u32>,
+    /// Number of rows in each cluster.
+    pub cluster_sizes: Vec<u64>,
+    /// Number of rows in no cluster.
+    pub n_noise: u64,
+    #[model(transient)]
+    labels: Vec<Option<u32>>,
+}
+
+impl DBSCAN {
+    fn constraints(&self) -> Result<()> {
+        let metric = self.metric.with_power(self.p);
+        self.algorithm.structure(metric, usize::MAX, 1).check(metric)
+    }
+}
+
+impl Estimator for DBSCAN {
+    type Model = DBSCANModel;
+    type Fit = rounds::Whole;
+    const ABOUT: &'static About = &About::clusterer("cluster.DBSCAN")
+        .weights()
+        .threads()
+        .scaling()
+        .complexity(40)
+        .cost("n log n time for few columns and neighbours, else n² p; n p memory")
+        .reference("Ester, Kriegel, Sander and Xu (1996), KDD, 226-231");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<DBSCANModel> {
+        let x = data.x.values();
+        let metric = self.metric.with_power(self.p);
+        let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
+        let index = Index::build(x, metric, structure, self.leaf_size, run)?;
+        let core = self.core_rows(data, &index, run)?;
+        let labels = self.join(data, &index, &core, run)?;
+        let clusters = labels.iter().flatten().map(|label| *label as usize + 1).max().unwrap_or(0);
+        let mut cluster_sizes = vec![0; clusters];
+        labels.iter().flatten().for_each(|label| cluster_sizes[*label as usize] += 1);
+        let n_noise = labels.iter().filter(|label| label.is_none()).count() as u64;
+        let core_sample_indices = (0..core.len()).filter(|&i| core[i]).map(|i| i as u32).collect();
+        Ok(DBSCANModel { core_sample_indices, cluster_sizes, n_noise, labels })
+    }
+}
+
+/// Rows that are searched at once.
+const CHUNK: usize = 8192;
+
+impl DBSCAN {
+    /// Whether the neighbours of each row weigh enough.
+    fn core_rows(&self, data: &Dataset, index: &Index, run: &Context) -> Result<Vec<bool>> {
+        let mut core = Vec::with_capacity(data.nrows());
+        self.search(data, index, run, |_, neighbours| {
+            let weight: f64 = neighbours.iter().map(|&row| data.weight(row as usize)).sum();
+            core.push(weight >= self.min_samples as f64);
+        })?;
+        Ok(core)
+    }
+
+    /// Clusters from the rows that are near each other.
+    fn join(
+        &self,
+        data: &Dataset,
+        index: &Index,
+        core: &[bool],
+        run: &Context,
+    ) -> Result<Vec<Option<u32>>> {
+        let mut forest = Forest::new(data.nrows());
+        self.search(data, index, run, |i, neighbours| {
+            let near = neighbours.iter().map(|&row| row as usize).filter(|&row| core[row]);
+            if core[i] {
+                near.for_each(|row| forest.join(i, row));
+            }
+        })?;
+        // The root of a tree is its lowest row, so clusters are met in the order of their first rows.
+        let mut number = vec![None; data.nrows()];
+        let mut count = 0;
+        for i in (0..data.nrows()).filter(|&i| core[i]) {
+            let root = forest.root(i);
+            if root == i {
+                number[i] = Some(count);
+                count += 1;
+            }
+            number[i] = number[root];
+        }
+        let mut labels = number.clone();
+        self.search(data, index, run, |i, neighbours| {
+            if !core[i] {
+                let near = neighbours.iter().filter(|&&row| core[row as usize]);
+                labels[i] = near.filter_map(|&row| number[row as usize]).min();
+            }
+        })?;
+        Ok(labels)
+    }
+
+    /// Calls `f` with each row and its neighbours, in order.
+    fn search(
+        &self,
+        data: &Dataset,
+        index: &Index,
+        run: &Context,
+        mut f: impl FnMut(usize, &[u32]),
+    ) -> Result<()> {
+        let x = data.x.values();
+        for first in (0..x.nrows()).step_by(CHUNK) {
+            run.checkpoint()?;
+            let end = (first + CHUNK).min(x.nrows());
+            let found = index.within(x.rows(first, end), self.eps, run)?;
+            (first..end).for_each(|i| f(i, found.rows(i - first)));
+        }
+        Ok(())
+    }
+}
+
+/// Trees of joined rows; the root is the lowest row of its tree.
+struct Forest {
+    parent: Vec<u32>,
+}
+
+impl Forest {
+    fn new(rows: usize) -> Forest {
+        Forest { parent: (0..rows as u32).collect() }
+    }
+
+    fn root(&mut self, mut i: usize) -> usize {
+        while self.parent[i] as usize != i {
+            self.parent[i] = self.parent[self.parent[i] as usize];
+            i = self.parent[i] as usize;
+        }
+        i
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b) as u32;
+    }
+}
+
+impl DBSCANModel {
+    fn validate(&self) -> Result<()> {
+        match self.cluster_sizes.iter().all(|&size| size > 0) {
+            true => Ok(()),
+            false => Err(invalid("a cluster without rows")),
+        }
+    }
+
+    fn table(&self, _names: &Names) -> Answer {
+        let mut table = Columns::new("Clusters", &["cluster", "rows"]);
+        for (cluster, &rows) in self.cluster_sizes.iter().enumerate() {
+            table.push(vec![Cell::Count(cluster as i64), Cell::Count(rows as i64)]);
+        }
+        let mut answer = Answer::new("DBSCAN");
+        answer.tables.push(table);
+        answer.push("noise", self.n_noise);
+        answer
+    }
+}
+
+impl Clusterer for DBSCANModel {
+    fn labels(&self) -> Vec<Option<u32>> {
+        self.labels.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rings(rows: usize) -> OwnedDataset {
+        let x = Matrix::from_fn(rows, 2, |i, j| {
+            let (angle, radius) = ((i / 2) as f64 * 0.37, 1.0 + 3.0 * (i % 2) as f64);
+            radius * if j == 0 { angle.cos() } else { angle.sin() }
+        });
+        OwnedDataset::unsupervised(x)
+    }
+
+    #[test]
+    fn a_ring_inside_a_ring_is_two_clusters_by_every_search() {
+        let data = rings(600);
+        let expected: Vec<Option<u32>> = (0..600).map(|i| Some((i % 2) as u32)).collect();
+        for algorithm in [Search::Brute, Search::KdTree, Search::BallTree] {
+            let model = DBSCAN { eps: 0.5, algorithm, ..Default::default() };
+            assert_eq!(model.fit(&data.view()).unwrap().labels(), expected);
+        }
+    }
+
+    #[test]
+    fn clusters_are_those_of_the_definition() {
+        let x = Matrix::from_fn(120, 2, |i, j| ((i * (5 + 2 * j) % 37) as f64 * 0.21).sin() * 3.0);
+        let data = OwnedDataset::unsupervised(x);
+        let learner = DBSCAN { eps: 0.45, min_samples: 4, ..Default::default() };
+        let model = learner.fit(&data.view()).unwrap();
+        let near = |a: usize, b: usize| {
+            let (a, b) = (data.x.values().row(a), data.x.values().row(b));
+            (a[0] - b[0]).hypot(a[1] - b[1]) <= 0.45
+        };
+        let core = |i: usize| (0..120).filter(|&k| near(i, k)).count() >= 4;
+        // Labels by flooding from each core row in turn.
+        let mut labels: Vec<Option<u32>> = vec![None; 120];
+        let mut next = 0;
+        for seed in 0..120 {
+            if labels[seed].is_some() || !core(seed) {
+                continue;
+            }
+            let mut stack = vec![seed];
+            while let Some(i) = stack.pop() {
+                if labels[i].is_some() {
+                    continue;
+                }
+                labels[i] = Some(next);
+                if core(i) {
+                    stack.extend((0..120).filter(|&k| near(i, k)));
+                }
+            }
+            next += 1;
+        }
+        assert!(next > 1 && labels.contains(&None), "{next} clusters");
+        assert_eq!(model.labels(), labels);
+    }
+
+    #[test]
+    fn a_weight_counts_as_so_many_rows() {
+        let x = Matrix::column_vector(vec![0.0, 0.4, 5.0]);
+        let mut data = OwnedDataset::unsupervised(x);
+        let learner = DBSCAN { min_samples: 3, ..Default::default() };
+        assert_eq!(learner.fit(&data.view()).unwrap().labels(), [None; 3]);
+        data.weights = Some(vec![2.0, 1.0, 1.0]);
+        assert_eq!(learner.fit(&data.view()).unwrap().labels(), [Some(0), Some(0), None]);
+    }
+}
