@@ -59,7 +59,7 @@ pub trait Estimator: Params + Default + Clone {
     ) -> Result<Self::Model> {
         let message = format!("{} cannot go on training with more rows", Self::ABOUT.name());
         Err(Error::unsupported(message)
-            .hint("fit it on all rows at once, or take SGDClassifier, SGDRegressor or GaussianNB"))
+            .hint("fit it on all rows at once, or take one that `learnt list learners` says takes updates"))
     }
 
     /// Checks, then goes on training, in the given run. Rows of weight zero are left out.

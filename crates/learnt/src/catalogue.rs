@@ -60,6 +60,10 @@ pub fn describe(entry: &Entry) -> Json {
             Power::Fixed(power) => json!(power),
             Power::Parameter(name) => json!(name),
         }),
+        "baseline": about.baseline,
+        "check_with": about.check_with.iter()
+            .map(|&(name, value)| (name.to_string(), Value::parse(value).to_json()))
+            .collect::<Map<_, _>>(),
         "exempt": about.exempt.iter().map(|&(check, why)| (check.to_string(), json!(why)))
             .collect::<Map<_, _>>(),
         "params": learner.specs().iter().map(parameter).collect::<Vec<_>>(),

@@ -77,6 +77,7 @@ impl Estimator for DummyClassifier {
         .randomness()
         .complexity(0)
         .cost("n time")
+        .baseline()
         .exempt(&[
             ("beats_the_dummy", "it is the dummy"),
             ("seeds_differ", "only the strategies 'stratified' and 'uniform' draw"),

@@ -104,6 +104,7 @@ impl Estimator for QuadraticDiscriminantAnalysis {
             .threads()
             .streaming()
             .complexity(25)
+            .check_with(&[("reg_param", "0.1")])
             .cost("n p² + K p³ time, K p² memory")
             .reference(
                 "Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning",

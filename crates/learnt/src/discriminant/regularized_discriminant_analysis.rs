@@ -74,6 +74,7 @@ impl Estimator for RegularizedDiscriminantAnalysis {
             .threads()
             .streaming()
             .complexity(25)
+            .check_with(&[("gamma", "0.1")])
             .cost("n p² + K p³ time, K p² memory")
             .reference("Friedman (1989), Journal of the American Statistical Association 84");
 }

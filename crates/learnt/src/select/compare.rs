@@ -10,7 +10,6 @@ use super::cross_validate::{CrossValidation, cross_validate};
 use super::folds::{Split, Splitter};
 use crate::metrics::{Metric, Task};
 use learnt_core::context::Progress;
-use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
 use learnt_core::stats::summary;
@@ -94,7 +93,7 @@ pub fn compare(
     }
     let mut candidates = candidates.to_vec();
     if !candidates.iter().any(is_baseline) {
-        candidates.extend(baseline(Task::of(data))?);
+        candidates.extend(baseline(Task::of(data)));
     }
     let splits: Vec<Split> = splitter.splits(data, run)?.collect();
     let mut rows = Vec::with_capacity(candidates.len());
@@ -123,18 +122,18 @@ pub fn compare(
 }
 
 fn is_baseline(candidate: &Candidate) -> bool {
-    candidate.learner.about().module() == "dummy"
+    candidate.learner.about().baseline
 }
 
-fn baseline(task: Task) -> Result<Option<Candidate>> {
-    let learner = match task {
-        Task::Classification => "dummy.DummyClassifier",
-        Task::Regression => "dummy.DummyRegressor",
-        Task::Unsupervised => return Ok(None),
+/// The registry's baseline for a task.
+fn baseline(task: Task) -> Option<Candidate> {
+    let fits = |roles: Roles| match task {
+        Task::Classification => roles.classifier,
+        Task::Regression => roles.regressor,
+        Task::Unsupervised => false,
     };
-    let spec = LearnerSpec { learner: learner.to_string(), params: Vec::new() };
-    let learner = crate::build(&spec)?;
-    Ok(Some(Candidate { name: "baseline".to_string(), complexity: 0, learner }))
+    let entry = crate::entries().find(|entry| entry.about.baseline && fits(entry.about.roles))?;
+    Some(Candidate { name: "baseline".to_string(), complexity: 0, learner: (entry.build)() })
 }
 
 /// Sorts the rows, tests them against the best and finds the simplest good one.
