@@ -35,16 +35,11 @@ fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Option<Ans
     let mut table = Columns::new("", &["metric", "value"]);
     let mut found = false;
     for metric in metrics::usual(Task::of(data)) {
-<<<<<<< HEAD
-        let cell = match metric.score(&outcome, run) {
-            Ok(value) => Cell::Number(value),
-=======
         let cell = match metric.score(&outcome, run) {
             Ok(value) => {
                 found = true;
                 Cell::Number(value)
             }
->>>>>>> main
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             Err(error) => Cell::Empty(error.message().to_string()),
         };
