@@ -6,6 +6,7 @@ mod faults;
 mod files;
 mod formula;
 mod linear;
+mod roles;
 mod verbs;
 
 use std::io::Write;
