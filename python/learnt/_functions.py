@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _native, _validation
 from ._base import default_threads, seed_of, threads_of
-from .answer import Answer
+from .plot import Picture
 
 
 class Result(tuple):
@@ -49,11 +49,11 @@ class Result(tuple):
     def plot(self):
         """The picture of the results, or None."""
         found = _native.picture(self._path, self._params, list(self))
-        return None if found is None else Answer(found)
+        return None if found is None else Picture(found)
 
     def _repr_html_(self):
         picture = self.plot()
-        return None if picture is None else picture._repr_html_()
+        return None if picture is None else picture.svg
 
     def __repr__(self):
         parts = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
@@ -113,12 +113,19 @@ def _encode(arrays):
     if all(array.dtype.kind in "iu" for array in arrays):
         codes, classes = _native.encode([np.ascontiguousarray(a, dtype=np.int64) for a in arrays])
         return codes, classes
-    if len({array.dtype.kind in "USO" for array in arrays}) > 1:
-        arrays = [array.astype(object) for array in arrays]
-    classes, codes = np.unique(np.concatenate(arrays), return_inverse=True)
-    ends = np.cumsum([len(array) for array in arrays])[:-1]
-    codes = np.split(codes.ravel().astype(np.uint32), ends)
-    return [np.ascontiguousarray(part) for part in codes], classes.tolist()
+    texts = [array.dtype.kind in "USO" for array in arrays]
+    codes, classes = [None] * len(arrays), []
+    # Numbers come before texts in the order of classes.
+    for kind in (False, True):
+        members = [i for i, is_text in enumerate(texts) if is_text == kind]
+        if not members:
+            continue
+        found, own = np.unique(np.concatenate([arrays[i] for i in members]), return_inverse=True)
+        own = (own.ravel() + len(classes)).astype(np.uint32)
+        for i, part in zip(members, np.split(own, np.cumsum([len(arrays[i]) for i in members])[:-1])):
+            codes[i] = np.ascontiguousarray(part)
+        classes += found.tolist()
+    return codes, classes
 
 
 def _unpack(value):

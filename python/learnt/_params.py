@@ -135,6 +135,25 @@ def _named(value):
     ]
 
 
+def learners_inside(params):
+    """The learners among parameters, alone or in lists."""
+    inside = [value for value in params.values() if is_learner(value)]
+    for value in params.values():
+        items = value if isinstance(value, (list, tuple)) else ()
+        inside += [item for item in items if is_learner(item)]
+        inside += [learner for _, learner in _named(value) if is_learner(learner)]
+    return inside
+
+
+def foreign_parts(params):
+    """The learners among parameters that are not of this package, or have such inside."""
+
+    def is_foreign(learner):
+        return not hasattr(learner, "_path") or getattr(learner, "_is_foreign", bool)()
+
+    return [learner for learner in learners_inside(params) if is_foreign(learner)]
+
+
 def is_word(value):
     """Whether a step is a word instead of a learner."""
     return isinstance(value, str) and value in ("passthrough", "drop")
@@ -151,8 +170,11 @@ class _Resolved:
 
 
 def _resolved(value, X, table):
-    """Groups of columns by name, also those in the first of several steps."""
+    """Groups of columns by name, also those in the first of several steps; no idle steps."""
     steps = _named(value)
+    if steps and len(steps) == len(value) and all(len(item) == 2 for item in value):
+        value = [item for item in value if not is_word(item[1])]
+        steps = _named(value)
     if not steps or len(steps) != len(value) or table is None:
         return value
     if all(len(item) == 3 for item in value):

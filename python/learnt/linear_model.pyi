@@ -6,13 +6,9 @@ import numpy as np
 
 from ._base import Classifier, DecisionScores, Online, Probabilities, Regressor, SomeProbabilities
 from ._sklearn import Weighted
-from ._linear import constrained_least_squares as constrained_least_squares
 from ._linear import enet_path as enet_path
 from ._linear import lasso_path as lasso_path
-from ._linear import linear_separability as linear_separability
-from ._linear import masking_report as masking_report
 from ._linear import regularization_path as regularization_path
-from ._linear import simple_regression as simple_regression
 from .answer import Answer
 
 class LinearRegression(Weighted, Regressor):
@@ -34,7 +30,7 @@ class LinearRegression(Weighted, Regressor):
     def coefficients(self, *, level=0.95, distribution="t", output=0) -> Answer: ...
     def covariance(self, *, output=0) -> Answer: ...
     def test_columns(self, *, columns=None, output=0) -> Answer: ...
-    def region(self, *, level=0.95, distribution="t", point=None, output=0) -> Answer: ...
+    def region(self, *, level=0.95, distribution="t", output=0, point=None) -> Answer: ...
     def intervals(self, X, *, level=0.95, kind="mean", output=0) -> Answer: ...
     def band(self, X, *, level=0.95, distribution="t", output=0) -> Answer: ...
     def influence(self, X, y, sample_weight=None, *, output=0) -> Answer: ...
@@ -66,6 +62,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     intercept_: Any
     n_iter_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -167,6 +164,7 @@ class Lasso(Weighted, Regressor):
     intercept_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -188,6 +186,7 @@ class ElasticNet(Weighted, Regressor):
     intercept_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -210,6 +209,7 @@ class GeneralizedLinearModel(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -231,6 +231,7 @@ class PoissonRegressor(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -250,6 +251,7 @@ class GammaRegressor(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -269,6 +271,7 @@ class TweedieRegressor(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -291,6 +294,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
     n_iter_: Any
     t_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -326,6 +330,7 @@ class SGDRegressor(Weighted, Online, Regressor):
     intercept_: Any
     n_iter_: Any
     t_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -363,6 +368,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     updates_: Any
     separated_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -397,6 +403,7 @@ class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
     squared_error_: Any
     n_iter_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -421,6 +428,7 @@ class HoKashyapClassifier(Weighted, DecisionScores, Classifier):
     n_iter_: Any
     outcome_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -459,6 +467,7 @@ class LassoCV(Weighted, Regressor):
     mse_path_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -486,6 +495,7 @@ class ElasticNetCV(Weighted, Regressor):
     mse_path_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -504,3 +514,86 @@ class ElasticNetCV(Weighted, Regressor):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetCV: ...
+
+def simple_regression(
+    x: Any,
+    y: Any,
+    *,
+    through_origin: bool = False,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def constrained_least_squares(
+    X: Any,
+    y: Any,
+    bound: float | None,
+    *,
+    norm: Literal["l2", "l1"] = "l2",
+    intercept: Literal["free", "bounded", "absent"] = "free",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def quadratic_penalty(
+    X: Any,
+    y: Any,
+    alpha: float = 1.0,
+    *,
+    weights: Any = "uniform",
+    intercept: Literal["free", "penalized", "absent"] = "free",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def linear_separability(X: Any, y: Any, *, n_jobs: int | None = None) -> Any: ...
+
+def reflect_rows(X: Any, y: Any) -> Any: ...
+
+def perceptron_criterion(X: Any, y: Any, vector: Sequence[float]) -> Any: ...
+
+def hyperplane(
+    X: Any,
+    normal: Sequence[float],
+    intercept: float = 0.0,
+    *,
+    on_boundary: Literal["first", "second"] = "second",
+) -> Any: ...
+
+def linear_machine(
+    X: Any,
+    weights: Sequence[Sequence[float]],
+    intercepts: Sequence[float],
+) -> Any: ...
+
+def successive_orthogonalization(
+    X: Any,
+    *,
+    fit_intercept: bool = True,
+    y: Any = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def hat_matrix(
+    X: Any,
+    *,
+    fit_intercept: bool = True,
+    y: Any = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def nested_test(
+    X: Any,
+    y: Any,
+    columns: Sequence[str],
+    *,
+    distribution: Literal["f", "chi2"] = "f",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def reset_test(X: Any, y: Any, *, power: int = 3, sample_weight: Any = None) -> Any: ...
+
+def breusch_pagan(X: Any, y: Any, *, sample_weight: Any = None) -> Any: ...
+
+def gaussian_log_likelihood(y_true: Any, y_pred: Any, *, sigma2: float | None = None) -> Any: ...
+
+def masking_report(X: Any, y: Any, *, n_jobs: int | None = None) -> Any: ...

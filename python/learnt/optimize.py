@@ -15,6 +15,7 @@ import operator
 import numpy as np
 
 from . import _native
+from ._lagrangian import Problem, Result, dual, dual_gap, kkt, lagrangian, vector
 from .errors import ParameterError
 
 __all__ = [
@@ -36,30 +37,6 @@ __all__ = [
 ]
 
 _METHODS = ("lbfgs", "newton", "gradient-descent", "momentum", "nesterov", "adam", "coordinate")
-
-
-class Result(dict):
-    """A dictionary whose entries are attributes too."""
-
-    def __getattr__(self, name):
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    __setattr__ = dict.__setitem__
-    __delattr__ = dict.__delitem__
-
-    def __dir__(self):
-        return list(self)
-
-    def __repr__(self):
-        width = max(map(len, self), default=0)
-        lines = []
-        for name, value in self.items():
-            text = np.array2string(value) if isinstance(value, np.ndarray) else repr(value)
-            lines.append(f"{name:>{width}}: {text.replace(chr(10), chr(10) + ' ' * (width + 2))}")
-        return "\n".join(lines)
 
 
 def minimize(
@@ -183,7 +160,7 @@ def minimize(
         raise ParameterError(
             f"method {method!r} takes no equality constraints (use quadratic_program, or a Problem)"
         )
-    x0 = _vector("x0", x0)
+    x0 = vector("x0", x0)
     found = _native.optimize_minimize(
         _with_arguments(fun, args),
         x0,
@@ -276,7 +253,7 @@ def minimize_stochastic(
     )  # fmt: skip
     found = _native.optimize_stochastic(
         grad,
-        _vector("x0", x0),
+        vector("x0", x0),
         _count("n", n),
         fun,
         _count("batch_size", batch_size),
@@ -301,8 +278,8 @@ def learning_rate_study(fun, x0, rates, *, args=(), jac=None, steps=100):
         `rates`, `history` (n_rates x (steps + 1), the objective at the start and after every step,
         infinite after divergence), `x` (n_rates x n) and `status` (a list).
     """
-    rates = _vector("rates", rates)
-    x0 = _vector("x0", x0)
+    rates = vector("rates", rates)
+    x0 = vector("x0", x0)
     curves = _native.optimize_rates(
         _with_arguments(fun, args),
         x0,
@@ -428,7 +405,7 @@ def maximum_likelihood(
     >>> fit.x.round(6).tolist(), fit.standard_errors.round(6).tolist()
     ([3.0], [0.5])
     """
-    theta0 = _vector("theta0", theta0)
+    theta0 = vector("theta0", theta0)
 
     def of_theta(function):
         return None if function is None else lambda theta: function(y, theta)
@@ -480,7 +457,7 @@ def quadratic_program(
     >>> found.x.round(6).tolist()
     [0.25, 0.75]
     """
-    c = _vector("c", c)
+    c = vector("c", c)
     limits = None
     if lower is not None or upper is not None:
         limits = (_limit(lower, -np.inf, len(c)), _limit(upper, np.inf, len(c)))
@@ -513,87 +490,7 @@ def equality_quadratic(Q, c, A, b):
     ([0.5, 0.5], [-1.0])
     """
     Q, A = (np.atleast_2d(np.asarray(part, dtype=float)) for part in (Q, A))
-    return _native.optimize_equality_quadratic(Q, _vector("c", c), A, _vector("b", b))
-
-
-class Problem:
-    """``fun(x)`` subject to ``ineq(x) <= 0`` and ``eq(x) == 0``.
-
-    Parameters
-    ----------
-    fun : callable
-        The objective.
-    jac : callable, default=None
-        Its gradient; central differences if None.
-    ineq, eq : callable, default=None
-        The constraints, as arrays.
-    ineq_jac, eq_jac : callable, default=None
-        Their gradients, one a row; central differences if None.
-    """
-
-    def __init__(self, fun, jac=None, ineq=None, ineq_jac=None, eq=None, eq_jac=None):
-        self.fun, self.jac = fun, jac
-        self.ineq, self.ineq_jac = ineq, ineq_jac
-        self.eq, self.eq_jac = eq, eq_jac
-
-    def __call__(self, x):
-        """Value and gradients of the objective, the inequalities and the equalities."""
-        value, gradient = _derivatives(self.fun, self.jac, x)
-        inequalities = _derivatives(self.ineq, self.ineq_jac, x)
-        equalities = _derivatives(self.eq, self.eq_jac, x)
-        return value[0], gradient[0], *inequalities, *equalities
-
-
-def _derivatives(function, jacobian, x):
-    """Values and their gradients, one a row; nothing of no function."""
-    if function is None:
-        return np.zeros(0), np.zeros((0, len(x)))
-    values = np.atleast_1d(np.asarray(function(x), dtype=float))
-    if jacobian is None:
-        return values, _native.optimize_jacobian(lambda x: np.atleast_1d(function(x)), list(x))
-    return values, np.asarray(jacobian(x), dtype=float).reshape(len(values), len(x))
-
-
-def lagrangian(problem, x, ineq_multipliers=(), eq_multipliers=()):
-    """The Lagrangian ``f + a @ g + b @ h`` of a `Problem` at `x`, as `fun`, and its gradient `jac`."""
-    multipliers = _multipliers(ineq_multipliers, eq_multipliers)
-    value, gradient = _native.optimize_lagrangian(problem, _vector("x", x), multipliers)
-    return Result(fun=value, jac=gradient)
-
-
-def dual(problem, x0, ineq_multipliers=(), eq_multipliers=()):
-    """The dual function: the Lagrangian of a `Problem` minimised over x, by L-BFGS from `x0`.
-
-    `fun` is minus infinity where the Lagrangian falls for ever.
-    """
-    multipliers = _multipliers(ineq_multipliers, eq_multipliers)
-    return Result(_native.optimize_dual(problem, _vector("x0", x0), multipliers))
-
-
-def dual_gap(problem, x, ineq_multipliers=(), eq_multipliers=(), *, tol=1e-8):
-    """The objective of a `Problem` at a feasible `x` less the dual function at the multipliers.
-
-    No feasible point of a convex problem is lower than `x` by more than this. Constraints may be
-    violated by `tol`.
-    """
-    multipliers = _multipliers(ineq_multipliers, eq_multipliers)
-    return _native.optimize_gap(problem, _vector("x", x), multipliers, float(tol))
-
-
-def kkt(problem, x, ineq_multipliers=(), eq_multipliers=(), *, tol=1e-6):
-    """The residuals of the conditions of Karush, Kuhn and Tucker of a `Problem` at `x`.
-
-    Zero everywhere is sufficient for a minimum of convex problems only; elsewhere it is necessary,
-    where the constraints are regular.
-
-    Returns
-    -------
-    Result
-        `stationarity`, `primal_feasibility`, `dual_feasibility`, `complementary_slackness`,
-        `success` (none is above `tol`), `message`.
-    """
-    multipliers = _multipliers(ineq_multipliers, eq_multipliers)
-    return Result(_native.optimize_kkt(problem, _vector("x", x), multipliers, float(tol)))
+    return _native.optimize_equality_quadratic(Q, vector("c", c), A, vector("b", b))
 
 
 def _with_arguments(function, args):
@@ -608,20 +505,6 @@ def _count(name, value):
     if value < 0:
         raise ParameterError(f"`{name}` must be zero or more, got {value}")
     return value
-
-
-def _vector(name, values):
-    values = np.asarray(values, dtype=float)
-    if values.ndim > 1:
-        raise ParameterError(f"`{name}` must have one dimension, got {values.ndim}")
-    return values.ravel().tolist()
-
-
-def _multipliers(inequalities, equalities):
-    return (
-        _vector("ineq_multipliers", inequalities),
-        _vector("eq_multipliers", equalities),
-    )
 
 
 def _motion(method, given):
@@ -665,4 +548,4 @@ def _part(rows_name, rows, values_name, values):
         raise ParameterError(f"`{rows_name}` and `{values_name}` come together")
     if rows is None:
         return None
-    return np.atleast_2d(np.asarray(rows, dtype=float)), _vector(values_name, np.atleast_1d(values))
+    return np.atleast_2d(np.asarray(rows, dtype=float)), vector(values_name, np.atleast_1d(values))

@@ -6,6 +6,7 @@ from ._functions import call
 __all__ = [
     "hoeffding_bound",
     "vc_bound",
+    "bias_variance",
 ]
 
 
@@ -87,4 +88,68 @@ def vc_bound(n, d_vc, *, delta=0.05, growth="polynomial", in_sample_error=None):
         (),
         {"n": n, "d_vc": d_vc, "delta": delta, "growth": growth, "in_sample_error": in_sample_error},
         ("penalty", "bound", "vacuous"),
+    )
+
+
+def bias_variance(
+    *,
+    target="sine",
+    degrees=(0, 1),
+    points=2,
+    noise=0.0,
+    data_sets=10000,
+    grid=201,
+    random_state=None,
+    n_jobs=None,
+):
+    """Bias-variance decomposition of polynomial regression, by simulation from a known target.
+
+    Parameters
+    ----------
+    target : 'sine', 'square', 'step' or 'bump', default="sine"
+        The target.
+
+        - 'sine': sin(πx).
+        - 'square': x².
+        - 'step': 1 for x above 0, else -1.
+        - 'bump': exp(-8x²).
+    degrees : a list, each a whole number in [0, 30], default=(0, 1)
+        Degrees of the polynomials that are compared.
+    points : a whole number >= 1, default=2
+        Points of each data set.
+    noise : a number >= 0, default=0.0
+        Standard deviation of the noise.
+    data_sets : a whole number >= 2, default=10000
+        Number of data sets.
+    grid : a whole number >= 2, default=201
+        Points at which fits are compared, evenly spread.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    degree
+        Degree of the polynomial.
+    bias_squared
+        Squared distance of the mean fit from the target.
+    variance
+        Mean squared distance of fits from their mean.
+    noise
+        Variance of the noise.
+    total
+        Expected squared error: the sum of the three.
+    curves
+        Points of the grid (first column), the target (second), and for each degree the mean fit
+        and its standard deviation.
+    """
+    return call(
+        "theory.bias_variance",
+        (),
+        (),
+        {"target": target, "degrees": degrees, "points": points, "noise": noise, "data_sets": data_sets, "grid": grid},
+        ("degree", "bias_squared", "variance", "noise", "total", "curves"),
+        random_state=random_state,
+        n_jobs=n_jobs,
     )

@@ -15,16 +15,11 @@ PARTS = {
         [("scale", StandardScaler(), slice(None))]
     ),
 }
-# Learners whose defaults refuse data that the checks use: classes that lie on a line.
-SETTINGS = {
-    "discriminant_analysis.QuadraticDiscriminantAnalysis": {"reg_param": 0.1},
-    "discriminant_analysis.RegularizedDiscriminantAnalysis": {"gamma": 0.1},
-}
 
 
 def make(path):
-    """A learner with its defaults, or with parts or settings where it needs them."""
-    return PARTS[path]() if path in PARTS else build(path, SETTINGS.get(path, {}))
+    """A learner with the parameters that its own file says for checks, or with parts."""
+    return PARTS[path]() if path in PARTS else build(path, registry()[path]["check_with"])
 
 
 def paths(role=None):

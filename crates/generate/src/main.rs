@@ -1,6 +1,7 @@
 //! `cargo xtask gen`: everything that is written from the registry. The Python classes, their
-//! stubs, the reference pages and `registry.json`.
+//! stubs, the reference pages, `registry.json` and the map of the courses.
 
+mod courses;
 mod functions;
 mod python;
 mod reference;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
 /// Writes what differs, and removes generated files that nothing makes any more.
 fn write() -> Result<(), String> {
     let root = root();
-    let wanted = files();
+    let wanted = files(&root)?;
     for (path, content) in &wanted {
         let place = root.join(path);
         if fs::read_to_string(&place).is_ok_and(|found| found == *content) {
@@ -57,7 +58,7 @@ fn write() -> Result<(), String> {
 /// Compares; an error names every file that differs.
 fn check() -> Result<(), String> {
     let root = root();
-    let wanted = files();
+    let wanted = files(&root)?;
     let mut wrong: Vec<String> = wanted
         .iter()
         .filter(|(path, content)| {
@@ -73,7 +74,7 @@ fn check() -> Result<(), String> {
 }
 
 /// Every generated file with its content.
-fn files() -> BTreeMap<PathBuf, String> {
+fn files(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
     let package = Path::new("python").join("learnt");
     let pages = Path::new("docs").join("reference");
     let modules = modules();
@@ -87,7 +88,9 @@ fn files() -> BTreeMap<PathBuf, String> {
     out.insert(pages.join("index.md"), reference::index(&modules));
     let registry = serde_json::to_string_pretty(&learnt::catalogue::catalogue());
     out.insert(pages.join("registry.json"), registry.unwrap_or_default() + "\n");
-    out
+    let courses = courses::page(root, &out)?;
+    out.insert(Path::new("docs").join("courses.md"), courses);
+    Ok(out)
 }
 
 /// What a module holds, in the order of the registry.

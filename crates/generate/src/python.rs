@@ -12,19 +12,8 @@ use super::{MARK, Members, functions};
 const WIDTH: usize = 99;
 
 /// Functions that are written by hand, by module: the file they stand in, and their names.
-const FUNCTIONS: [(&str, &str, &[&str]); 1] = [(
-    "linear_model",
-    "_linear",
-    &[
-        "constrained_least_squares",
-        "enet_path",
-        "lasso_path",
-        "linear_separability",
-        "masking_report",
-        "regularization_path",
-        "simple_regression",
-    ],
-)];
+const FUNCTIONS: [(&str, &str, &[&str]); 1] =
+    [("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"])];
 
 /// The lines that bring a module's functions in, and their names.
 fn by_hand(module: &str) -> (String, &'static [&'static str]) {
@@ -40,12 +29,7 @@ fn by_hand(module: &str) -> (String, &'static [&'static str]) {
 /// A module of classes and functions.
 pub(super) fn module(name: &str, members: &Members) -> String {
     let Members { learners: entries, functions: calls } = members;
-    let mut bases = BTreeSet::new();
-    let mut weighted = false;
-    for entry in entries {
-        bases.extend(bases_of(entry).into_iter().filter(|base| *base != "Weighted"));
-        weighted |= entry.about.accepts.weights;
-    }
+    let bases: BTreeSet<&str> = entries.iter().flat_map(|entry| bases_of(entry)).collect();
     let (import, own) = by_hand(name);
     let names: Vec<String> = entries
         .iter()
@@ -60,15 +44,9 @@ pub(super) fn module(name: &str, members: &Members) -> String {
         (false, false) => "learners and functions",
     };
     let mut out = format!("# {MARK}\n\"\"\"The {what} of `learnt.{name}`.\"\"\"\n\n");
-    if !bases.is_empty() {
-        let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
-        let _ = writeln!(out, "from ._base import {bases}");
-    }
+    out += &imports(&bases);
     out += &functions::imports(calls);
     out += &import;
-    if weighted {
-        out += "from ._sklearn import Weighted\n";
-    }
     let _ = write!(out, "\n__all__ = [\n{}]\n", names.concat());
     for entry in entries {
         out += &class(entry);
@@ -93,6 +71,9 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let (roles, offers) = (about.roles, about.offers);
     let offered = [
         (about.accepts.weights, "Weighted"),
+        (holds_learners(entry) == Some(true) && is_composite(entry), "Steps"),
+        (holds_learners(entry) == Some(true) && roles.transformer, "Columns"),
+        (holds_learners(entry) == Some(false), "Composed"),
         (is_composite(entry), "Composite"),
         (about.uses.online, "Online"),
         (roles.classifier && offers.probabilities, "Probabilities"),
@@ -103,6 +84,33 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
     ];
     let played = ROLES.iter().map(|role| ((role.among)(&roles), role.class));
     offered.into_iter().chain(played).filter(|(has, _)| *has).map(|(_, base)| base).collect()
+}
+
+/// Whether learners among the parameters stand in a list; `None` if there are none.
+fn holds_learners(entry: &Entry) -> Option<bool> {
+    let learner = (entry.build)();
+    let mut holding = learner.specs().iter().filter(|spec| spec.learners).peekable();
+    holding.peek()?;
+    Some(holding.any(|spec| matches!(spec.kind, Kind::List(_))))
+}
+
+/// The lines that bring the classes in that others inherit from.
+fn imports(bases: &BTreeSet<&'static str>) -> String {
+    const HOMES: [(&str, &[&str]); 2] =
+        [("_compose", &["Columns", "Composed", "Steps"]), ("_sklearn", &["Weighted"])];
+    let elsewhere = |base: &str| HOMES.iter().any(|(_, names)| names.contains(&base));
+    let own: Vec<&str> = bases.iter().copied().filter(|base| !elsewhere(base)).collect();
+    let mut out = match own.is_empty() {
+        true => String::new(),
+        false => format!("from ._base import {}\n", own.join(", ")),
+    };
+    for (file, names) in HOMES {
+        let found: Vec<&str> = names.iter().copied().filter(|name| bases.contains(name)).collect();
+        if !found.is_empty() {
+            let _ = writeln!(out, "from .{file} import {}", found.join(", "));
+        }
+    }
+    out
 }
 
 /// Whether the model plays the roles of the last of its steps, so that its methods depend on them.
@@ -151,23 +159,23 @@ fn questions(entry: &Entry, stub: bool) -> String {
             Needs::Rows => (", X", ", X"),
             Needs::RowsAndTarget => (", X, y, sample_weight=None", ", X, y, sample_weight"),
         };
-        let star = if question.arguments.is_empty() { "" } else { ", *" };
-        let arguments: String = question
-            .arguments
+        let specs = (question.arguments)().specs();
+        let star = if specs.is_empty() { "" } else { ", *" };
+        let arguments: String = specs
             .iter()
-            .map(|a| format!(", {}={}", a.name, literal(&Value::parse(a.default))))
+            .map(|spec| format!(", {}={}", spec.name, literal(&spec.default)))
             .collect();
-        let given: String =
-            question.arguments.iter().map(|a| format!(", {0}={0}", a.name)).collect();
+        let given: String = specs.iter().map(|spec| format!(", {0}={0}", spec.name)).collect();
         let head = format!("\n    def {}(self{rows}{star}{arguments})", question.name);
         if stub {
             return head.trim_start_matches('\n').to_string() + " -> Answer: ...\n";
         }
-        let described: String = question
-            .arguments
-            .iter()
-            .map(|a| format!("\n{}", wrap(&format!("`{}`: {}.", a.name, a.doc), 8, WIDTH)))
-            .collect();
+        let text = |spec: &ParamSpec| {
+            let accepts = python_words(&spec.kind.to_string());
+            let doc = plain(spec.doc);
+            format!("\n{}", wrap(&format!("`{}`: {} ({accepts})", spec.name, doc), 8, WIDTH))
+        };
+        let described: String = specs.iter().map(text).collect();
         let described =
             if described.is_empty() { described } else { format!("\n{described}\n        ") };
         format!(
@@ -207,6 +215,7 @@ fn online_method(entry: &Entry) -> String {
 fn target_of(entry: &Entry) -> (&'static str, &'static str) {
     match (entry.about.roles.needs_target(), is_composite(entry)) {
         (_, true) => (", y=None", ", y"),
+        (false, _) if holds_learners(entry).is_some() => (", y=None", ", y"),
         (true, _) => (", y", ", y"),
         (false, _) => (", y=None", ", None"),
     }
@@ -315,7 +324,8 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
     if about.roles.needs_classes() {
         out += "\n    classes_\n        The classes, sorted.";
     }
-    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve") {
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve")
+    {
         out += "\n    loss_curve_\n        The objective after each iteration, where the solver records it.";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {
@@ -390,10 +400,7 @@ pub(super) fn stub(name: &str, members: &Members) -> String {
     let Members { learners: entries, functions: calls } = members;
     let classes: String = entries.iter().map(|entry| stub_class(entry)).collect();
     let classes = classes + &calls.iter().map(|call| functions::stub(call)).collect::<String>();
-    let mut bases: BTreeSet<&str> = BTreeSet::new();
-    entries.iter().for_each(|entry| bases.extend(bases_of(entry)));
-    let weighted = bases.remove("Weighted");
-    let bases = bases.into_iter().collect::<Vec<_>>().join(", ");
+    let bases: BTreeSet<&str> = entries.iter().flat_map(|entry| bases_of(entry)).collect();
     let mut out = format!("# {MARK}\n");
     if classes.contains("Sequence[") {
         out += "from collections.abc import Sequence\n";
@@ -403,14 +410,9 @@ pub(super) fn stub(name: &str, members: &Members) -> String {
     if classes.contains("np.") {
         out += "import numpy as np\n\n";
     }
-    if !bases.is_empty() {
-        let _ = writeln!(out, "from ._base import {bases}");
-    }
+    out += &imports(&bases);
     if classes.contains("(Splitter):") {
         out += "from ._splitters import Splitter\n";
-    }
-    if weighted {
-        out += "from ._sklearn import Weighted\n";
     }
     let (import, names) = by_hand(name);
     for name in names {
@@ -436,7 +438,8 @@ fn stub_class(entry: &Entry) -> String {
     if about.roles.needs_classes() {
         out += "    classes_: Any\n";
     }
-    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve") {
+    if about.uses.iterations && !(entry.attributes)().iter().any(|(name, _)| *name == "loss_curve")
+    {
         out += "    loss_curve_: Any\n";
     }
     if about.roles.clusterer && !(entry.attributes)().iter().any(|(name, _)| *name == "labels") {

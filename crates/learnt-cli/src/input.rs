@@ -154,6 +154,16 @@ impl<'a> ColumnChoice<'a> {
         })
     }
 
+    /// `-t a,b` names two columns, unless one column has that name.
+    pub(crate) fn settle(&mut self, schema: &Schema) {
+        if let [one] = self.targets.as_slice()
+            && one.contains(',')
+            && schema.position(one).is_none()
+        {
+            self.targets = one.split(',').map(|name| name.trim().to_string()).collect();
+        }
+    }
+
     /// The columns of a table that the formula leaves out; none without a formula.
     pub(crate) fn unused(&self, call: &Call, schema: &Schema) -> Result<Vec<String>> {
         let Some(formula) = call.text("formula") else { return Ok(Vec::new()) };
@@ -188,6 +198,7 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
     let mut asked = ColumnChoice::new(call, input.default_target.as_deref())?;
     asked.leaning = learner.and_then(learner::leaning);
     let mut table = input.table;
+    asked.settle(table.schema());
     if !with_target && call.text("target").is_none() {
         // A bundled set's own target is no input of an unsupervised fit.
         let kept = (0..table.schema().len())

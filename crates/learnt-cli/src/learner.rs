@@ -6,26 +6,42 @@ use clap::parser::ValueSource;
 use learnt::data::{Dataset, Schema, Target};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::{About, AnyEstimator, Entry, Roles};
-use learnt::params::{LearnerSpec, Value, all_values};
+use learnt::params::{LearnerSpec, Value};
 use learnt::prepare::{Formula, Side};
+use learnt::select::Request;
+use learnt::trained::Trained;
 use learnt_io::TargetTask;
 
-/// The entry that a name stands for, given the target.
-pub(crate) fn resolve(name: &str, target: Option<&Target>) -> Result<&'static Entry> {
+/// The entry that a name stands for, given the task.
+pub(crate) fn resolve(name: &str, task: Option<TargetTask>) -> Result<&'static Entry> {
     let entries = learnt::find_all(name);
-    match (entries.as_slice(), target) {
-        ([], _) => Err(learnt::unknown_learner(name)),
-        ([only], _) => Ok(only),
-        (several, Some(target)) => {
-            let classes = matches!(target, Target::Class { .. });
-            let fits = |entry: &&&'static Entry| match classes {
-                true => entry.about.roles.needs_classes(),
-                false => entry.about.roles.regressor,
-            };
-            several.iter().find(fits).copied().ok_or_else(|| learnt::unknown_learner(name))
-        }
-        ([first, ..], None) => Ok(first),
+    let fits = |entry: &&&'static Entry| match task {
+        Some(TargetTask::Classify) => entry.about.roles.needs_classes(),
+        Some(TargetTask::Regress) => entry.about.roles.regressor,
+        None => true,
+    };
+    match entries.as_slice() {
+        [only] => Ok(only),
+        several => several.iter().find(fits).copied().ok_or_else(|| learnt::unknown_learner(name)),
     }
+}
+
+/// The task that the target calls for.
+pub(crate) fn task_of(data: &Dataset) -> Option<TargetTask> {
+    data.y.map(|target| match target {
+        Target::Class { .. } => TargetTask::Classify,
+        Target::Real(_) => TargetTask::Regress,
+    })
+}
+
+/// The facts about the learner that a model is of: the last step of a pipeline.
+pub(crate) fn main_about(trained: &Trained) -> Result<&'static About> {
+    let history = &trained.history;
+    let parts = match trained.about.path {
+        "pipeline.Pipeline" => trained.model.parts(&history.schema, &history.classes)?,
+        _ => Vec::new(),
+    };
+    Ok(parts.last().map_or(trained.about, |part| part.about))
 }
 
 /// Whether any learner of this name predicts a target.
@@ -45,11 +61,11 @@ pub(crate) fn leaning(name: &str) -> Option<TargetTask> {
 }
 
 /// Refuses a target that the learner cannot predict, before any work.
-pub(crate) fn check_task(entry: &Entry, target: Option<&Target>) -> Result<()> {
+pub(crate) fn check_task(entry: &Entry, task: Option<TargetTask>) -> Result<()> {
     let roles = entry.about.roles;
-    let wrong = match target {
-        Some(Target::Class { .. }) => roles.regressor && !roles.classifier,
-        Some(Target::Real(_)) => roles.needs_classes() && !roles.regressor,
+    let wrong = match task {
+        Some(TargetTask::Classify) => roles.regressor && !roles.classifier,
+        Some(TargetTask::Regress) => roles.needs_classes() && !roles.regressor,
         None => false,
     };
     if !wrong {
@@ -101,61 +117,52 @@ pub(crate) fn build(call: &Call, entry: &Entry) -> Result<Box<dyn AnyEstimator>>
 /// The learner behind the standard preparation, and a sentence about it, if it needs any.
 pub(crate) fn prepared(
     call: &Call,
-    learner: Box<dyn AnyEstimator>,
+    mut learner: Box<dyn AnyEstimator>,
     schema: &Schema,
     missing: bool,
 ) -> Result<(Box<dyn AnyEstimator>, Option<String>)> {
-    let imputes = call.text("impute") != Some("none") && !call.flag("no-prepare");
-    let formula = call.text("formula");
-    if call.flag("no-prepare") && formula.is_none() {
+    fit_formula(call, learner.as_mut(), schema)?;
+    let Some(request) = request(call, missing)? else { return Ok((learner, None)) };
+    let Some(spec) = learnt::select::prepared(learner.as_ref(), schema, request) else {
         return Ok((learner, None));
-    }
-    let about = learner.about();
-    let mut spec =
-        LearnerSpec { learner: about.path.to_string(), params: all_values(learner.as_ref())? };
-    let spec = match formula {
-        None => learnt::select::prepared(spec, schema, missing && imputes, about),
-        Some(formula) => {
-            let terms = Side::split(formula)?.terms.trim();
-            if !Formula::parse(terms, schema)?.intercept() {
-                without_intercept(&mut spec, about)?;
-            }
-            learnt::select::prepared_by_formula(spec, terms, missing && imputes, about)
-        }
     };
-    if spec.learner == about.path {
-        return Ok((learner, None));
-    }
-    let mut pipeline = learnt::build(&spec)?;
-    fill_by(call, pipeline.as_mut())?;
-    let said = sentence(pipeline.as_ref(), about);
-    Ok((pipeline, Some(said)))
+    let (pipeline, sentence) = built(call, &spec, learner.about())?;
+    Ok((pipeline, Some(sentence)))
 }
 
 /// What stands in front of a learner alone, and a sentence about it, if there is anything.
 pub(crate) fn preparation(
     call: &Call,
-    about: &'static About,
+    learner: &dyn AnyEstimator,
     schema: &Schema,
     missing: bool,
 ) -> Result<Option<(Box<dyn AnyEstimator>, String)>> {
-    let imputes = call.text("impute") != Some("none") && !call.flag("no-prepare");
+    let Some(request) = request(call, missing)? else { return Ok(None) };
+    let spec = learnt::select::standard_preparation(learner, schema, request);
+    spec.map(|spec| built(call, &spec, learner.about())).transpose()
+}
+
+/// What the flags ask of the preparation; `None` if there is to be none.
+fn request<'a>(call: &'a Call, missing: bool) -> Result<Option<Request<'a>>> {
     let formula = call.text("formula").map(Side::split).transpose()?;
-    let spec = match formula {
-        Some(side) => Some(learnt::select::formula_preparation(
-            side.terms.trim(),
-            missing && imputes,
-            !call.flag("no-prepare"),
-            about,
-        )),
-        None if call.flag("no-prepare") => None,
-        None => learnt::select::standard_preparation(schema, missing && imputes, about),
-    };
-    let Some(spec) = spec else { return Ok(None) };
-    let mut built = learnt::build(&spec)?;
-    fill_by(call, built.as_mut())?;
-    let said = sentence(built.as_ref(), about);
-    Ok(Some((built, said)))
+    let refused = call.flag("no-prepare");
+    if refused && formula.is_none() {
+        return Ok(None);
+    }
+    let missing = missing && !refused && call.text("impute") != Some("none");
+    let formula = formula.map(|side| side.terms.trim());
+    Ok(Some(Request { formula, missing, scale: call.flag("scale") }))
+}
+
+fn built(
+    call: &Call,
+    spec: &LearnerSpec,
+    about: &About,
+) -> Result<(Box<dyn AnyEstimator>, String)> {
+    let mut pipeline = learnt::build(spec)?;
+    fill_by(call, pipeline.as_mut())?;
+    let sentence = sentence(pipeline.as_ref(), about);
+    Ok((pipeline, sentence))
 }
 
 /// Sets how missing values are filled, if the arguments say it.
@@ -172,33 +179,35 @@ fn fill_by(call: &Call, pipeline: &mut dyn AnyEstimator) -> Result<()> {
 }
 
 /// Takes the intercept from a learner whose formula has none.
-fn without_intercept(spec: &mut LearnerSpec, about: &About) -> Result<()> {
-    let place = spec.params.iter_mut().find(|(name, _)| name == "fit_intercept");
-    let (_, value) = place.ok_or_else(|| {
-        let message = format!("{} has no intercept to leave out", about.command());
+pub(crate) fn fit_formula(
+    call: &Call,
+    learner: &mut dyn AnyEstimator,
+    schema: &Schema,
+) -> Result<()> {
+    let Some(formula) = call.text("formula") else { return Ok(()) };
+    if Formula::parse(Side::split(formula)?.terms.trim(), schema)?.intercept() {
+        return Ok(());
+    }
+    learner.set("fit_intercept", &Value::Bool(false)).map_err(|_| {
+        let message = format!("{} has no intercept to leave out", learner.about().command());
         Error::new(Code::Usage, message).hint("write the formula without 0 and -1")
-    })?;
-    *value = Value::Bool(false);
-    Ok(())
+    })
 }
 
 /// What stands in front of the learner, in words.
 fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
     let mut parts = Vec::new();
-    // A preparation of one step is that step itself.
-    let of = |step: &str, name: &str| {
-        pipeline.get(&format!("{step}__{name}")).or_else(|_| pipeline.get(name))
-    };
-    if let Ok(Value::Text(strategy)) = of("impute", "strategy") {
+    if let Ok(Value::Text(strategy)) = pipeline.get("impute__strategy") {
         parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
     }
     if let Ok(Value::Text(formula)) = pipeline.get("formula__formula") {
         parts.push(format!("columns of {formula}"));
     }
-    if of("columns", "categories__drop").is_ok() {
+    if pipeline.get("columns__categories__drop").is_ok() {
         parts.push("categories one-hot".to_string());
     }
-    if of("scale", "with_mean").is_ok() || of("columns", "numbers__with_mean").is_ok() {
+    let scaled = ["scale__with_mean", "columns__numbers__with_mean"];
+    if scaled.iter().any(|name| pipeline.get(name).is_ok()) {
         parts.push("numbers standardised".to_string());
     }
     format!(

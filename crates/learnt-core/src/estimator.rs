@@ -12,9 +12,11 @@ pub use roles::{
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, Label, Schema};
 use crate::error::{Code, Error, Result};
+use crate::names::Names;
 use crate::params::Params;
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
 use crate::rounds::{self, Job};
@@ -59,7 +61,7 @@ pub trait Estimator: Params + Default + Clone {
     ) -> Result<Self::Model> {
         let message = format!("{} cannot go on training with more rows", Self::ABOUT.name());
         Err(Error::unsupported(message)
-            .hint("fit it on all rows at once, or take SGDClassifier, SGDRegressor or GaussianNB"))
+            .hint("fit it on all rows at once, or take one that `learnt list learners` says takes updates"))
     }
 
     /// Checks, then goes on training, in the given run. Rows of weight zero are left out.
@@ -141,7 +143,7 @@ pub trait Model: Any + Debug + Send + Sync {
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.
-    fn report(&self) -> Option<Answer> {
+    fn report(&self, _names: &Names) -> Option<Answer> {
         None
     }
     /// Questions beyond prediction that [`Model::answer`] takes.
@@ -151,6 +153,10 @@ pub trait Model: Any + Debug + Send + Sync {
     /// The answer to one of its questions.
     fn answer(&self, asked: &Asked) -> Result<Answer> {
         Err(Error::unsupported(format!("no answer to '{}'", asked.name)))
+    }
+    /// The fitted learners inside; `schema` and `classes` are those of the whole.
+    fn parts(&self, _schema: &Schema, _classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        Ok(Vec::new())
     }
     /// The stored form.
     fn stored(&self) -> Node;

@@ -555,7 +555,9 @@ impl<F: Function> AnyFunction for F {
         let inputs = F::Inputs::from_given(given).map_err(|e| e.within(F::ABOUT.name()))?;
         let output = self.compute_in(inputs, run)?;
         let notes = self.notes(&output);
-        let names = F::Output::FIELDS.iter().map(|(name, _)| (*name).to_string());
+        // A result without a name of its own has the function's.
+        let name = |name: &str| if name == "value" { F::ABOUT.name() } else { name }.to_string();
+        let names = F::Output::FIELDS.iter().map(|(field, _)| name(field));
         let values = names.zip(output.into_data()).collect();
         Ok(Answer { values, notes, ..Answer::default() })
     }

@@ -11,11 +11,12 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod estimator;
-pub mod figure;
 pub mod function;
 pub mod linalg;
+pub mod names;
 pub mod optimize;
 pub mod params;
+pub mod part;
 pub mod persist;
 pub mod question;
 pub mod rounds;
@@ -38,12 +39,13 @@ pub mod prelude {
     pub use crate::function::{
         Callable, Classes, Function, FunctionEntry, FunctionKind, Inputs, Output, function,
     };
+    pub use crate::names::Names;
     pub use crate::params::{Params, Value};
     pub use crate::persist::Stored;
-    pub use crate::question::{Argument, Asked, Needs, Question};
+    pub use crate::question::{Asked, Needs, Question};
     pub use crate::rounds::{
         self, Block, FitBy, Memo, Merge, OnePass, Outline, OwnedOutline, Pass, Rounds, Step,
         Summarize, Whole,
     };
-    pub use learnt_derive::{Choice, Inputs, Model, Output, Params, Stored};
+    pub use learnt_derive::{Choice, Inputs, Merge, Model, Output, Params, Stored};
 }

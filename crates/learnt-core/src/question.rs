@@ -5,10 +5,11 @@
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::params::Value;
+use crate::params::{Params, Value};
+use std::sync::Arc;
 
 /// A question that models of one kind answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Question {
     /// Its name, also the name of Python's method.
     pub name: &'static str,
@@ -16,19 +17,14 @@ pub struct Question {
     pub doc: &'static str,
     /// The data that it needs.
     pub needs: Needs,
-    /// What may be said with it.
-    pub arguments: &'static [Argument],
+    /// Its arguments with their defaults: parameters like any others.
+    pub arguments: fn() -> Box<dyn Params>,
 }
 
-/// An argument of a question.
-#[derive(Clone, Copy, Debug)]
-pub struct Argument {
-    /// Its name.
-    pub name: &'static str,
-    /// Its default, as it would be typed.
-    pub default: &'static str,
-    /// What it means.
-    pub doc: &'static str,
+impl std::fmt::Debug for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Question({})", self.name)
+    }
 }
 
 /// The data that a question needs.
@@ -50,7 +46,7 @@ pub struct Asked<'a> {
     pub data: Option<Dataset<'a>>,
     /// The run.
     pub run: Context<'a>,
-    arguments: Vec<(&'static str, Value)>,
+    arguments: Arc<dyn Params>,
 }
 
 impl Question {
@@ -61,17 +57,11 @@ impl Question {
         data: Option<Dataset<'a>>,
         run: Context<'a>,
     ) -> Result<Asked<'a>> {
-        let names = || self.arguments.iter().map(|argument| argument.name);
-        for (name, _) in given {
-            if !names().any(|known| known == name) {
-                return Err(Error::unknown("argument", name, names()).within(self.name));
-            }
+        let mut arguments = (self.arguments)();
+        for (name, value) in given {
+            arguments.set(name, value).map_err(|error| error.within(self.name))?;
         }
-        let value = |argument: &Argument| {
-            let own = given.iter().find(|(name, _)| name == argument.name);
-            own.map_or_else(|| Value::parse(argument.default), |(_, value)| value.clone())
-        };
-        let arguments = self.arguments.iter().map(|a| (a.name, value(a))).collect();
+        arguments.check().map_err(|error| error.within(self.name))?;
         let wanted = match (self.needs, &data) {
             (Needs::Rows | Needs::RowsAndTarget, None) => Some("rows"),
             (Needs::RowsAndTarget, Some(data)) if data.y.is_none() => {
@@ -84,30 +74,26 @@ impl Question {
                 crate::error::Code::Usage,
                 format!("the question '{}' needs {wanted}", self.name),
             )),
-            None => Ok(Asked { name: self.name, data, run, arguments }),
+            None => Ok(Asked { name: self.name, data, run, arguments: Arc::from(arguments) }),
         }
     }
 }
 
 impl<'a> Asked<'a> {
-    fn value(&self, name: &str) -> &Value {
-        let found = self.arguments.iter().find(|(known, _)| *known == name);
-        found.map_or(&Value::Null, |(_, value)| value)
+    fn value(&self, name: &str) -> Value {
+        self.arguments.get(name).unwrap_or(Value::Null)
     }
 
     /// An argument that is a number.
     pub fn number(&self, name: &str) -> Result<f64> {
-        match self.value(name) {
-            Value::Real(x) => Ok(*x),
-            Value::Int(i) => Ok(*i as f64),
-            other => Err(Error::parameter(name, "a number", other)),
-        }
+        let value = self.value(name);
+        value.as_real().ok_or_else(|| Error::parameter(name, "a number", value))
     }
 
     /// An argument that counts from zero.
     pub fn count(&self, name: &str) -> Result<usize> {
         match self.value(name) {
-            Value::Int(i) => usize::try_from(*i).ok(),
+            Value::Int(i) => usize::try_from(i).ok(),
             _ => None,
         }
         .ok_or_else(|| Error::parameter(name, "a whole number >= 0", self.value(name)))
@@ -116,7 +102,7 @@ impl<'a> Asked<'a> {
     /// An argument that is one of these words: its position.
     pub fn choice(&self, name: &str, words: &[&str]) -> Result<usize> {
         let found = match self.value(name) {
-            Value::Text(text) => words.iter().position(|word| word == text),
+            Value::Text(text) => words.iter().position(|word| *word == text),
             _ => None,
         };
         let expected = format!("one of {}", words.join(", "));
@@ -142,15 +128,11 @@ impl<'a> Asked<'a> {
     /// An argument that lists numbers.
     pub fn numbers(&self, name: &str) -> Result<Vec<f64>> {
         let wrong = || Error::parameter(name, "numbers, such as [1, 2.5]", self.value(name));
-        let number = |value: &Value| match value {
-            Value::Real(x) => Ok(*x),
-            Value::Int(i) => Ok(*i as f64),
-            _ => Err(wrong()),
-        };
+        let number = |value: &Value| value.as_real().ok_or_else(wrong);
         match self.value(name) {
             Value::List(items) => items.iter().map(number).collect(),
             Value::Null => Ok(Vec::new()),
-            one => number(one).map(|x| vec![x]),
+            one => number(&one).map(|x| vec![x]),
         }
     }
 
@@ -164,7 +146,7 @@ impl<'a> Asked<'a> {
             name: self.name,
             data: Some(data),
             run: self.run,
-            arguments: self.arguments.clone(),
+            arguments: Arc::clone(&self.arguments),
         }
     }
 
@@ -178,14 +160,21 @@ impl<'a> Asked<'a> {
 mod tests {
     use super::*;
 
+    /// Arguments of the test.
+    #[derive(learnt_derive::Params, Clone, Debug)]
+    struct Arguments {
+        /// A level.
+        #[param(default = 0.95, above = 0.0, range = ..=1.0)]
+        pub level: f64,
+        /// Some columns.
+        pub columns: Option<Vec<String>>,
+    }
+
     const QUESTION: Question = Question {
         name: "intervals",
         doc: "",
         needs: Needs::Nothing,
-        arguments: &[
-            Argument { name: "level", default: "0.95", doc: "" },
-            Argument { name: "columns", default: "none", doc: "" },
-        ],
+        arguments: || Box::new(Arguments::default()),
     };
 
     fn ask(given: &[(&str, Value)]) -> Result<Asked<'static>> {
@@ -198,8 +187,8 @@ mod tests {
         assert_eq!(ask(&[]).unwrap().number("level").unwrap(), 0.95);
         assert_eq!(ask(&[("level", Value::Int(1))]).unwrap().number("level").unwrap(), 1.0);
         assert!(ask(&[("levle", Value::Int(1))]).is_err());
-        let wrong = ask(&[("level", Value::Text("high".to_string()))]).unwrap();
-        assert!(wrong.number("level").is_err());
+        assert!(ask(&[("level", Value::Text("high".to_string()))]).is_err());
+        assert!(ask(&[("level", Value::Real(1.5))]).is_err());
         let names = ask(&[("columns", Value::Text("a, b".to_string()))]).unwrap();
         assert_eq!(names.words("columns").unwrap(), ["a", "b"]);
     }

@@ -9,16 +9,22 @@
 //! that other learners use too ([`FitBy`]), [`Pass<S>`] for one pass over a summary ([`OnePass`]),
 //! or [`Whole`] if it needs the whole table in memory and writes its own `train`.
 
+mod bytes;
+mod checkpoint;
+mod identity;
 mod job;
 mod merger;
 mod source;
 
-pub use job::{Erased, Job, Memo, drive};
+pub use bytes::ByteJob;
+pub use checkpoint::Checkpoint;
+pub use identity::Identity;
+pub use job::{Erased, Job, Kept, Memo, drive, drive_kept};
 pub use merger::Merger;
 pub use source::{InMemory, Source};
 
 use crate::context::Context;
-use crate::data::{Dataset, Label, Schema, Target};
+use crate::data::{Dataset, Label, Matrix, Schema, Target};
 use crate::error::{Error, Result};
 use crate::estimator::Estimator;
 use crate::persist::{Node, Stored};
@@ -51,6 +57,57 @@ pub struct Block<'a> {
 pub trait Merge: Sized {
     /// The summary of both.
     fn merge(self, later: Self) -> Result<Self>;
+}
+
+/// Both, which must be equal: a field that `#[merge(keep)]` marks.
+pub fn same<T: PartialEq>(earlier: T, later: T) -> Result<T> {
+    match earlier == later {
+        true => Ok(earlier),
+        false => Err(Error::internal("summaries of different tables")),
+    }
+}
+
+/// Numbers merge to their sum.
+macro_rules! sums {
+    ($($t:ty),*) => {$(
+        impl Merge for $t {
+            fn merge(self, later: Self) -> Result<Self> {
+                Ok(self + later)
+            }
+        }
+    )*};
+}
+sums!(f64, u64, i64);
+
+/// Lists of one length merge item by item.
+impl<T: Merge> Merge for Vec<T> {
+    fn merge(self, later: Self) -> Result<Self> {
+        match self.len() == later.len() {
+            true => self.into_iter().zip(later).map(|(a, b)| a.merge(b)).collect(),
+            false => Err(Error::internal("summaries of different widths")),
+        }
+    }
+}
+
+impl Merge for Matrix {
+    fn merge(mut self, later: Self) -> Result<Self> {
+        if (self.nrows(), self.ncols()) != (later.nrows(), later.ncols()) {
+            return Err(Error::internal("summaries of different shapes"));
+        }
+        let pairs = self.as_mut_slice().iter_mut().zip(later.as_slice());
+        pairs.for_each(|(sum, value)| *sum += value);
+        Ok(self)
+    }
+}
+
+/// What only one side has is nobody's.
+impl<T: Merge> Merge for Option<T> {
+    fn merge(self, later: Self) -> Result<Self> {
+        match (self, later) {
+            (Some(earlier), Some(later)) => earlier.merge(later).map(Some),
+            _ => Ok(None),
+        }
+    }
 }
 
 /// What happens after a round.

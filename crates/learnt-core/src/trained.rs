@@ -14,9 +14,11 @@ use crate::context::{Context, Recorder, Traced};
 use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
+use crate::names::Names;
 use crate::params::{Value, all_values};
+use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid};
-use crate::rounds::{self, Outline, Source};
+use crate::rounds::{self, Checkpoint, Outline, Source};
 use self_test::ranges_of;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -62,6 +64,17 @@ impl Trained {
         targets: &[String],
         run: &Context,
     ) -> Result<Trained> {
+        Self::fit_source_kept(learner, source, targets, None, run)
+    }
+
+    /// The same, with a checkpoint from which a killed fit goes on.
+    pub fn fit_source_kept(
+        learner: &dyn AnyEstimator,
+        source: &dyn Source,
+        targets: &[String],
+        checkpoint: Option<&Checkpoint>,
+        run: &Context,
+    ) -> Result<Trained> {
         let name = learner.about().name();
         learner.check().map_err(|error| error.within(name))?;
         let job = learner.any_job().ok_or_else(|| {
@@ -72,8 +85,9 @@ impl Trained {
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
         let checked = Checked { source, learner };
-        let done =
-            rounds::drive(job.as_ref(), &checked, &watched).map_err(|error| error.within(name))?;
+        let kept = checkpoint.map(|checkpoint| (checkpoint, &recorder));
+        let done = rounds::drive_kept(job.as_ref(), &checked, kept, &watched)
+            .map_err(|error| error.within(name))?;
         let model = job.model(done)?;
         let mut ranges = Vec::new();
         source.with(0, &mut |block| {
@@ -281,6 +295,11 @@ impl Trained {
         Table::new(density.sample(rows, run)?, self.history.schema.clone())
     }
 
+    /// What the model says about itself, in the names of what it was trained on.
+    pub fn report(&self) -> Option<Answer> {
+        self.model.report(&Names::new(&self.history.schema, &self.history.classes))
+    }
+
     /// The answer to a question by name; rows are matched to those of training.
     pub fn ask(
         &self,
@@ -342,6 +361,25 @@ impl Trained {
         let trained = Trained { about: entry.about, model, history, outcome: Outcome::default() };
         trained.check_widths()?;
         Ok(trained)
+    }
+
+    /// The model of a part of this one, as a model of its own.
+    pub fn of_part(
+        &self,
+        part: &FittedPart,
+        model: Box<dyn Model>,
+        params: Vec<(String, Value)>,
+    ) -> Trained {
+        let history = History {
+            params,
+            schema: part.schema.clone(),
+            classes: part.classes.clone(),
+            digest: None,
+            warnings: Vec::new(),
+            examples: None,
+            ..self.history.clone()
+        };
+        Trained { about: part.about, model, history, outcome: Outcome::default() }
     }
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.

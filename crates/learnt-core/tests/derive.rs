@@ -172,7 +172,7 @@ pub struct Fitted {
     done: bool,
 }
 impl Fitted {
-    fn table(&self) -> Answer {
+    fn table(&self, _: &Names) -> Answer {
         Answer::default()
     }
     fn ok(&self) -> Result<()> {
@@ -362,7 +362,7 @@ fn models() {
     assert!(
         m.as_regressor().is_some()
             && m.as_classifier().is_none()
-            && m.report().is_some()
+            && m.report(&Names::default()).is_some()
             && !m.converged()
     );
     assert_eq!(

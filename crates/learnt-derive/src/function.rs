@@ -1,6 +1,8 @@
 //! `#[derive(Inputs)]` and `#[derive(Output)]`: what a function is computed from, and what it gives.
 
-use crate::input::{documentation, fail, field_name, flag, items, struct_fields, unknown_item};
+use crate::input::{
+    documentation, fail, field_name, flag, items, once, struct_fields, text, unknown_item,
+};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Field, GenericParam, Lifetime, Result};
@@ -48,13 +50,15 @@ fn only_lifetime(input: &DeriveInput) -> Result<&Lifetime> {
 }
 
 fn spec(field: &Field, lifetime: &Lifetime) -> Result<TokenStream> {
-    let (mut missing, mut apart) = (false, false);
+    let (mut missing, mut apart, mut given) = (false, false, None);
     items(&field.attrs, "input", |item, meta| match item {
         "missing" => flag(&mut missing, meta),
         "apart" => flag(&mut apart, meta),
-        _ => Err(unknown_item(meta, "missing, apart")),
+        "name" => once(&mut given, text(meta)?, meta),
+        _ => Err(unknown_item(meta, "missing, apart, name")),
     })?;
-    let (name, doc, ty) = (field_name(field), documentation(&field.attrs), &field.ty);
+    let name = given.map_or_else(|| field_name(field), |given| given.value());
+    let (doc, ty) = (documentation(&field.attrs), &field.ty);
     let of = quote!(<#ty as ::learnt_core::function::InputType<#lifetime>>);
     Ok(quote! {
         ::learnt_core::function::InputSpec {

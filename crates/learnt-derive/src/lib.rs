@@ -8,6 +8,7 @@ mod bounds;
 mod choice;
 mod function;
 mod input;
+mod merge;
 mod model;
 mod params;
 mod stored;
@@ -86,7 +87,14 @@ pub fn choice(tokens: TokenStream) -> TokenStream {
 /// what it carries.
 ///
 /// `#[stored(validate = method)]` names an `fn(&self) -> Result<()>` that what was read must pass.
-#[proc_macro_derive(Stored, attributes(stored))]
+///
+/// Fields of a struct may declare what is checked after reading:
+///
+/// - `#[shape(classes, columns)]`: sizes by name, which all fields share, or numbers. No named size
+///   is zero; an absent `Option` fits;
+/// - `#[below(classes)]`: indices below a size that an earlier field has set;
+/// - `#[finite]`, `#[positive]`, `#[nonnegative]`, `#[share]` (from 0 to 1): all of its numbers.
+#[proc_macro_derive(Stored, attributes(stored, shape, below, finite, positive, nonnegative, share))]
 pub fn stored(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
     finish(stored::derive(&input))
@@ -109,16 +117,19 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 /// - roles by name, such as `regressor` or `density`: those of the core's table;
 /// - `version = N` of the stored form, else 1;
 /// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
-/// - `report = method`: `fn(&self) -> Answer`;
+/// - `report = method`: `fn(&self, &Names) -> Answer`;
 /// - `converged = name`: a `bool` field, or a method where no field has the name;
 /// - `accepts = method`: `fn(&self) -> Accepts`, where inputs may hold other things than the facts
 ///   about the learner say;
-/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields.
+/// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields;
+/// - `parts = method`: `fn(&self, &Schema, &[Label]) -> Result<Vec<FittedPart<'_>>>`.
 ///
 /// On a public field, `#[model(name = "...")]` renames the attribute (not the stored value), and
 /// `#[model(hidden)]` leaves it out. A field with `#[model(transient)]` is what the fit gave about its
 /// training rows: it is an attribute in memory, is not stored, and is its default after loading.
-#[proc_macro_derive(Model, attributes(model))]
+///
+/// Shapes and numbers of fields are declared as for [`Stored`].
+#[proc_macro_derive(Model, attributes(model, shape, below, finite, positive, nonnegative, share))]
 pub fn model(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
     finish(model::derive(&input))
@@ -139,8 +150,8 @@ pub fn model(tokens: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// On a field, `#[input(...)]` takes `missing` (missing values are allowed) and `apart` (it has its
-/// own length).
+/// On a field, `#[input(...)]` takes `missing` (missing values are allowed), `apart` (it has its own
+/// length) and `name = "X"` (the name users type).
 #[proc_macro_derive(Inputs, attributes(input))]
 pub fn inputs(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
@@ -153,6 +164,14 @@ pub fn inputs(tokens: TokenStream) -> TokenStream {
 pub fn output(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
     finish(function::output(&input))
+}
+
+/// Writes `Merge`: a struct field by field, an enum variant by variant. `#[merge(keep)]` on a field
+/// that both must have equal, `#[merge(with = function)]` on one that merges otherwise.
+#[proc_macro_derive(Merge, attributes(merge))]
+pub fn merge(tokens: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(tokens as DeriveInput);
+    finish(merge::derive(&input))
 }
 
 fn finish(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

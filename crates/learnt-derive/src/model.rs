@@ -15,7 +15,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let options = Options::read(input)?;
     let attributes = public_fields(&fields)?;
 
-    let stored = stored::struct_impl(input, &fields, options.validate.as_ref());
+    let stored = stored::struct_impl(input, &fields, options.validate.as_ref())?;
     let model = model_impl(input, &options, &attributes, &fields);
     let described = described_impl(input, &options, &attributes);
     Ok(quote!(#stored #model #described))
@@ -31,6 +31,7 @@ struct Options {
     converged: Option<Ident>,
     attributes: Option<Ident>,
     questions: Option<Ident>,
+    parts: Option<Ident>,
     accepts: Option<Ident>,
 }
 
@@ -45,6 +46,7 @@ impl Options {
             "attributes" => once(&mut options.attributes, name(meta)?, meta),
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
+            "parts" => once(&mut options.parts, name(meta)?, meta),
             role if !role.is_empty() && !meta.input.peek(Token![=]) => {
                 let word = meta.path.require_ident()?.clone();
                 match options.roles.insert(role.to_string(), word) {
@@ -54,7 +56,8 @@ impl Options {
             }
             _ => Err(unknown_item(
                 meta,
-                "the roles, version, validate, report, converged, attributes, questions, accepts",
+                "the roles, version, validate, report, converged, attributes, questions, accepts, \
+                 parts",
             )),
         })?;
         Ok(options)
@@ -125,6 +128,7 @@ fn model_impl(
     let report = options.report.as_ref().map(report_fn);
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
     let questions = options.questions.as_ref().map(|_| questions_fns());
+    let parts = options.parts.as_ref().map(parts_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
     quote! {
         #[automatically_derived]
@@ -144,6 +148,7 @@ fn model_impl(
             }
             #converged
             #questions
+            #parts
             #accepts
         }
     }
@@ -160,6 +165,18 @@ fn questions_fns() -> TokenStream {
             asked: &::learnt_core::question::Asked,
         ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
+        }
+    }
+}
+
+fn parts_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn parts(
+            &self,
+            schema: &::learnt_core::data::Schema,
+            classes: &[::learnt_core::data::Label],
+        ) -> ::learnt_core::error::Result<::std::vec::Vec<::learnt_core::part::FittedPart<'_>>> {
+            self.#method(schema, classes)
         }
     }
 }
@@ -191,9 +208,7 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
     if let Some(method) = &options.attributes {
         return quote!(self.#method());
     }
-    let pair = |Attribute { ident, ty, name, .. }: &Attribute| {
-        quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)))
-    };
+    let pair = |Attribute { ident, ty, name, .. }: &Attribute| quote!((#name, <#ty as ::learnt_core::persist::Stored>::to_node(&self.#ident)));
     let pairs = attributes.iter().filter(|attribute| !attribute.transient).map(pair);
     if attributes.iter().all(|attribute| !attribute.transient) {
         return quote!(::std::vec![#(#pairs),*]);
@@ -216,8 +231,11 @@ fn attributes_expression(options: &Options, attributes: &[Attribute]) -> TokenSt
 
 fn report_fn(method: &Ident) -> TokenStream {
     quote! {
-        fn report(&self) -> ::core::option::Option<::learnt_core::answer::Answer> {
-            ::core::option::Option::Some(self.#method())
+        fn report(
+            &self,
+            names: &::learnt_core::names::Names,
+        ) -> ::core::option::Option<::learnt_core::answer::Answer> {
+            ::core::option::Option::Some(self.#method(names))
         }
     }
 }
@@ -285,7 +303,7 @@ mod tests {
             )]),
             quote!(node.only("M", &["centers", "secret", "done"])?;),
             quote!(fn as_regressor),
-            quote!(Some(self.table())),
+            quote!(Some(self.table(names))),
             quote!(
                 fn converged(&self) -> bool {
                     self.done

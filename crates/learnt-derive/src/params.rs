@@ -281,6 +281,7 @@ fn add_spec(param: &Param) -> TokenStream {
         };
     }
     let kind = bounds.kind(ty);
+    let learners = param.role.is_some();
     let role = param.role.as_ref().filter(|role| *role != "any").map(|role| {
         let role = role.to_string();
         quote!(.with_role(#role))
@@ -296,6 +297,7 @@ fn add_spec(param: &Param) -> TokenStream {
             kind: #kind #role,
             default: <#ty as ::learnt_core::params::ParamType>::to_value(&defaults.#ident),
             required: #required,
+            learners: #learners,
             positional: #positional,
             search: #search,
         });

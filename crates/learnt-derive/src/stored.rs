@@ -6,7 +6,9 @@ use crate::input::{
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::BTreeSet;
-use syn::{Data, DeriveInput, Field, Fields, Ident, Result, Token, Variant};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Data, DeriveInput, Field, Fields, Ident, LitInt, Result, Token, Variant};
 
 /// The implementation of `Stored` for a struct or an enum.
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -15,12 +17,16 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         "validate" => once(&mut validate, name(meta)?, meta),
         _ => Err(unknown_item(meta, "validate")),
     })?;
-    let (write, read) = match &input.data {
-        Data::Struct(data) => struct_code(input, &named_fields(&data.fields, &input.ident)?),
-        Data::Enum(_) => enum_code(input)?,
-        Data::Union(_) => return fail(&input.ident, "derive(Stored) needs a struct or an enum"),
-    };
-    Ok(implementation(input, &write, &read, validate.as_ref()))
+    match &input.data {
+        Data::Struct(data) => {
+            struct_impl(input, &named_fields(&data.fields, &input.ident)?, validate.as_ref())
+        }
+        Data::Enum(_) => {
+            let (write, read) = enum_code(input)?;
+            Ok(implementation(input, &write, &read, &TokenStream::new(), validate.as_ref()))
+        }
+        Data::Union(_) => fail(&input.ident, "derive(Stored) needs a struct or an enum"),
+    }
 }
 
 /// The implementation of `Stored` for a struct with these fields.
@@ -28,9 +34,83 @@ pub(crate) fn struct_impl(
     input: &DeriveInput,
     fields: &[&Field],
     validate: Option<&Ident>,
-) -> TokenStream {
+) -> Result<TokenStream> {
     let (write, read) = struct_code(input, fields);
-    implementation(input, &write, &read, validate)
+    Ok(implementation(input, &write, &read, &checks(fields)?, validate))
+}
+
+/// What the fields declare of their shapes and numbers, as statements about `value`.
+fn checks(fields: &[&Field]) -> Result<TokenStream> {
+    let (mut shapes, mut code) = (TokenStream::new(), TokenStream::new());
+    for field in fields {
+        let (ident, name) = (&field.ident, field_name(field));
+        for attribute in &field.attrs {
+            let Some(word) = attribute.path().get_ident() else { continue };
+            let statement = match word.to_string().as_str() {
+                "shape" => {
+                    let sides = attribute
+                        .parse_args_with(Punctuated::<Extent, Token![,]>::parse_terminated)?;
+                    let sides = sides.iter().map(Extent::side);
+                    shapes.extend(quote!(sizes.check(#name, &value.#ident, &[#(#sides),*])?;));
+                    continue;
+                }
+                "below" => {
+                    let size: Ident = attribute.parse_args()?;
+                    let size = size.to_string();
+                    quote!(sizes.below(#name, &value.#ident, #size)?;)
+                }
+                "finite" => numbers(field, "finite", &quote!(|x| x.is_finite())),
+                "positive" => numbers(field, "above zero", &quote!(|x| x.is_finite() && x > 0.0)),
+                "nonnegative" => {
+                    numbers(field, "zero or above", &quote!(|x| x.is_finite() && x >= 0.0))
+                }
+                "share" => numbers(field, "from 0 to 1", &quote!(|x| (0.0..=1.0).contains(&x))),
+                _ => continue,
+            };
+            code.extend(statement);
+        }
+    }
+    match shapes.is_empty() && code.is_empty() {
+        true => Ok(code),
+        false => Ok(quote! {
+            #[allow(unused_mut, unused_variables)]
+            let mut sizes = ::learnt_core::persist::Sizes::default();
+            #shapes
+            #code
+        }),
+    }
+}
+
+fn numbers(field: &Field, what: &str, so: &TokenStream) -> TokenStream {
+    let (ident, name) = (&field.ident, field_name(field));
+    quote!(::learnt_core::persist::check_numbers(#name, &value.#ident, #what, #so)?;)
+}
+
+/// A side of a shape: the name of a size, or a number.
+enum Extent {
+    Named(Ident),
+    Fixed(LitInt),
+}
+
+impl Parse for Extent {
+    fn parse(input: ParseStream) -> Result<Self> {
+        match input.peek(LitInt) {
+            true => input.parse().map(Extent::Fixed),
+            false => input.parse().map(Extent::Named),
+        }
+    }
+}
+
+impl Extent {
+    fn side(&self) -> TokenStream {
+        match self {
+            Extent::Named(name) => {
+                let name = name.to_string();
+                quote!(::learnt_core::persist::Side::Named(#name))
+            }
+            Extent::Fixed(size) => quote!(::learnt_core::persist::Side::Fixed(#size)),
+        }
+    }
 }
 
 /// Around `write`, an expression for a `Node`, and `read`, an expression for a `Self`.
@@ -38,15 +118,18 @@ fn implementation(
     input: &DeriveInput,
     write: &TokenStream,
     read: &TokenStream,
+    checks: &TokenStream,
     validate: Option<&Ident>,
 ) -> TokenStream {
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
-    let result = match validate {
-        None => quote!(::core::result::Result::Ok(#read)),
-        Some(method) => quote! {
+    let validate = validate.map(|method| quote!(value.#method()?;));
+    let result = match (checks.is_empty(), &validate) {
+        (true, None) => quote!(::core::result::Result::Ok(#read)),
+        _ => quote! {
             let value: Self = #read;
-            value.#method()?;
+            #checks
+            #validate
             ::core::result::Result::Ok(value)
         },
     };
@@ -275,6 +358,38 @@ mod tests {
         ];
         for part in parts {
             assert!(code.contains(&part.to_string()), "no `{part}` in {code}");
+        }
+    }
+
+    #[test]
+    fn declared_shapes_and_numbers_are_checked() {
+        let code = tokens(parse_quote! {
+            struct S {
+                #[shape(classes, columns)]
+                #[finite]
+                means: Matrix,
+                #[shape(2)]
+                ends: Vec<f64>,
+                #[below(classes)]
+                codes: Vec<u32>,
+            }
+        });
+        let parts = [
+            quote!(sizes.check(
+                "means",
+                &value.means,
+                &[
+                    ::learnt_core::persist::Side::Named("classes"),
+                    ::learnt_core::persist::Side::Named("columns")
+                ]
+            )?;),
+            quote!(::learnt_core::persist::check_numbers),
+            quote!(&[::learnt_core::persist::Side::Fixed(2)]),
+            quote!(sizes.below("codes", &value.codes, "classes")?;),
+        ];
+        for part in &parts {
+            let part = part.to_string();
+            assert!(code.contains(part.trim_end_matches(')')), "no `{part}` in {code}");
         }
     }
 

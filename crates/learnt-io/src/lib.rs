@@ -5,11 +5,13 @@
 //! file, standard input and compressed files give the same table. [`write()`] is its counterpart.
 
 mod arff;
+#[cfg(feature = "columnar")]
 mod arrow;
 mod columns;
 mod csv;
 mod dataset;
 mod input;
+#[cfg(feature = "columnar")]
 mod ipc;
 mod levels;
 mod libsvm;
@@ -17,14 +19,19 @@ mod memory;
 mod names;
 mod ndjson;
 mod options;
+#[cfg(feature = "columnar")]
 mod parquet;
+#[cfg(feature = "columnar")]
 mod parquet_depth;
 mod report;
 mod sniff;
 mod stream;
+#[cfg(feature = "columnar")]
 mod stream_columns;
 mod stream_csv;
 mod write;
+#[cfg(feature = "columnar")]
+mod write_columns;
 mod write_text;
 
 pub use dataset::{ColumnRoles, Prepared, TargetTask, to_dataset};
@@ -89,8 +96,12 @@ fn read_format(
 ) -> Result<Loaded> {
     match format {
         Format::Csv | Format::Tsv => csv::read(&input.bytes, options, format, run),
+        #[cfg(feature = "columnar")]
         Format::Parquet => parquet::read(&input.bytes, options, run),
+        #[cfg(feature = "columnar")]
         Format::Arrow => ipc::read(&input.bytes, options, run),
+        #[cfg(not(feature = "columnar"))]
+        Format::Parquet | Format::Arrow => Err(format.left_out()),
         Format::Arff => arff::read(&input.bytes, options, run),
         Format::Libsvm => libsvm::read(&input.bytes, options, run),
         Format::Ndjson => ndjson::read(&input.bytes, options, run),

@@ -71,6 +71,13 @@ impl Format {
             _ => None,
         }
     }
+
+    /// The error of a build without this format.
+    #[cfg(not(feature = "columnar"))]
+    pub(crate) fn left_out(self) -> Error {
+        let hint = "build it with `--features columnar`, or convert the file to CSV elsewhere";
+        Error::unsupported(format!("this build leaves out {} files", self.name())).hint(hint)
+    }
 }
 
 /// Whether the first line of a CSV file names the columns.

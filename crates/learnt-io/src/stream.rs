@@ -12,6 +12,7 @@ use crate::input::{self, digest_of};
 use crate::options::{Format, ReadOptions};
 use crate::report::ReadReport;
 use crate::sniff::format_of;
+#[cfg(feature = "columnar")]
 use crate::stream_columns::Columnar;
 use crate::stream_csv::Csv;
 use learnt_core::context::Context;
@@ -109,8 +110,12 @@ fn open_input(
     let target = roles.targets.first().map(String::as_str);
     let mut scanned = match format {
         Format::Csv | Format::Tsv => Csv::scan(&input.bytes, options, format, target, run)?,
+        #[cfg(feature = "columnar")]
         Format::Parquet => Columnar::scan_parquet(&input.bytes, options, target, run)?,
+        #[cfg(feature = "columnar")]
         Format::Arrow => Columnar::scan_arrow(&input.bytes, options, target, run)?,
+        #[cfg(not(feature = "columnar"))]
+        Format::Parquet | Format::Arrow => return Err(format.left_out()),
         Format::Arff | Format::Libsvm | Format::Ndjson => {
             let message = format!("{} files cannot be streamed", format.name());
             return Err(

@@ -1,13 +1,15 @@
-//! A CSV file as blocks: pieces that cover a block are parsed again whenever it is asked for.
+//! A CSV file as blocks: the pieces that cover a block are parsed when it is asked for, once for all
+//! the blocks of a pass that share them.
 
 use crate::csv::CsvFile;
 use crate::input::{Bytes, changed};
 use crate::levels::Levels;
 use crate::options::{Format, ReadOptions};
 use crate::stream::{RowReader, Scanned, TargetFacts};
-use learnt_core::context::Context;
+use learnt_core::context::{Context, available_threads};
 use learnt_core::error::{Error, Result};
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A CSV file whose types, levels and rows are known.
 pub(crate) struct Csv {
@@ -17,6 +19,7 @@ pub(crate) struct Csv {
     starts: Vec<u64>,
     /// For each column of categories, levels in order of arrival and their codes.
     finals: Vec<Option<(Levels, Vec<f64>)>>,
+    recent: Recent,
 }
 
 impl Csv {
@@ -72,7 +75,13 @@ impl Csv {
         report.columns = reports;
         report.note_columns();
         let schema = columns.schema()?;
-        let reader = Box::new(Csv { bytes: Arc::clone(bytes), file, starts, finals });
+        let reader = Box::new(Csv {
+            bytes: Arc::clone(bytes),
+            file,
+            starts,
+            finals,
+            recent: Recent::new(2 + 2 * available_threads()),
+        });
         Ok(Scanned { schema, report, reader, target })
     }
 
@@ -111,7 +120,7 @@ impl RowReader for Csv {
         let mut out = Vec::with_capacity((end - start) as usize * width);
         let mut k = self.starts.partition_point(|&first| first <= start).saturating_sub(1);
         while k + 1 < self.starts.len() && self.starts[k] < end {
-            let cells = self.piece(k)?;
+            let cells = self.recent.get(k, || self.piece(k))?;
             let from = start.saturating_sub(self.starts[k]) as usize;
             let to = (end.min(self.starts[k + 1]) - self.starts[k]) as usize;
             out.extend_from_slice(cells.get(from * width..to * width).unwrap_or_default());
@@ -121,5 +130,67 @@ impl RowReader for Csv {
             true => Ok(out),
             false => Err(changed()),
         }
+    }
+}
+
+/// The pieces parsed last. Blocks are asked for in order, so neighbours find theirs here.
+struct Recent {
+    most: usize,
+    held: Mutex<VecDeque<(usize, Slot)>>,
+}
+
+/// A piece that is there, or is being parsed by the thread that holds the lock.
+type Slot = Arc<Mutex<Option<Arc<Vec<f64>>>>>;
+
+impl Recent {
+    fn new(most: usize) -> Recent {
+        Recent { most, held: Mutex::default() }
+    }
+
+    fn get(&self, k: usize, parse: impl FnOnce() -> Result<Vec<f64>>) -> Result<Arc<Vec<f64>>> {
+        let slot = self.slot(k);
+        let mut content = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cells) = &*content {
+            return Ok(Arc::clone(cells));
+        }
+        let cells = Arc::new(parse()?);
+        *content = Some(Arc::clone(&cells));
+        Ok(cells)
+    }
+
+    fn slot(&self, k: usize) -> Slot {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, slot)) = held.iter().find(|(known, _)| *known == k) {
+            return Arc::clone(slot);
+        }
+        if held.len() >= self.most {
+            held.pop_front();
+        }
+        let slot = Slot::default();
+        held.push_back((k, Arc::clone(&slot)));
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_share_a_piece_and_old_ones_are_forgotten() {
+        let recent = Recent::new(2);
+        let parsed = Mutex::new(Vec::new());
+        let get = |k: usize| {
+            recent.get(k, || {
+                parsed.lock().unwrap().push(k);
+                Ok(vec![k as f64])
+            })
+        };
+        for k in [0, 0, 1, 1, 1, 2, 1, 0] {
+            assert_eq!(*get(k).unwrap(), [k as f64]);
+        }
+        assert_eq!(*parsed.lock().unwrap(), [0, 1, 2, 0]);
+        assert!(recent.get(7, || Err(changed())).is_err());
+        assert_eq!(*get(7).unwrap(), [7.0]);
     }
 }

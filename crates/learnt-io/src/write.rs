@@ -2,15 +2,13 @@
 //! can be read again: numbers to the last bit, missing values as missing.
 
 use crate::options::Format;
+#[cfg(feature = "columnar")]
+use crate::write_columns::{arrow, parquet};
 use crate::write_text::{arff, delimited, libsvm, ndjson};
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use learnt_core::data::{Column, ColumnKind, Frame};
-use learnt_core::error::{Code, Error, Result, plain};
+use learnt_core::data::Frame;
+use learnt_core::error::{Error, Result, plain};
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 /// How a table is written.
 #[derive(Clone, Debug)]
@@ -89,82 +87,12 @@ pub fn write_to<W: Write + Send>(
         Format::Ndjson => ndjson(sink, table)?,
         Format::Arff => arff(sink, table)?,
         Format::Libsvm => libsvm(sink, table, options.target.as_deref())?,
+        #[cfg(feature = "columnar")]
         Format::Parquet => parquet(sink, table)?,
+        #[cfg(feature = "columnar")]
         Format::Arrow => arrow(sink, table)?,
+        #[cfg(not(feature = "columnar"))]
+        Format::Parquet | Format::Arrow => return Err(format.left_out()),
     }
     Ok(sink.flush()?)
-}
-
-const BATCH: usize = 65_536;
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::new(Code::Io, plain(&error.to_string()))
-}
-
-fn parquet<W: Write + Send>(sink: &mut W, table: &Frame) -> Result<()> {
-    use parquet::basic::Compression;
-    let schema = arrow_schema(table);
-    let properties = parquet::file::properties::WriterProperties::builder()
-        .set_compression(Compression::ZSTD(Default::default()))
-        .set_max_row_group_row_count(Some(16 * BATCH))
-        .build();
-    let mut writer = parquet::arrow::ArrowWriter::try_new(sink, schema.clone(), Some(properties))
-        .map_err(failed)?;
-    for batch in batches(table, &schema) {
-        writer.write(&batch?).map_err(failed)?;
-    }
-    writer.close().map_err(failed)?;
-    Ok(())
-}
-
-fn arrow<W: Write>(sink: &mut W, table: &Frame) -> Result<()> {
-    let schema = arrow_schema(table);
-    let mut writer = arrow_ipc::writer::FileWriter::try_new(sink, &schema).map_err(failed)?;
-    for batch in batches(table, &schema) {
-        writer.write(&batch?).map_err(failed)?;
-    }
-    writer.finish().map_err(failed)
-}
-
-fn arrow_schema(table: &Frame) -> SchemaRef {
-    let field = |column: &Column| match column.kind {
-        ColumnKind::Numeric => Field::new(&column.name, DataType::Float64, true),
-        ColumnKind::Categorical { .. } => {
-            let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-            Field::new(&column.name, kind, true)
-        }
-    };
-    Arc::new(Schema::new(table.schema().columns().iter().map(field).collect::<Vec<_>>()))
-}
-
-/// The rows in batches; the dictionaries are the same in all.
-fn batches<'a>(
-    table: &'a Frame,
-    schema: &'a SchemaRef,
-) -> impl Iterator<Item = Result<RecordBatch>> + 'a {
-    let dictionary = |column: &Column| {
-        column.levels().map(|levels| Arc::new(StringArray::from_iter_values(levels)) as ArrayRef)
-    };
-    let dictionaries: Vec<Option<ArrayRef>> =
-        table.schema().columns().iter().map(dictionary).collect();
-    let count = table.nrows().div_ceil(BATCH);
-    (0..count).map(move |k| {
-        let rows = table.rows(k * BATCH, ((k + 1) * BATCH).min(table.nrows()));
-        let columns = dictionaries.iter().enumerate().map(|(j, dictionary)| {
-            let cells = rows.values().column(j);
-            let cells = cells.into_iter().map(|cell| (!cell.is_nan()).then_some(cell));
-            match dictionary {
-                None => Ok(Arc::new(Float64Array::from_iter(cells)) as ArrayRef),
-                Some(levels) => {
-                    let keys =
-                        Int32Array::from_iter(cells.map(|cell| cell.map(|code| code as i32)));
-                    DictionaryArray::<Int32Type>::try_new(keys, Arc::clone(levels))
-                        .map(|array| Arc::new(array) as ArrayRef)
-                        .map_err(failed)
-                }
-            }
-        });
-        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-        RecordBatch::try_new(Arc::clone(schema), columns).map_err(failed)
-    })
 }

@@ -12,6 +12,7 @@ mod interrupt;
 mod linear;
 mod model;
 mod optimize;
+mod picture;
 
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
@@ -19,7 +20,7 @@ use learnt_core::context::{Context, available_threads};
 use learnt_core::data::{Dataset, Frame, Label, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
-use learnt_core::params::{LearnerSpec, Value};
+use learnt_core::params::LearnerSpec;
 use learnt_core::trained::Trained;
 use model::Model;
 use numpy::PyReadonlyArray1;
@@ -36,14 +37,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(function::call, module)?)?;
     module.add_function(wrap_pyfunction!(function::picture, module)?)?;
     module.add_function(wrap_pyfunction!(function::encode, module)?)?;
+    module.add_class::<picture::Picture>()?;
+    module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(linear::regularization_path, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::constrained_least_squares, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::linear_separability, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::masking_report, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::simple_regression, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
@@ -161,25 +160,17 @@ impl<'py> Rows<'py> {
     }
 }
 
-/// A learner with these parameters. A learner that is itself a default is left as it is by `None`.
+/// A learner with these parameters.
 fn build(
     py: Python<'_>,
     path: &str,
     params: &Bound<'_, PyDict>,
 ) -> PyResult<Box<dyn AnyEstimator>> {
-    let entry = learnt::find(path).ok_or_else(|| raise(py, learnt::unknown_learner(path)))?;
-    let mut spec = LearnerSpec { learner: path.to_string(), params: Vec::new() };
-    let specs = (entry.build)().specs();
-    for (name, value) in params {
-        let name: String = name.extract()?;
-        let value = convert::value(&value)?;
-        let stays = |spec: &&learnt_core::params::ParamSpec| {
-            spec.name == name && value == Value::Null && matches!(spec.default, Value::Learner(_))
-        };
-        if specs.iter().find(stays).is_none() {
-            spec.params.push((name, value));
-        }
-    }
+    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((name.extract()?, convert::value(&value)?))
+    };
+    let params = params.iter().map(pair).collect::<PyResult<_>>()?;
+    let spec = LearnerSpec { learner: path.to_string(), params };
     learnt::build(&spec).map_err(|error| raise(py, error))
 }
 

@@ -4,7 +4,7 @@ use crate::entries;
 use learnt_core::estimator::{Entry, Power};
 use learnt_core::function::FunctionEntry;
 use learnt_core::params::{ParamSpec, Search, Value};
-use learnt_core::question::{Argument, Needs, Question};
+use learnt_core::question::{Needs, Question};
 use serde_json::{Map, Value as Json, json};
 
 /// Every learner, in the order of the registry.
@@ -60,6 +60,10 @@ pub fn describe(entry: &Entry) -> Json {
             Power::Fixed(power) => json!(power),
             Power::Parameter(name) => json!(name),
         }),
+        "baseline": about.baseline,
+        "check_with": about.check_with.iter()
+            .map(|&(name, value)| (name.to_string(), Value::parse(value).to_json()))
+            .collect::<Map<_, _>>(),
         "exempt": about.exempt.iter().map(|&(check, why)| (check.to_string(), json!(why)))
             .collect::<Map<_, _>>(),
         "params": learner.specs().iter().map(parameter).collect::<Vec<_>>(),
@@ -73,13 +77,6 @@ pub fn describe(entry: &Entry) -> Json {
 }
 
 fn question(question: &Question) -> Json {
-    let argument = |argument: &Argument| {
-        json!({
-            "name": argument.name,
-            "default": Value::parse(argument.default).to_json(),
-            "doc": argument.doc,
-        })
-    };
     json!({
         "name": question.name,
         "doc": question.doc,
@@ -88,7 +85,7 @@ fn question(question: &Question) -> Json {
             Needs::Rows => "rows",
             Needs::RowsAndTarget => "rows and target",
         },
-        "arguments": question.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "arguments": (question.arguments)().specs().iter().map(parameter).collect::<Vec<_>>(),
     })
 }
 

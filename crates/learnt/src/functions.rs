@@ -3,13 +3,19 @@
 //! A function is one file with a struct of parameters and one line in its family's `FUNCTIONS`; the
 //! command line and Python see it through this list alone.
 
-use crate::{datasets, metrics, theory, tree};
+use crate::{datasets, discriminant, linear, metrics, theory, tree};
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
 
 /// Every function, family by family.
-pub const FUNCTIONS: &[&[FunctionEntry]] =
-    &[metrics::FUNCTIONS, theory::FUNCTIONS, tree::FUNCTIONS, datasets::FUNCTIONS];
+pub const FUNCTIONS: &[&[FunctionEntry]] = &[
+    metrics::FUNCTIONS,
+    linear::analyses::FUNCTIONS,
+    discriminant::FUNCTIONS,
+    theory::FUNCTIONS,
+    tree::FUNCTIONS,
+    datasets::FUNCTIONS,
+];
 
 /// All functions.
 pub fn functions() -> impl Iterator<Item = &'static FunctionEntry> {

@@ -5,10 +5,11 @@
 //! from the types; its model keeps what was fitted as [`Fitted`].
 
 use learnt_core::estimator::Accepts;
-use learnt_core::params::{Kind, LearnerSpec, ParamType};
+use learnt_core::params::{Kind, LearnerSpec, ParamType, all_values};
+use learnt_core::part::FittedPart;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
-use learnt_core::trained::{accepts_of, check_rows};
+use learnt_core::trained::{Trained, accepts_of, check_rows};
 use std::ops::Deref;
 
 pub use learnt_core::params::Named;
@@ -125,6 +126,17 @@ impl Fitted {
         self.model.as_classifier().ok_or_else(|| self.lacks("classifier"))
     }
 
+    /// As a part of a model that sees these columns and classes.
+    pub fn part(&self, schema: Schema, classes: &[Label]) -> FittedPart<'_> {
+        FittedPart {
+            name: self.name.clone(),
+            about: self.about,
+            model: self.model.as_ref(),
+            schema,
+            classes: classes.to_vec(),
+        }
+    }
+
     fn lacks(&self, role: &str) -> Error {
         Error::unsupported(format!("'{}' ({}) is not a {role}", self.name, self.about.name()))
     }
@@ -152,6 +164,41 @@ impl Stored for Fitted {
         let model = (entry.decode)(stored, node.field("version")?)?;
         Ok(Fitted { name: node.field("name")?, about: entry.about, model })
     }
+}
+
+/// The fitted learners inside a trained model, each as a model of its own.
+///
+/// ```
+/// use learnt::{cluster::KMeans, compose::Pipeline, prepare::StandardScaler, prelude::*};
+/// use learnt::trained::Trained;
+/// let pipeline =
+///     Pipeline::default().then("scale", StandardScaler::default()).then("means", KMeans::default());
+/// let data = learnt::datasets::load("iris")?;
+/// let trained = Trained::fit(&pipeline, &data.view(), &[], &Context::default())?;
+/// let parts = learnt::parts(&trained)?;
+/// assert_eq!(parts[1].name, "means");
+/// assert_eq!(parts[1].value.about.name(), "KMeans");
+/// # Ok::<(), Error>(())
+/// ```
+pub fn parts(trained: &Trained) -> Result<Vec<Named<Trained>>> {
+    let history = &trained.history;
+    let learner = trained.about.path.to_string();
+    let owner = crate::build(&LearnerSpec { learner, params: history.params.clone() })?;
+    let learners = owner.learners();
+    let mut out = Vec::new();
+    for part in trained.model.parts(&history.schema, &history.classes)? {
+        // Parts of a wrapper have names of their own and share its one learner.
+        let named = learners.iter().find(|inner| inner.name == part.name);
+        let alike = || learners.iter().find(|inner| inner.learner.about().path == part.about.path);
+        let params = named.or_else(alike).map(|inner| all_values(inner.learner)).transpose()?;
+        let entry = crate::entries()
+            .find(|entry| entry.about.path == part.about.path)
+            .ok_or_else(|| Error::internal("a part that the registry does not know"))?;
+        let model = (entry.decode)(&part.model.stored(), part.model.version())?;
+        let value = trained.of_part(&part, model, params.unwrap_or_default());
+        out.push(Named { name: part.name.clone(), value });
+    }
+    Ok(out)
 }
 
 /// What a part is given: these rows, and weights only if it takes them.

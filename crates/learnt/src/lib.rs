@@ -9,6 +9,7 @@
 pub mod baseline;
 pub mod bayes;
 pub mod catalogue;
+pub mod charts;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;
@@ -19,6 +20,7 @@ mod learner;
 pub mod linear;
 pub mod metrics;
 pub mod neighbors;
+pub mod plot;
 pub mod prepare;
 pub mod reduce;
 pub mod select;
@@ -27,16 +29,16 @@ pub mod theory;
 pub mod tree;
 
 pub use functions::{FUNCTIONS, find_function, functions, functions_of};
-pub use learner::{Fitted, Learner, Named};
+pub use learner::{Fitted, Learner, Named, parts};
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    answer, chart, context, data, error, estimator, figure, function, linalg, optimize, params,
-    persist, question, rounds, stats, trained,
+    answer, chart, context, data, error, estimator, function, linalg, optimize, params, persist,
+    question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};
 use learnt_core::estimator::{AnyEstimator, Entry};
-use learnt_core::params::LearnerSpec;
+use learnt_core::params::{LearnerSpec, ParamSpec, Value};
 use learnt_core::trained::Trained;
 use std::path::Path;
 
@@ -85,7 +87,7 @@ pub fn unknown_learner(name: &str) -> Error {
     Error::unknown("learner", name, known.iter().map(String::as_str))
 }
 
-/// A learner by name with parameters by name.
+/// A learner by name with parameters by name. Null leaves a learner that is a default as it is.
 ///
 /// ```
 /// use learnt::prelude::*;
@@ -100,7 +102,11 @@ pub fn unknown_learner(name: &str) -> Error {
 pub fn build(spec: &LearnerSpec) -> Result<Box<dyn AnyEstimator>> {
     let entry = find(&spec.learner).ok_or_else(|| unknown_learner(&spec.learner))?;
     let mut learner = (entry.build)();
-    for (name, value) in &spec.params {
+    let stays = |name: &str, value: &Value| {
+        let spec = ParamSpec::find((entry.build)().specs(), name);
+        *value == Value::Null && spec.is_some_and(|s| matches!(s.default, Value::Learner(_)))
+    };
+    for (name, value) in spec.params.iter().filter(|(name, value)| !stays(name, value)) {
         learner.set(name, value).map_err(|error| error.within(entry.about.name()))?;
     }
     Ok(learner)

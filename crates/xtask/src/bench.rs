@@ -9,7 +9,15 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let root = venv::root();
     let python = venv::ensure(".venv-bench", &root.join("benches").join("requirements.txt"))?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = ["--package", "learnt-cli", "--package", "learnt-io", "--bins", "--examples"];
+    let built = [
+        "--package",
+        "learnt-cli",
+        "--package",
+        "learnt-io",
+        "--bins",
+        "--examples",
+        "--all-features",
+    ];
     venv::execute(
         Command::new(cargo).args(["build", "--profile", "dist"]).args(built).current_dir(&root),
     )?;

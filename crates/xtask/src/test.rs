@@ -19,8 +19,9 @@ pub(crate) fn run() -> Result<(), String> {
         steps.run("tidy", |_| tidy::check())?;
         let (built, python) = std::thread::scope(|scope| {
             let python = scope.spawn(environment);
-            let built =
-                steps.run("build with lints", |_| build(&["--workspace", "--all-targets"], true));
+            let built = steps.run("build with lints", |_| {
+                build(&["--workspace", "--all-targets", "--all-features"], true)
+            });
             let python = python.join().map_err(|_| "the environment of Python".to_string());
             (built, python)
         });
@@ -28,7 +29,13 @@ pub(crate) fn run() -> Result<(), String> {
         steps.run("generated files", |_| generated(&built))?;
         steps.run("Rust tests", |steps| built.tests.iter().try_for_each(|test| test.run(steps)))?;
         steps.run("examples in documentation", |_| {
-            venv::execute(linted(&mut cargo_command(&["test", "--workspace", "--doc", "--quiet"])))
+            venv::execute(linted(&mut cargo_command(&[
+                "test",
+                "--workspace",
+                "--all-features",
+                "--doc",
+                "--quiet",
+            ])))
         })?;
         let browser = steps.run("browser", |_| system::ensure_chromium())?;
         steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))

@@ -5,10 +5,11 @@ use super::models::load;
 use super::predict::labelled;
 use crate::input;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
-use learnt::params::Value;
+use learnt::params::{ParamSpec, Value};
 use learnt::question::{Needs, Question};
 use learnt::trained::Trained;
 use serde_json::json;
@@ -22,6 +23,7 @@ pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     let arguments =
         call.texts("with").iter().map(|pair| argument(pair)).collect::<Result<Vec<_>>>()?;
     let report = trained.ask(name, &arguments, rows.as_ref().map(OwnedDataset::view), &call.run)?;
+    picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
         false => print(&report.to_text()),
@@ -59,8 +61,8 @@ fn list(call: &Call, trained: &Trained) -> Result<ExitCode> {
             .hint("`learnt summary` shows what it learnt"));
     }
     let arguments = |question: &Question| -> String {
-        let one = |a: &learnt::question::Argument| format!("{}={}", a.name, a.default);
-        question.arguments.iter().map(one).collect::<Vec<_>>().join(" ")
+        let one = |spec: &ParamSpec| format!("{}={}", spec.name, spec.default_text());
+        (question.arguments)().specs().iter().map(one).collect::<Vec<_>>().join(" ")
     };
     if call.json {
         let all: Vec<_> = questions

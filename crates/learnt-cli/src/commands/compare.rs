@@ -47,8 +47,8 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     let k = folds(call)?;
     let supervised = input::supervised(call, input::read(call)?, Some(name))?;
     let data = supervised.data.view();
-    let entry = learner::resolve(name, data.y.as_ref())?;
-    learner::check_task(entry, data.y.as_ref())?;
+    let entry = learner::resolve(name, learner::task_of(&data))?;
+    learner::check_task(entry, learner::task_of(&data))?;
     let missing = learner::has_missing(&data);
     let (learner, said) =
         learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
@@ -139,7 +139,9 @@ fn candidates(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
     let named = |names: &[String]| -> Result<Vec<&'static str>> {
         names
             .iter()
-            .map(|name| learner::resolve(name, data.y.as_ref()).map(|entry| entry.about.path))
+            .map(|name| {
+                learner::resolve(name, learner::task_of(data)).map(|entry| entry.about.path)
+            })
             .collect()
     };
     let (only, skip) = (named(&only)?, named(&skip)?);
@@ -166,16 +168,15 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let mut rows = Vec::new();
     let mut sentences = Vec::new();
     for entry in candidates(call, &data)? {
-        let (learner, said) = learner::prepared(call, (entry.build)(), data.x.schema(), missing)?;
+        let mut learner = (entry.build)();
+        learner::fit_formula(call, learner.as_mut(), data.x.schema())?;
+        let prepared = learner::preparation(call, learner.as_ref(), data.x.schema(), missing)?;
+        let (preparation, said) = prepared.unzip();
         sentences.extend(said);
-        rows.push(Candidate {
-            name: entry.about.command(),
-            learner,
-            complexity: entry.about.complexity,
-        });
+        rows.push(Candidate { preparation, ..Candidate::new(learner) });
     }
     if !sentences.is_empty() {
-        call.say(&format!("{} of {} learners get a standard preparation (impute, one-hot, scale) inside each fold", sentences.len(), rows.len()));
+        call.say(&format!("{} of {} learners get a standard preparation (impute, one-hot, scale) inside each fold; --no-prepare leaves it out", sentences.len(), rows.len()));
     }
     let splitter = select::usual_splitter(&data, k);
     let comparison = select::compare(&rows, &data, &splitter, &chosen, &call.run)?;
@@ -184,6 +185,9 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
             print_json("compare", Some(call.run.seed()), compare_json(&supervised, k, &comparison))
         }
         false => print(&compare_text(call, &supervised, k, &comparison)),
+    }
+    if let Some(place) = call.text("plot") {
+        crate::picture::draw(call, &[comparison.chart()], place)?;
     }
     let failed = comparison.failures().count();
     Ok(ExitCode::from(if failed > 0 { 8 } else { 0 }))

@@ -5,34 +5,36 @@ use super::predict::labelled;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
-use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table, Target};
+use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
-use learnt::rounds::Source;
+use learnt::rounds::{Checkpoint, Identity, Source};
 use learnt::trained::{Trained, Unknown};
-use learnt_io::{ReadOptions, TargetTask, TypeRule};
+use learnt_io::{FileSource, ReadOptions, TargetTask, TypeRule};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     check_out(call)?;
-    for entry in learnt::find_all(name) {
-        if learnt::find_all(name).len() == 1 {
-            learner::build(call, entry)?;
-        }
-    }
+    // Flags are checked before data are read, where the name says which learner it is.
+    let early = match learnt::find_all(name).as_slice() {
+        [only] => Some(learner::build(call, only)?),
+        _ => None,
+    };
     let started = Instant::now();
-    let mut trained = match call.flag("stream") {
-        true => stream(call, name)?,
-        false => in_memory(call, name)?,
+    let (mut trained, kept) = match call.flag("stream") {
+        true => stream(call, name, early)?,
+        false => (in_memory(call, name, early)?, None),
     };
     if call.text("unknown") == Some("missing") {
         trained.history.unknown = Unknown::Missing;
     }
-    finish(call, &trained, started.elapsed().as_secs_f64())
+    let code = finish(call, &trained, started.elapsed().as_secs_f64())?;
+    kept.map_or(Ok(()), |kept| kept.remove())?;
+    Ok(code)
 }
 
 /// `learnt update`: goes on training a model with more rows.
@@ -61,15 +63,25 @@ fn check_out(call: &Call) -> Result<()> {
     Ok(())
 }
 
-fn in_memory(call: &Call, name: &str) -> Result<Trained> {
+/// The learner of a name whose task is known; `early` is the one that was built before.
+fn chosen(
+    call: &Call,
+    name: &str,
+    early: Option<Box<dyn AnyEstimator>>,
+    task: Option<TargetTask>,
+) -> Result<Box<dyn AnyEstimator>> {
+    let entry = learner::resolve(name, task)?;
+    learner::check_task(entry, task)?;
+    early.map_or_else(|| learner::build(call, entry), Ok)
+}
+
+fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Result<Trained> {
     let input = input::read(call)?;
     let supervised = input::supervised(call, input, Some(name))?;
     let data = supervised.data.view();
-    let entry = learner::resolve(name, data.y.as_ref())?;
-    learner::check_task(entry, data.y.as_ref())?;
+    let learner = chosen(call, name, early, learner::task_of(&data))?;
     let missing = learner::has_missing(&data);
-    let (learner, said) =
-        learner::prepared(call, learner::build(call, entry)?, data.x.schema(), missing)?;
+    let (learner, said) = learner::prepared(call, learner, data.x.schema(), missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
@@ -78,7 +90,12 @@ fn in_memory(call: &Call, name: &str) -> Result<Trained> {
     Ok(trained)
 }
 
-fn stream(call: &Call, name: &str) -> Result<Trained> {
+/// The model, and the checkpoint that is not needed once it is saved.
+fn stream(
+    call: &Call,
+    name: &str,
+    early: Option<Box<dyn AnyEstimator>>,
+) -> Result<(Trained, Option<Checkpoint>)> {
     let mut options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
@@ -99,33 +116,45 @@ fn stream(call: &Call, name: &str) -> Result<Trained> {
     call.say(&format!("read {path} in blocks: {}", source.report()));
     source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));
-    let outline = source.outline();
-    let no_rows = Matrix::zeros(0, 1);
-    let target = match source.task() {
-        Some(TargetTask::Classify) => Some(Target::Class { codes: &[], classes: outline.classes }),
-        Some(TargetTask::Regress) => Some(Target::Real(no_rows.view())),
-        None => None,
-    };
-    let entry = learner::resolve(name, target.as_ref())?;
-    learner::check_task(entry, target.as_ref())?;
-    let built: Box<dyn AnyEstimator> = learner::build(call, entry)?;
-    let (learner, said) = learner::prepared(
-        call,
-        built,
-        outline.schema,
-        source.report().columns.iter().any(|column| column.missing > 0),
-    )?;
+    let learner = chosen(call, name, early, source.task())?;
+    let missing = source.report().columns.iter().any(|column| column.missing > 0);
+    let (learner, said) = learner::prepared(call, learner, source.outline().schema, missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
-    let mut trained = Trained::fit_source(learner.as_ref(), &source, &asked.targets, &call.run)?;
+    let kept = checkpoint(call, learner.as_ref(), &source)?;
+    let targets = &asked.targets;
+    let mut trained =
+        Trained::fit_source_kept(learner.as_ref(), &source, targets, kept.as_ref(), &call.run)?;
     trained.history.digest = source.report().digest.clone();
-    Ok(trained)
+    Ok((trained, kept))
+}
+
+/// Where a streamed fit is kept, with `--checkpoint`.
+fn checkpoint(
+    call: &Call,
+    learner: &dyn AnyEstimator,
+    source: &FileSource,
+) -> Result<Option<Checkpoint>> {
+    let Some(folder) = call.text("checkpoint") else { return Ok(None) };
+    let digest = source.report().digest.as_deref();
+    let identity = Identity::new(learner, &source.outline(), digest, &call.run)?;
+    let mut kept = Checkpoint::new(Path::new(folder), identity, call.flag("resume"))?;
+    if kept.found() {
+        call.say(&format!("goes on from the checkpoint in {folder}"));
+    }
+    if let Some(seconds) = call.number("checkpoint-every") {
+        let every = Duration::try_from_secs_f64(seconds)
+            .map_err(|_| Error::parameter("--checkpoint-every", "seconds", seconds))?;
+        kept = kept.every(every);
+    }
+    Ok(Some(kept))
 }
 
 fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
     let history = &trained.history;
-    let name = trained.about.command();
+    let about = learner::main_about(trained)?;
+    let name = about.command();
     call.say(&format!(
         "{name}  {} rows x {} columns  seed {}  {} threads  {}",
         history.rows,
@@ -151,10 +180,10 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         None => {}
     }
     write_outcome(call, trained)?;
-    let report = trained.model.report();
+    let report = trained.report();
     if call.json && out != Some("-") {
         let payload = json!({
-            "learner": trained.about.path, "rows": history.rows, "columns": history.schema.len(),
+            "learner": about.path, "model_type": trained.about.path, "rows": history.rows, "columns": history.schema.len(),
             "targets": history.targets, "seconds": seconds, "warnings": history.warnings,
             "converged": trained.model.converged(), "model": out,
             "data": { "path": call.text("data"), "rows": history.rows, "digest": history.digest },

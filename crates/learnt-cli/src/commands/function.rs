@@ -8,6 +8,7 @@ use super::data::write_drawn;
 use crate::args::{INPUT, PARAM};
 use crate::input;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Answer, Datum};
 use learnt::data::{Label, Matrix, Table};
 use learnt::error::{Code, Error, Result, plain};
@@ -18,6 +19,9 @@ use learnt::params::Value;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Rows of a table that a terminal shows without `--all`.
+const SHOWN: usize = 40;
 
 /// Computes the function and prints or writes its answer.
 pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
@@ -35,6 +39,10 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     count_rows(function.as_mut(), table.as_ref())?;
     let inputs = Inputs::read(call, entry.inputs, table.as_ref())?;
     let mut answer = function.call_any(&inputs.given(), &call.run)?;
+    if call.text("plot").is_some() {
+        answer.charts.extend(function.chart_any(&answer)?);
+        picture::plot_answer(call, &answer)?;
+    }
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data))] => write_drawn(call, name, std::mem::take(data.as_mut())),
         _ => show(call, entry, &answer),
@@ -309,7 +317,7 @@ fn show(call: &Call, entry: &FunctionEntry, answer: &Answer) -> Result<ExitCode>
             entry.about.randomness.then_some(call.run.seed()),
             json!({ "function": entry.about.path, "answer": answer.to_json() }),
         ),
-        false => print(&answer.to_text()),
+        false => print(&answer.to_text_within(if call.flag("all") { usize::MAX } else { SHOWN })),
     }
     Ok(ExitCode::SUCCESS)
 }

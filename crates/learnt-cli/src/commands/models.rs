@@ -2,6 +2,7 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
 use learnt::error::{Code, Error, Result};
@@ -21,10 +22,11 @@ pub(crate) fn load(call: &Call) -> Result<Trained> {
 
 pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
-    let report = trained.model.report().ok_or_else(|| {
+    let report = trained.report().ok_or_else(|| {
         Error::unsupported(format!("{} has no summary", trained.about.name()))
             .hint("`learnt inspect` shows what the file holds")
     })?;
+    picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("summary", None, json!({ "report": report.to_json() })),
         false => print(&report.to_text()),
@@ -56,6 +58,21 @@ fn column_table(schema: &Schema) -> Columns {
     table
 }
 
+/// The fitted learners inside, one line each.
+fn part_table(trained: &Trained) -> Result<Option<Columns>> {
+    let parts = trained.model.parts(&trained.history.schema, &trained.history.classes)?;
+    let mut table = Columns::new("parts", &["part", "learner", "columns"]);
+    for part in &parts {
+        let columns: Vec<&str> = part.schema.names().collect();
+        table.push(vec![
+            Cell::Text(part.name.clone()),
+            part.about.path.into(),
+            Cell::Text(columns.join(", ")),
+        ]);
+    }
+    Ok((!parts.is_empty()).then_some(table))
+}
+
 pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
     let history = &trained.history;
@@ -77,6 +94,7 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
             "digest": history.digest, "version": history.version, "warnings": history.warnings,
             "converged": trained.model.converged(), "privacy": privacy,
             "roles": trained.about.roles.names(),
+            "parts": part_table(&trained)?.map(|table| table.to_json()),
         });
         print_json("inspect", None, payload);
         return Ok(ExitCode::SUCCESS);
@@ -111,7 +129,11 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     for warning in &history.warnings {
         out += &format!("warning    {}\n", learnt::error::plain(warning));
     }
-    print(&(out + "\n" + &column_table(&history.schema).to_text()));
+    out += &format!("\n{}", column_table(&history.schema).to_text());
+    if let Some(parts) = part_table(&trained)? {
+        out += &format!("\n{}", parts.to_text());
+    }
+    print(&out);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -175,18 +175,27 @@ fn rows_json(table: &Table) -> Vec<Json> {
         .collect()
 }
 
-/// The rows that the arguments name with the model's own target.
+/// The rows that the arguments name with the model's own targets.
 pub(crate) fn labelled(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
-    let input = input::read(call)?;
+    labelled_input(call, trained, input::read(call)?)
+}
+
+/// The same for a table that is read.
+pub(crate) fn labelled_input(
+    call: &Call,
+    trained: &Trained,
+    input: input::Input,
+) -> Result<OwnedDataset> {
     note_extra(call, trained, input.table.schema());
-    let target = call
-        .text("target")
-        .map(ToString::to_string)
-        .or_else(|| trained.history.targets.first().cloned());
-    let target = target.ok_or_else(|| {
-        Error::new(Code::Target, "the model does not know its target's name").hint("add -t COLUMN")
-    })?;
-    let mut asked = input::ColumnChoice::new(call, Some(&target))?;
+    let mut asked = input::ColumnChoice::new(call, None)?;
+    if asked.targets.is_empty() {
+        asked.targets.clone_from(&trained.history.targets);
+    }
+    if asked.targets.is_empty() {
+        let message = "the model does not know its target's name";
+        return Err(Error::new(Code::Target, message).hint("add -t COLUMN"));
+    }
+    asked.settle(input.table.schema());
     asked.task = Some(match trained.history.classes.is_empty() {
         true => learnt_io::TargetTask::Regress,
         false => learnt_io::TargetTask::Classify,

@@ -42,6 +42,7 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
             (accepts.categories, "categories"),
             (accepts.weights, "weights"),
             (about.uses.streaming, "streams"),
+            (about.uses.online, "updates"),
         ];
         let takes: Vec<&str> =
             takes.iter().filter(|(yes, _)| *yes).map(|(_, word)| *word).collect();

@@ -106,8 +106,18 @@ fn an_interrupt_stops_a_fit_and_leaves_no_file() {
     assert!(!model.exists());
 }
 
+#[cfg(not(feature = "columnar"))]
+#[test]
+fn a_build_without_parquet_says_how_to_build_one_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("a.parquet").to_str().unwrap().to_string();
+    let done = super::learnt(&["dataset", "iris", "-o", &data]);
+    assert_ne!(done.code, 0);
+    assert!(done.err.contains("--features columnar"), "{}", done.err);
+}
+
 /// Fits a file that is larger than the limit, and measures the peak of resident memory.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "columnar"))]
 #[test]
 fn a_streamed_fit_stays_below_a_limit_smaller_than_its_file() {
     const LIMIT: u64 = 125_000_000;

@@ -29,8 +29,9 @@ fn a_path_is_printed_saved_and_drawn() {
         "8",
         "-o",
         &table,
-        "--figure",
+        "--plot",
         &figure,
+        "--scale",
     ];
     let done = ok(&words);
     assert!(
@@ -56,7 +57,11 @@ fn a_path_takes_formulas_and_every_penalty() {
         let formula = "price ~ area * rooms";
         let words = ["path", penalty, &data, "--formula", formula, "--n-alphas", "4", "--json"];
         let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
-        assert_eq!(document["figure"]["series"][2]["name"], "area:rooms", "{penalty}");
+        assert_eq!(
+            document["chart"]["title"].as_str().map(str::is_empty),
+            Some(false),
+            "{penalty}"
+        );
         assert_eq!(document["report"]["tables"][0]["rows"].as_array().unwrap().len(), 4);
     }
     fails(&["path", "lasso", &data, "-t", "price", "--l1-ratio", "0.5"], 2, &["elastic-net"]);
@@ -111,4 +116,23 @@ fn a_model_lists_its_questions_and_answers_them() {
     fails(&["ask", &model, "intervalls", &data], 2, &["intervals"]);
     fails(&["ask", &model, "intervals"], 2, &["data file"]);
     fails(&["ask", &model, "intervals", &data, "--with", "levle=0.9"], 2, &["level"]);
+}
+
+#[test]
+fn several_targets_are_fitted_predicted_and_scored_as_they_would_be_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let model = folder.path().join("two.learnt").to_str().unwrap().to_string();
+    ok(&["fit", "linear-regression", &data, "-t", "price,noise", "-o", &model]);
+    let both = ok(&["predict", &model, &data]).out;
+    assert!(both.starts_with("prediction_price,prediction_noise\n"), "{both}");
+    let single = folder.path().join("one.learnt").to_str().unwrap().to_string();
+    let inputs = ["--formula", "price ~ area + rooms"];
+    ok(&["fit", "linear-regression", &data, inputs[0], inputs[1], "-o", &single]);
+    let number = |text: &str| text.split(',').next().unwrap().parse::<f64>().unwrap();
+    for (two, one) in both.lines().zip(ok(&["predict", &single, &data]).out.lines()).skip(1) {
+        assert!((number(two) - number(one)).abs() < 1e-9, "{two} {one}");
+    }
+    assert!(ok(&["score", &model, &data]).out.contains("r2"));
+    fails(&["fit", "ridge", &data, "-t", "price,nose"], 3, &["nose", "did you mean 'noise'"]);
 }

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod checkpoint;
 mod faults;
 mod files;
 mod formula;
 mod linear;
+mod pictures;
 mod roles;
 mod verbs;
 

@@ -32,6 +32,8 @@ pub struct About {
     /// Whether a comparison leaves it out unless it is named: a wrapper of another learner, or a
     /// cost that grows without measure.
     pub only_by_name: bool,
+    /// Whether others are compared with it as the least that is worth having.
+    pub baseline: bool,
     /// Whether a model stores training rows.
     pub stores_rows: bool,
     /// The power of the mean that the variance is, if the usual score of a regressor is its share
@@ -39,6 +41,9 @@ pub struct About {
     pub deviance: Option<Power>,
     /// Common checks that do not hold, each with the reason.
     pub exempt: &'static [(&'static str, &'static str)],
+    /// Parameters that the common checks set, each with its value as typed: where defaults take long
+    /// or refuse the small tables of the checks.
+    pub check_with: &'static [(&'static str, &'static str)],
 }
 
 /// The power of the mean that the variance is.
@@ -129,9 +134,11 @@ impl About {
             wants_scaling: false,
             positive_target: false,
             only_by_name: false,
+            baseline: false,
             stores_rows: false,
             deviance: None,
             exempt: &[],
+            check_with: &[],
         }
     }
 
@@ -221,6 +228,8 @@ facts! {
     positive: positive_target = true;
     /// A comparison leaves it out unless it is named.
     only_by_name: only_by_name = true;
+    /// Others are compared with it.
+    baseline: baseline = true;
     /// Its models store training rows.
     rows_stored: stores_rows = true;
 }
@@ -265,6 +274,13 @@ impl About {
     #[must_use]
     pub const fn exempt(mut self, exempt: &'static [(&'static str, &'static str)]) -> Self {
         self.exempt = exempt;
+        self
+    }
+
+    /// Parameters that the common checks set.
+    #[must_use]
+    pub const fn check_with(mut self, settings: &'static [(&'static str, &'static str)]) -> Self {
+        self.check_with = settings;
         self
     }
 }

@@ -90,6 +90,8 @@ pub struct ParamSpec {
     pub default: Value,
     /// Whether it must be given: `#[param(required)]`.
     pub required: bool,
+    /// Whether its values hold learners: `#[param(learner = role)]`.
+    pub learners: bool,
     /// Python accepts it by position.
     pub positional: bool,
     /// Where a search for good values should look.

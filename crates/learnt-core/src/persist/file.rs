@@ -3,12 +3,13 @@
 //! `learnt\0` and a format byte, then a safetensors body (header length, JSON header, raw
 //! little-endian arrays), then the SHA-256 of everything before it. Any safetensors reader can read
 //! the body between the two. The tree of values is the string `learnt` in the header's
-//! `__metadata__`, where an array stands as `{"@": "tensor name"}`.
+//! `__metadata__`, where an array stands as `{"@": "tensor name"}`. Lists of many structs are one
+//! array a field (`{"table": ...}`).
 //!
 //! Reading refuses: a wrong checksum, more than 16 MB or 32 levels of header, repeated keys, more
-//! than 16,384 tensors, offsets that overlap, leave gaps or point outside, shapes that overflow.
+//! than 16,384 tensors, tables of more than a million values, offsets that overlap, leave gaps or point outside, shapes that overflow.
 
-use super::{Node, invalid};
+use super::{Node, invalid, table};
 use crate::error::{Code, Error, Result};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -83,6 +84,9 @@ impl Tensors {
                 json!({ "texts": [lengths, self.flatten(&bytes, &join(path, "bytes"))?] })
             }
             Node::List(items) => {
+                if let Some(table) = table::pack(items) {
+                    return Ok(json!({ "table": self.flatten(&table, path)? }));
+                }
                 let items: Result<Vec<Json>> = items
                     .iter()
                     .enumerate()
@@ -145,7 +149,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Node> {
     let Some(Json::String(manifest)) = manifest else { return Err(invalid("no manifest")) };
     let manifest = parse_json(manifest.as_bytes())?;
     let tensors = read_tensors(&header, data)?;
-    let mut reader = Reader { tensors: &tensors, data, used: BTreeSet::new() };
+    let mut reader = Reader { tensors: &tensors, data, used: BTreeSet::new(), left: table::MOST };
     let root = reader.node(&manifest)?;
     match reader.used.len() == tensors.len() {
         true => Ok(root),
@@ -376,6 +380,8 @@ struct Reader<'a> {
     tensors: &'a BTreeMap<String, Tensor>,
     data: &'a [u8],
     used: BTreeSet<String>,
+    /// How many more values tables may become.
+    left: usize,
 }
 
 impl Reader<'_> {
@@ -416,6 +422,10 @@ impl Reader<'_> {
                 Ok(Node::Map(map))
             }
             ("@", Json::String(name)) => self.array(name),
+            ("table", columns) => {
+                let columns = self.node(columns)?;
+                table::unpack(&columns, &mut self.left).map(Node::List)
+            }
             ("texts", Json::Array(parts)) if parts.len() == 2 => {
                 let (lengths, bytes) = (self.node(&parts[0])?, self.node(&parts[1])?);
                 texts(lengths, bytes)

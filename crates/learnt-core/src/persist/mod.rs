@@ -5,5 +5,8 @@
 
 pub mod file;
 mod node;
+mod shape;
+mod table;
 
 pub use node::{Node, Stored, invalid};
+pub use shape::{Numbers, Shaped, Side, Sizes, check_numbers};

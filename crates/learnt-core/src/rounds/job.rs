@@ -1,7 +1,7 @@
 //! Rounds with their types erased, and the loop that runs them.
 
-use super::{Block, FitBy, Merge, Merger, Outline, Rounds, Source, Step};
-use crate::context::{Context, Progress};
+use super::{Block, Checkpoint, FitBy, Merge, Merger, Outline, Rounds, Source, Step};
+use crate::context::{Context, Progress, Recorder};
 use crate::error::{Error, Result};
 use crate::estimator::Model;
 use crate::persist::{Node, Stored};
@@ -216,42 +216,83 @@ impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
 
 /// Runs a job over a source to its end.
 pub fn drive(job: &dyn Job, source: &dyn Source, run: &Context) -> Result<Erased> {
+    drive_kept(job, source, None, run)
+}
+
+/// Where a fit is kept between and inside rounds, with the warnings so far.
+pub type Kept<'a> = (&'a Checkpoint, &'a Recorder<'a>);
+
+/// The same, from where a killed fit was.
+pub fn drive_kept(
+    job: &dyn Job,
+    source: &dyn Source,
+    kept: Option<Kept>,
+    run: &Context,
+) -> Result<Erased> {
     let outline = source.outline();
     let blocks = source.blocks();
     let memos: Vec<Mutex<Memo>> = match source.in_memory() {
         true => (0..blocks).map(|_| Mutex::default()).collect(),
         false => Vec::new(),
     };
-    let mut state = job.begin(&outline, run)?;
-    for round in 1_u64.. {
+    let found = match kept {
+        Some((checkpoint, recorder)) => checkpoint.read(job, blocks, recorder)?,
+        None => None,
+    };
+    let mut round = match found {
+        Some(found) => found,
+        None => Round::new(1, job.begin(&outline, run)?, blocks),
+    };
+    loop {
         run.progress(&Progress {
             stage: "pass over the data",
-            done: round,
+            done: round.round,
             total: None,
             objective: None,
         })?;
-        let all = summarize_all(job, source, &state, blocks, &memos, run)?;
-        match job.advance(state, all, run)? {
-            Step::Again(next) => state = next,
+        round.keep(kept)?;
+        while round.done < blocks {
+            round.summarize_some(job, source, blocks, &memos, run)?;
+            round.keep(kept)?;
+        }
+        match job.advance(round.state, round.merger.total()?, run)? {
+            Step::Again(state) => round = Round::new(round.round + 1, state, blocks),
             Step::Done(model) => return Ok(model),
         }
     }
-    Err(Error::internal("rounds without end"))
 }
 
-/// One round. A few blocks at a time, so that memory holds only those.
-fn summarize_all(
-    job: &dyn Job,
-    source: &dyn Source,
-    state: &Erased,
-    blocks: u64,
-    memos: &[Mutex<Memo>],
-    run: &Context,
-) -> Result<Erased> {
-    let window = if source.in_memory() { 8 * run.threads() } else { run.threads() } as u64;
-    let mut merger = Merger::new(blocks);
-    let mut first = 0;
-    while first < blocks {
+/// A round at work: blocks before `done` are summarised and merged.
+pub(super) struct Round {
+    pub(super) round: u64,
+    pub(super) state: Erased,
+    pub(super) merger: Merger<Erased>,
+    pub(super) done: u64,
+}
+
+impl Round {
+    fn new(round: u64, state: Erased, blocks: u64) -> Round {
+        Round { round, state, merger: Merger::new(blocks), done: 0 }
+    }
+
+    fn keep(&self, kept: Option<Kept>) -> Result<()> {
+        match kept {
+            None => Ok(()),
+            Some((checkpoint, recorder)) => checkpoint.write(self, recorder),
+        }
+    }
+
+    /// Summarises a few blocks at a time, so that memory holds only those.
+    fn summarize_some(
+        &mut self,
+        job: &dyn Job,
+        source: &dyn Source,
+        blocks: u64,
+        memos: &[Mutex<Memo>],
+        run: &Context,
+    ) -> Result<()> {
+        let window = if source.in_memory() { 8 * run.threads() } else { run.threads() } as u64;
+        let (first, state) = (self.done, &self.state);
         let count = window.min(blocks - first);
         let parts = run.try_par_map(count as usize, |k| {
             let index = first + k as u64;
@@ -268,15 +309,14 @@ fn summarize_all(
             summary.ok_or_else(|| Error::internal("a source without its block"))
         })?;
         for (k, part) in parts.into_iter().enumerate() {
-            merger.add(first + k as u64, part, |earlier, later| job.merge(earlier, later))?;
+            self.merger.add(first + k as u64, part, |earlier, later| job.merge(earlier, later))?;
         }
-        first += count;
+        self.done += count;
         run.progress(&Progress {
             stage: "blocks",
-            done: first,
+            done: self.done,
             total: Some(blocks),
             objective: None,
-        })?;
+        })
     }
-    merger.total()
 }

@@ -8,7 +8,7 @@ use learnt_core::estimator::first_maximum;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
-/// Predicts classes by their frequency, whatever the inputs.
+/// Baseline classifier: predicts classes by their frequency, whatever the inputs.
 ///
 /// ```
 /// use learnt::{baseline::DummyClassifier, prelude::*};
@@ -49,6 +49,8 @@ pub enum ClassifierStrategy {
 #[model(classifier, validate = validate)]
 pub struct DummyClassifierModel {
     /// Share of each class among the training rows.
+    #[shape(classes)]
+    #[share]
     pub class_prior: Vec<f64>,
     strategy: ClassifierStrategy,
     constant: u32,
@@ -77,6 +79,7 @@ impl Estimator for DummyClassifier {
         .randomness()
         .complexity(0)
         .cost("n time")
+        .baseline()
         .exempt(&[
             ("beats_the_dummy", "it is the dummy"),
             ("seeds_differ", "only the strategies 'stratified' and 'uniform' draw"),

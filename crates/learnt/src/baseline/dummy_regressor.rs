@@ -6,7 +6,7 @@
 use learnt_core::prelude::*;
 use learnt_core::stats::summary;
 
-/// Predicts one number, whatever the inputs.
+/// Baseline regressor: predicts one number (mean, median), whatever the inputs.
 ///
 /// ```
 /// use learnt::{baseline::DummyRegressor, prelude::*};
@@ -75,6 +75,7 @@ impl Estimator for DummyRegressor {
         .categories()
         .complexity(0)
         .cost("n log n time for the median, n for the mean")
+        .baseline()
         .exempt(&[("beats_the_dummy", "it is the dummy")]);
 
     fn train(&self, data: &Dataset, _run: &Context) -> Result<DummyRegressorModel> {

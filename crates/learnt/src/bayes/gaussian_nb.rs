@@ -14,7 +14,7 @@ use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Columns that are normal and independent within each class.
+/// Gaussian naive Bayes: columns that are normal and independent within each class.
 ///
 /// The smoothing uses weighted variances, so that a weight of two is a repeated row.
 ///
@@ -28,7 +28,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct GaussianNB {
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
     /// The share of the largest variance of a column that is added to all variances.
@@ -41,17 +41,24 @@ pub struct GaussianNB {
 #[model(classifier, validate = validate, report = table)]
 pub struct GaussianNBModel {
     /// Mean of each column in each class (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[finite]
     pub theta: Matrix,
     /// Variance of each column in each class, smoothing included (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[positive]
     pub var: Matrix,
     /// Probability of each class.
+    #[shape(classes)]
+    #[share]
     pub class_prior: Vec<f64>,
     /// Weight of the training rows of each class.
+    #[shape(classes)]
+    #[finite]
     pub class_count: Vec<f64>,
     /// What was added to the variances.
+    #[finite]
     pub epsilon: f64,
-    names: Vec<String>,
-    classes: Vec<String>,
 }
 
 /// Weight, mean and sum of squared deviations of each class.
@@ -166,8 +173,6 @@ impl OnePass<Moments> for GaussianNB {
             class_prior: self.priors.clone().unwrap_or_else(shares),
             class_count: all.weight,
             epsilon,
-            names,
-            classes,
         })
     }
 }
@@ -283,22 +288,10 @@ impl Classifier for GaussianNBModel {
 
 impl GaussianNBModel {
     fn validate(&self) -> Result<()> {
-        let (classes, columns) = (self.theta.nrows(), self.theta.ncols());
-        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
-        let fits = classes > 0
-            && columns > 0
-            && (self.var.nrows(), self.var.ncols()) == (classes, columns)
-            && self.class_prior.len() == classes
-            && self.class_count.len() == classes
-            && self.classes.len() == classes
-            && self.names.len() == columns
-            && finite(self.theta.as_slice())
-            && self.var.as_slice().iter().all(|&v| v > 0.0 && v.is_finite())
-            && self.class_prior.iter().all(|p| (0.0..=1.0).contains(p))
-            && self.class_prior.iter().any(|&p| p > 0.0)
-            && finite(&self.class_count)
-            && self.epsilon.is_finite();
-        if fits { Ok(()) } else { Err(invalid("moments do not fit the classes and columns")) }
+        match self.class_prior.iter().any(|&p| p > 0.0) {
+            true => Ok(()),
+            false => Err(invalid("no class has a probability")),
+        }
     }
 
     /// The moments that the model was made from.
@@ -357,12 +350,12 @@ impl GaussianNBModel {
         (0..self.theta.nrows()).map(constant).collect()
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Gaussian naive Bayes");
-        for (k, class) in self.classes.iter().enumerate() {
-            let title = format!("class {}, prior {:.4}", plain(class), self.class_prior[k]);
+        for (k, prior) in self.class_prior.iter().enumerate() {
+            let title = format!("class {}, prior {prior:.4}", plain(&names.class(k)));
             let mut table = Columns::new(&title, &["column", "mean", "sd"]);
-            for (j, name) in self.names.iter().enumerate() {
+            for (j, name) in names.columns.iter().enumerate().take(self.theta.ncols()) {
                 table.push(vec![
                     name.as_str().into(),
                     Cell::Number(self.theta[(k, j)]),

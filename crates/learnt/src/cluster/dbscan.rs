@@ -196,7 +196,7 @@ impl DBSCANModel {
         }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, _names: &Names) -> Answer {
         let mut table = Columns::new("Clusters", &["cluster", "rows"]);
         for (cluster, &rows) in self.cluster_sizes.iter().enumerate() {
             table.push(vec![Cell::Count(cluster as i64), Cell::Count(rows as i64)]);

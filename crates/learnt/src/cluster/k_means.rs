@@ -12,10 +12,9 @@
 use super::centres::{self, Cost, Leaders, Race, SeedMemo, Sums};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::linalg::{Distances, Nearest};
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Groups rows around centres, each the mean of the rows nearest to it.
+/// k-means clustering: groups rows around centroids, each the mean of the rows nearest to it.
 ///
 /// Restarts keep scikit-learn's default: one from k-means++ or given centres, ten from random rows.
 /// A weight counts as so many copies of a row. With `init='random'`, or beyond one block of rows,
@@ -37,13 +36,13 @@ pub struct KMeans {
     /// Number of clusters.
     #[param(positional, default = 8, range = 1.., search = linear(2, 20))]
     pub n_clusters: usize,
-    /// Where the centres start.
+    /// Initialization of the centroids.
     #[param(default = Init::Greedy)]
     pub init: Init,
-    /// Number of starts, of which the lowest inertia is kept.
+    /// Number of random restarts, of which the lowest inertia is kept.
     #[param(default = Restarts::Auto)]
     pub n_init: Restarts,
-    /// Most iterations of one start.
+    /// Maximum number of iterations of one start.
     #[param(default = 300, range = 1..)]
     pub max_iter: usize,
     /// Sum of the centres' squared shifts at which iterations end, as a multiple of the mean
@@ -55,7 +54,7 @@ pub struct KMeans {
     pub algorithm: Algorithm,
 }
 
-/// Where the centres start.
+/// Initialization of the centroids.
 #[derive(Choice, Clone, Debug, PartialEq)]
 pub enum Init {
     /// Rows drawn one after another, far from those drawn before.
@@ -88,9 +87,11 @@ pub enum Algorithm {
 
 /// A fitted [`KMeans`].
 #[derive(Model, Clone, Debug)]
-#[model(clusterer, transformer, validate = validate, report = table, converged = converged)]
+#[model(clusterer, transformer, report = table, converged = converged)]
 pub struct KMeansModel {
     /// Centres (n_clusters × n_features).
+    #[shape(clusters, columns)]
+    #[finite]
     pub cluster_centers: Matrix,
     /// Cluster of each training row; empty after a streamed fit.
     #[model(transient)]
@@ -99,6 +100,7 @@ pub struct KMeansModel {
     pub inertia: f64,
     /// Iterations of the start that was kept.
     pub n_iter: usize,
+    #[shape(clusters)]
     pub(super) weights: Vec<f64>,
     converged: bool,
 }
@@ -213,7 +215,7 @@ struct Outcome {
 }
 
 /// What a block answers in each stage.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub enum KMeansSummary {
     /// Moments of the columns, and rows drawn at random.
     Begin(Beginning),
@@ -228,27 +230,10 @@ pub enum KMeansSummary {
 }
 
 /// Moments of the columns, and rows drawn at random.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct Beginning {
     moments: ColumnMoments,
     drawn: Leaders,
-}
-
-impl Merge for KMeansSummary {
-    fn merge(self, later: Self) -> Result<Self> {
-        use KMeansSummary::{Begin, Measure, Move, Refill, Seed};
-        Ok(match (self, later) {
-            (Begin(a), Begin(b)) => Begin(Beginning {
-                moments: a.moments.merge(b.moments)?,
-                drawn: a.drawn.merge(b.drawn)?,
-            }),
-            (Seed(a), Seed(b)) => Seed(a.merge(b)?),
-            (Move(a), Move(b)) => Move(a.merge(b)?),
-            (Refill(a), Refill(b)) => Refill(a.merge(b)?),
-            (Measure(a), Measure(b)) => Measure(a.merge(b)?),
-            _ => return Err(mixed()),
-        })
-    }
 }
 
 fn mixed() -> Error {
@@ -468,17 +453,7 @@ impl KMeans {
 }
 
 impl KMeansModel {
-    fn validate(&self) -> Result<()> {
-        let clusters = self.cluster_centers.nrows();
-        let sane = clusters > 0
-            && self.cluster_centers.ncols() > 0
-            && self.cluster_centers.as_slice().iter().all(|v| v.is_finite())
-            && self.weights.len() == clusters
-            && self.labels.iter().all(|&label| (label as usize) < clusters);
-        if sane { Ok(()) } else { Err(invalid("centres and labels of k-means do not fit")) }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, _: &Names) -> Answer {
         let mut table = Columns::new("Clusters", &["cluster", "weight", "share"]);
         let total: f64 = self.weights.iter().sum();
         for (c, &weight) in self.weights.iter().enumerate() {

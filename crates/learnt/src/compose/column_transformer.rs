@@ -7,12 +7,13 @@
 use crate::learner::{Fitted, Learner, offered};
 use learnt_core::estimator::{Accepts, Described};
 use learnt_core::params::{Kind, ParamType, check_names};
+use learnt_core::part::FittedPart;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{Erased, InMemory, Job};
 use std::collections::BTreeMap;
 
-/// Sends groups of columns through different transformers and puts the results side by side.
+/// Applies different transformers to different columns and puts the results side by side.
 ///
 /// ```
 /// use learnt::{compose::ColumnTransformer, prepare::{MinMaxScaler, StandardScaler}, prelude::*};
@@ -510,6 +511,11 @@ impl Transformer for ColumnTransformerModel {
 }
 
 impl ColumnTransformerModel {
+    /// The fitted transformers.
+    pub(super) fn fitted(&self) -> impl Iterator<Item = &Fitted> {
+        self.outputs.iter().filter_map(|output| output.part.as_ref())
+    }
+
     fn side_by_side(&self, rows: usize, tables: &[Table]) -> Result<Table> {
         let mut columns = Vec::new();
         for (output, table) in self.outputs.iter().zip(tables) {
@@ -538,6 +544,13 @@ impl Model for ColumnTransformerModel {
     fn as_transformer(&self) -> Option<&dyn Transformer> {
         Some(self)
     }
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        let with_columns = self.outputs.iter().filter_map(|output| {
+            let part = output.part.as_ref()?;
+            Some(part.part(schema.select(&output.columns), classes))
+        });
+        Ok(with_columns.collect())
+    }
     fn attributes(&self) -> Vec<(&'static str, Node)> {
         Vec::new()
     }
@@ -548,10 +561,7 @@ impl Model for ColumnTransformerModel {
         Self::VERSION
     }
     fn converged(&self) -> bool {
-        self.outputs
-            .iter()
-            .filter_map(|output| output.part.as_ref())
-            .all(|part| part.model.converged())
+        self.fitted().all(|part| part.model.converged())
     }
 }
 

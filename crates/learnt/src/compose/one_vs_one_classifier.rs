@@ -12,6 +12,7 @@ use crate::learner::{Fitted, Learner};
 use crate::linear::LogisticRegression;
 use learnt_core::error::plain;
 use learnt_core::estimator::Accepts;
+use learnt_core::part::FittedPart;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -37,7 +38,8 @@ pub struct OneVsOneClassifier {
 
 /// A fitted [`OneVsOneClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged, accepts = accepts)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(accepts = accepts, parts = parts)]
 pub struct OneVsOneClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -65,7 +67,6 @@ impl Estimator for OneVsOneClassifier {
         .decision_scores()
         .threads()
         .iterations()
-        .scaling()
         .complexity(30)
         .cost("a fit for each pair of classes, on their rows")
         .reference("Friedman (1996), Another approach to polychotomous classification");
@@ -146,6 +147,13 @@ impl OneVsOneClassifierModel {
         self.pairs.iter().map(|pair| (pair.first, pair.second, pair.part.model.as_ref()))
     }
 
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        let two = |pair: &Pair| -> Vec<Label> {
+            [pair.first, pair.second].iter().filter_map(|&k| classes.get(k).cloned()).collect()
+        };
+        Ok(self.pairs.iter().map(|pair| pair.part.part(schema.clone(), &two(pair))).collect())
+    }
+
     /// The model of the only problem, if there are two classes.
     fn only(&self) -> Option<&Fitted> {
         self.pairs.first().map(|pair| &pair.part).filter(|_| self.n_classes == 2)
@@ -183,9 +191,11 @@ impl OneVsOneClassifierModel {
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("One against one");
-        add_tables(&mut report, self.pairs.iter().map(|pair| &pair.part));
+        let both = |pair: &Pair| vec![names.class(pair.first), names.class(pair.second)];
+        let parts = self.pairs.iter().map(|pair| (&pair.part, names.with_classes(both(pair))));
+        add_tables(&mut report, parts);
         report
     }
 }

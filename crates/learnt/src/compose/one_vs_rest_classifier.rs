@@ -12,6 +12,7 @@ use crate::learner::{Fitted, Learner};
 use crate::linear::LogisticRegression;
 use learnt_core::error::plain;
 use learnt_core::estimator::{Accepts, first_maximum};
+use learnt_core::part::FittedPart;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -37,7 +38,8 @@ pub struct OneVsRestClassifier {
 
 /// A fitted [`OneVsRestClassifier`].
 #[derive(Model, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged, accepts = accepts)]
+#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(accepts = accepts, parts = parts)]
 pub struct OneVsRestClassifierModel {
     /// Number of classes.
     pub n_classes: usize,
@@ -56,7 +58,6 @@ impl Estimator for OneVsRestClassifier {
         .decision_scores()
         .threads()
         .iterations()
-        .scaling()
         .complexity(30)
         .cost("a fit for each class")
         .reference("Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141");
@@ -97,6 +98,12 @@ impl OneVsRestClassifierModel {
         self.parts.iter().map(|part| part.as_ref().map(|part| part.model.as_ref()))
     }
 
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        let sides = [Label::Bool(false), Label::Bool(true)];
+        let classes = if self.n_classes == 2 { classes } else { &sides };
+        Ok(self.parts.iter().flatten().map(|part| part.part(schema.clone(), classes)).collect())
+    }
+
     /// The model of the only problem, if there are two classes.
     fn only(&self) -> Result<Option<&dyn Classifier>> {
         match self.parts.as_slice() {
@@ -135,9 +142,14 @@ impl OneVsRestClassifierModel {
         if fits { Ok(()) } else { Err(invalid("models do not fit the classes")) }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("One against the rest");
-        add_tables(&mut report, self.parts.iter().flatten());
+        let sides = match self.n_classes {
+            2 => names.classes.clone(),
+            _ => vec!["false".to_string(), "true".to_string()],
+        };
+        let parts = self.parts.iter().flatten();
+        add_tables(&mut report, parts.map(|part| (part, names.with_classes(sides.clone()))));
         report
     }
 }

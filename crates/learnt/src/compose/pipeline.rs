@@ -6,13 +6,15 @@
 
 use crate::learner::{Fitted, Learner, Named, offered};
 use learnt_core::estimator::{Accepts, Described, Roles};
+use learnt_core::part::FittedPart;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{Erased, InMemory, Job};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Fits transformers one after the other, then a learner on what they give.
+/// Chains transformers and a final learner into one model.
 ///
 /// ```
 /// use learnt::{baseline::DummyRegressor, compose::Pipeline, prepare::StandardScaler, prelude::*};
@@ -346,17 +348,12 @@ impl Summary {
 }
 
 impl PipelineModel {
-    /// Names and models of the steps.
-    pub fn parts(&self) -> impl Iterator<Item = (&str, &dyn Model)> {
-        self.parts.iter().map(|part| (part.name.as_str(), part.model.as_ref()))
-    }
-
-    fn last(&self) -> Option<&dyn Model> {
+    pub(crate) fn last(&self) -> Option<&dyn Model> {
         self.parts.last().map(|part| part.model.as_ref())
     }
 
     /// Calls `f` with the rows as the last step sees them.
-    fn prepared<T>(
+    pub(crate) fn prepared<T>(
         &self,
         x: &Frame,
         run: &Context,
@@ -382,6 +379,47 @@ impl PipelineModel {
             .and_then(role)
             .ok_or_else(|| Error::unsupported("the last step does not play this role"))
     }
+}
+
+/// The report of the last step, with the tables of those before it, and a note where its columns are
+/// not in the units of the table that was given.
+fn steps_report(parts: &[FittedPart], names: &Names) -> Option<Answer> {
+    let (last, before) = parts.split_last()?;
+    let own = |part: &FittedPart| part.model.report(&names.with_columns(&part.schema));
+    let earlier: Vec<(&str, Answer)> =
+        before.iter().filter_map(|part| Some((part.name.as_str(), own(part)?))).collect();
+    let own = own(last);
+    if own.is_none() && earlier.is_empty() {
+        return None;
+    }
+    let mut report = own.unwrap_or_else(|| Answer::new(last.about.name()));
+    if !report.tables.is_empty() && before.iter().any(|part| rescales(part.model)) {
+        report.notes.push(
+            "numbers were standardised before this step: its tables are in standard deviations"
+                .to_string(),
+        );
+    }
+    for (name, answer) in earlier {
+        report.tables.extend(
+            answer
+                .tables
+                .into_iter()
+                .map(|table| Columns { title: format!("step '{name}': {}", table.title), ..table }),
+        );
+    }
+    Some(report)
+}
+
+/// Whether a model, or one inside it, puts columns on another scale.
+fn rescales(model: &dyn Model) -> bool {
+    let any: &dyn Any = model;
+    any.is::<crate::prepare::StandardScalerModel>()
+        || any
+            .downcast_ref::<PipelineModel>()
+            .is_some_and(|pipeline| pipeline.parts.iter().any(|part| rescales(part.model.as_ref())))
+        || any
+            .downcast_ref::<super::ColumnTransformerModel>()
+            .is_some_and(|columns| columns.fitted().any(|part| rescales(part.model.as_ref())))
 }
 
 impl Model for PipelineModel {
@@ -412,8 +450,19 @@ impl Model for PipelineModel {
     fn attributes(&self) -> Vec<(&'static str, Node)> {
         self.last().map(Model::attributes).unwrap_or_default()
     }
-    fn report(&self) -> Option<Answer> {
-        self.last()?.report()
+    fn report(&self, names: &Names) -> Option<Answer> {
+        steps_report(&self.parts(&names.schema, &[]).ok()?, names)
+    }
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        let no_rows = Matrix::zeros(0, schema.len());
+        let (mut out, mut table) = (Vec::new(), Frame::new(no_rows.view(), schema)?.to_table());
+        for (k, part) in self.parts.iter().enumerate() {
+            out.push(part.part(table.schema().clone(), classes));
+            if k + 1 < self.parts.len() {
+                table = part.transformer()?.transform(&table.frame())?;
+            }
+        }
+        Ok(out)
     }
     fn questions(&self) -> &'static [Question] {
         self.last().map(Model::questions).unwrap_or_default()
@@ -602,6 +651,37 @@ mod tests {
         };
         assert_ne!(counts(&begun), counts(&more));
         assert_eq!(begun.parts[0].model.stored(), more.parts[0].model.stored());
+    }
+
+    #[test]
+    fn fitted_steps_can_be_reached_with_the_columns_they_see() {
+        let pipeline = Pipeline::default()
+            .then("impute", SimpleImputer::default())
+            .then("poly", PolynomialFeatures::default());
+        let data = data(30);
+        let model = pipeline.fit(&data.view()).unwrap();
+        let parts = model.parts(data.x.schema(), &[]).unwrap();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["impute", "poly"]);
+        assert_eq!((parts[0].schema.len(), parts[1].schema.len()), (2, 2));
+        assert_eq!(parts[1].about.name(), "PolynomialFeatures");
+    }
+
+    #[test]
+    fn tables_in_standard_deviations_say_so() {
+        use crate::linear::Ridge;
+        let rows = OwnedDataset::regression(
+            Matrix::from_fn(20, 2, |i, j| (i * (j + 2) % 7) as f64),
+            (0..20).map(|i| i as f64).collect(),
+        );
+        let scaled = Pipeline::default().then("scale", StandardScaler::default());
+        let names = Names::new(rows.x.schema(), &[]);
+        let scaled = scaled.then("ridge", Ridge::default()).fit(&rows.view()).unwrap();
+        let report = scaled.report(&names);
+        assert!(report.unwrap().notes.iter().any(|note| note.contains("standard deviations")));
+        let plain = Pipeline::default().then("ridge", Ridge::default());
+        let report = plain.fit(&rows.view()).unwrap().report(&names).unwrap();
+        assert!(report.notes.iter().all(|note| !note.contains("standard deviations")));
     }
 
     #[test]

@@ -37,10 +37,13 @@ pub(super) fn two_class_scores(part: &Fitted, x: &Frame, run: &Context) -> Resul
 }
 
 /// The models' own tables, each headed by the problem it belongs to.
-pub(super) fn add_tables<'p>(report: &mut Answer, parts: impl Iterator<Item = &'p Fitted>) {
+pub(super) fn add_tables<'p>(
+    report: &mut Answer,
+    parts: impl Iterator<Item = (&'p Fitted, Names)>,
+) {
     const SHOWN: usize = 10;
-    for part in parts.take(SHOWN) {
-        let Some(own) = part.model.report() else { continue };
+    for (part, names) in parts.take(SHOWN) {
+        let Some(own) = part.model.report(&names) else { continue };
         report.tables.extend(
             own.tables
                 .into_iter()

@@ -88,7 +88,8 @@ impl Density for GaussianDensityModel {
                 let mut rng = run.row_rng(STREAM, (start / width + i) as u64);
                 let z: Vec<f64> = (0..width).map(|_| standard_normal(&mut rng)).collect();
                 for (j, value) in row.iter_mut().enumerate() {
-                    let along: f64 = self.lower.row(j)[..=j].iter().zip(&z).map(|(l, z)| l * z).sum();
+                    let along: f64 =
+                        self.lower.row(j)[..=j].iter().zip(&z).map(|(l, z)| l * z).sum();
                     *value = self.mean[j] + along;
                 }
             }
@@ -128,7 +129,8 @@ mod tests {
     #[test]
     fn independent_columns_have_the_product_of_their_densities() {
         let data = rows();
-        let learner = GaussianDensity { covariance_type: CovarianceType::Diag, ..Default::default() };
+        let learner =
+            GaussianDensity { covariance_type: CovarianceType::Diag, ..Default::default() };
         let run = Context::default();
         let both = learner.fit(&data.view()).unwrap();
         let both = both.log_density_in(&data.x.frame(), &run).unwrap();
@@ -147,9 +149,8 @@ mod tests {
     fn drawn_rows_have_the_moments_of_the_model() {
         let model = GaussianDensity::default().fit(&rows().view()).unwrap();
         let drawn = model.sample(40_000, &Context::default().with_seed(3)).unwrap();
-        let again = GaussianDensity::default()
-            .fit(&OwnedDataset::unsupervised(drawn).view())
-            .unwrap();
+        let again =
+            GaussianDensity::default().fit(&OwnedDataset::unsupervised(drawn).view()).unwrap();
         for (a, b) in model.covariance.as_slice().iter().zip(again.covariance.as_slice()) {
             assert!((a - b).abs() < 0.05 * model.covariance[(0, 0)], "{a} {b}");
         }

@@ -6,16 +6,27 @@ use super::scatter::ClassScatter;
 use super::sphering::{Correlation, listed};
 use learnt_core::error::plain;
 use learnt_core::linalg::{Projection, dot};
-use learnt_core::persist::invalid;
+use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
 
 /// The covariances of the classes in the form that scores need.
 #[derive(Stored, Clone, Debug)]
 pub(super) struct Gaussians {
     /// R_k (n_features × n_features).
+    #[finite]
     roots: Vec<Matrix>,
     /// ln det S_k; 0 of a class without rows.
+    #[finite]
     pub(super) ln_determinants: Vec<f64>,
+}
+
+/// Of so many classes and columns.
+impl Shaped for Gaussians {
+    fn fits(&self, sizes: &mut Sizes, sides: &[Side]) -> bool {
+        let [classes, columns] = *sides else { return false };
+        self.roots.fits(sizes, &[classes, columns, columns])
+            && self.ln_determinants.fits(sizes, &[classes])
+    }
 }
 
 impl Gaussians {
@@ -42,18 +53,6 @@ impl Gaussians {
         })?;
         let (roots, ln_determinants) = parts.into_iter().unzip();
         Ok(Gaussians { roots, ln_determinants })
-    }
-
-    /// Whether the parts have the stated sizes and are finite.
-    pub(super) fn check(&self, classes: usize, columns: usize) -> Result<()> {
-        let fits = self.roots.len() == classes
-            && self.ln_determinants.len() == classes
-            && self.ln_determinants.iter().all(|x| x.is_finite())
-            && self.roots.iter().all(|root| {
-                (root.nrows(), root.ncols()) == (columns, columns)
-                    && root.as_slice().iter().all(|x| x.is_finite())
-            });
-        if fits { Ok(()) } else { Err(invalid("covariances do not fit the classes and columns")) }
     }
 
     /// Scores of all classes, or of the second less the first for two. A row has the same bits in

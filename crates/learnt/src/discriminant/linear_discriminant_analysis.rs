@@ -21,7 +21,7 @@ use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Normal classes that share one covariance: linear boundaries, and the directions that separate.
+/// Linear discriminant analysis (LDA): normal classes that share one covariance matrix.
 ///
 /// The covariance has the divisor N - K; scikit-learn's has N, so that its posteriors are a little
 /// more certain. With `svd`, directions that do not vary within classes are left out, and a warning
@@ -42,10 +42,10 @@ pub struct LinearDiscriminantAnalysis {
     /// What happens to directions that do not vary within classes, and what else is computed.
     #[param(positional, default = LinearDiscriminantSolver::Svd)]
     pub solver: LinearDiscriminantSolver,
-    /// How the covariance is shrunk; not with `svd`.
+    /// Shrinkage of the covariance matrix; not with `svd`.
     #[param(default = Shrinkage::Nothing)]
     pub shrinkage: Shrinkage,
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
     /// Number of discriminant coordinates of the transformation; else as many as there are.
@@ -75,27 +75,39 @@ pub enum LinearDiscriminantSolver {
 #[model(classifier, transformer, validate = validate, report = table)]
 pub struct LinearDiscriminantAnalysisModel {
     /// Weights of the scores: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(scores, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts of the scores.
+    #[shape(scores)]
     pub intercept: Vec<f64>,
     /// Pooled covariance within classes, divisor N - K; with `svd` only if it was asked for.
+    #[shape(columns, columns)]
     pub covariance: Option<Matrix>,
     /// Share of the variance between classes along each coordinate; none with `lsqr`.
     pub explained_variance_ratio: Option<Vec<f64>>,
     /// Mean of each class (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[finite]
     pub means: Matrix,
     /// Probability of each class.
+    #[shape(classes)]
+    #[share]
     pub priors: Vec<f64>,
     /// Discriminant coordinates in columns (n_features × n_coordinates); none with `lsqr`.
+    #[shape(columns, coordinates)]
+    #[finite]
     pub scalings: Option<Matrix>,
     /// Mean of the class means, weighted by the priors; only with `svd`.
+    #[shape(columns)]
+    #[finite]
     pub xbar: Option<Vec<f64>>,
     /// Ratio of deviations between and within classes along each coordinate.
     #[model(hidden)]
+    #[shape(coordinates)]
+    #[finite]
     pub ratios: Vec<f64>,
     components: usize,
-    names: Vec<String>,
-    classes: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -151,7 +163,7 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
         if let Some(note) = &note {
             run.warn(Code::Numeric, note.clone());
         }
-        let Known { names, classes, all, .. } = known;
+        let all = known.all;
         let priors = posterior::priors(self.priors.as_deref(), &all.weight);
         let xbar = overall_mean(&all.mean, &priors);
         let axes = Axes::new(&sphering, &all.mean, &xbar, &priors, all.total())?;
@@ -171,8 +183,6 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
             xbar: is_svd.then_some(xbar),
             ratios: axes.ratios,
             components,
-            names,
-            classes,
             notes: note.into_iter().collect(),
         })
     }
@@ -276,7 +286,7 @@ impl LinearDiscriminantAnalysisModel {
         (first, second): (usize, usize),
         run: &Context,
     ) -> Result<Vec<f64>> {
-        let classes = self.classes.len();
+        let classes = self.means.nrows();
         if first.max(second) >= classes {
             let got = format!("{first} and {second}");
             return Err(Error::parameter("classes", format!("below {classes}"), got));
@@ -306,43 +316,24 @@ impl LinearDiscriminantAnalysisModel {
     }
 
     fn validate(&self) -> Result<()> {
-        let (classes, columns) = (self.classes.len(), self.names.len());
-        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
-        let rows = if classes == 2 { 1 } else { classes };
-        let coordinates = self.ratios.len();
+        let classes = self.means.nrows();
         let fits = classes > 1
-            && columns > 0
-            && (self.coef.nrows(), self.coef.ncols()) == (rows, columns)
-            && self.intercept.len() == rows
-            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
-            && self.priors.len() == classes
-            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
-            && finite(self.coef.as_slice())
-            && finite(self.means.as_slice())
+            && self.coef.nrows() == if classes == 2 { 1 } else { classes }
             && !self.intercept.iter().any(|b| b.is_nan())
-            && (1..=coordinates).contains(&self.components)
-            && finite(&self.ratios)
-            && self.scalings.as_ref().is_none_or(|s| {
-                (s.nrows(), s.ncols()) == (columns, coordinates) && finite(s.as_slice())
-            })
-            && self.xbar.as_ref().is_none_or(|x| x.len() == columns && finite(x))
-            && self
-                .covariance
-                .as_ref()
-                .is_none_or(|c| (c.nrows(), c.ncols()) == (columns, columns));
+            && (1..=self.ratios.len()).contains(&self.components);
         if fits { Ok(()) } else { Err(invalid("scores do not fit the classes and columns")) }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Linear discriminant analysis");
-        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
+        report.tables.push(class_means(&self.priors, names, &self.means));
         if let (Some(scalings), Some(shares)) = (&self.scalings, &self.explained_variance_ratio) {
             let shown = self.components.min(6);
-            let names: Vec<String> = (0..shown).map(|k| format!("LD{}", k + 1)).collect();
+            let axes: Vec<String> = (0..shown).map(|k| format!("LD{}", k + 1)).collect();
             let head: Vec<&str> =
-                ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
+                ["column"].into_iter().chain(axes.iter().map(String::as_str)).collect();
             let mut table = Columns::new("Discriminant coordinates", &head);
-            for (j, name) in self.names.iter().enumerate() {
+            for (j, name) in names.columns.iter().enumerate().take(scalings.nrows()) {
                 let cells = (0..shown).map(|k| Cell::Number(scalings[(j, k)]));
                 table.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
             }
@@ -350,7 +341,7 @@ impl LinearDiscriminantAnalysisModel {
             let mut table = Columns::new("Separation", &["coordinate", "between/within", "share"]);
             for k in 0..shown {
                 let share = shares.get(k).copied().unwrap_or(0.0);
-                let name = Cell::Text(names[k].clone());
+                let name = Cell::Text(axes[k].clone());
                 table.push(vec![name, Cell::Number(self.ratios[k]), Cell::Number(share)]);
             }
             report.tables.push(table);

@@ -7,6 +7,7 @@
 
 use super::LinearDiscriminantAnalysis;
 use crate::linear::IndicatorRegression;
+use crate::linear::analyses::RowsAndClasses;
 use crate::prepare::PolynomialFeatures;
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -66,6 +67,53 @@ pub fn masking(data: &Dataset, run: &Context) -> Result<Masking> {
         quadratic: absent(quadratic)?,
         discriminant: absent(discriminant)?,
     })
+}
+
+/// Masking of classes by indicator regression: how often each class is predicted, beside two remedies.
+#[derive(Params, Clone, Debug)]
+pub struct MaskingReport {}
+
+/// Number of rows predicted as each class.
+#[derive(Output, Clone, Debug, PartialEq)]
+pub struct MaskingCounts {
+    /// The classes.
+    pub classes: Vec<String>,
+    /// Rows of each class.
+    pub rows: Vec<usize>,
+    /// Predicted by indicator regression.
+    pub indicators: Vec<usize>,
+    /// Predicted with products of two columns; absent where there are too many.
+    pub second_degree: Option<Vec<usize>>,
+    /// Predicted by linear discriminant analysis; absent where it cannot be fitted.
+    pub discriminant: Option<Vec<usize>>,
+    /// Wrong predictions of the three methods.
+    pub errors: Vec<f64>,
+    /// Classes that indicator regression never predicts.
+    pub masked: Vec<String>,
+}
+
+impl Function for MaskingReport {
+    type Inputs<'a> = RowsAndClasses<'a>;
+    type Output = MaskingCounts;
+    const ABOUT: &'static Callable =
+        &Callable::new("linear_model.masking_report", FunctionKind::Analysis).threads();
+
+    fn call(&self, given: RowsAndClasses, run: &Context) -> Result<MaskingCounts> {
+        let found = masking(&given.data(), run)?;
+        let masked = found.masked();
+        let name = |k: usize| found.classes[k].to_string();
+        let methods = [Some(&found.linear), found.quadratic.as_ref(), found.discriminant.as_ref()];
+        let errors = methods.map(|method| method.map_or(f64::NAN, |method| method.errors as f64));
+        Ok(MaskingCounts {
+            classes: (0..found.classes.len()).map(name).collect(),
+            errors: errors.to_vec(),
+            masked: masked.into_iter().map(name).collect(),
+            rows: found.rows,
+            indicators: found.linear.counts,
+            second_degree: found.quadratic.map(|method| method.counts),
+            discriminant: found.discriminant.map(|method| method.counts),
+        })
+    }
 }
 
 /// A method that cannot be fitted is left out; being stopped is still an error.

@@ -17,7 +17,7 @@ mod tables;
 pub use linear_discriminant_analysis::{
     LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, LinearDiscriminantSolver,
 };
-pub use masking::{Masking, Predicted, masking};
+pub use masking::{Masking, MaskingCounts, MaskingReport, Predicted, masking};
 pub use quadratic_discriminant_analysis::{
     QuadraticDiscriminantAnalysis, QuadraticDiscriminantAnalysisModel, QuadraticDiscriminantSolver,
 };
@@ -35,3 +35,6 @@ pub const ENTRIES: &[Entry] = &[
     entry::<QuadraticDiscriminantAnalysis>(),
     entry::<RegularizedDiscriminantAnalysis>(),
 ];
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[function::<MaskingReport>()];

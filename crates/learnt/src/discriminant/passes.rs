@@ -4,7 +4,6 @@
 use super::posterior::check_priors;
 use super::scatter::ClassScatter;
 use super::shrinkage::fourth_powers;
-use learnt_core::linalg::add_scaled;
 use learnt_core::prelude::*;
 
 /// Where a fit is; also its checkpoint.
@@ -16,25 +15,12 @@ pub struct Stage {
 }
 
 /// What a pass brings back.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub enum Summary {
     /// Of the first pass.
     Scatter(ClassScatter),
     /// Of the second: Σ w ‖z‖⁴ of each class.
     Fourth(Vec<f64>),
-}
-
-impl Merge for Summary {
-    fn merge(self, later: Self) -> Result<Self> {
-        Ok(match (self, later) {
-            (Summary::Scatter(a), Summary::Scatter(b)) => Summary::Scatter(a.merge(b)?),
-            (Summary::Fourth(mut a), Summary::Fourth(b)) => {
-                add_scaled(&mut a, 1.0, &b);
-                Summary::Fourth(a)
-            }
-            _ => return Err(Error::internal("sums of two passes")),
-        })
-    }
 }
 
 /// What is known after all passes.

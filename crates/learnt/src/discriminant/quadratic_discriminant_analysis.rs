@@ -13,10 +13,9 @@ use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::tables::{class_means, determinants};
 use learnt_core::linalg::eigh;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Normal classes with a covariance each: boundaries of second degree.
+/// Quadratic discriminant analysis (QDA): normal classes with a covariance matrix each.
 ///
 /// The covariances have the divisor N_k - 1; scikit-learn's have N_k. A class whose covariance is
 /// singular, for example one with no more rows than columns, is an error that names its dependent
@@ -37,13 +36,13 @@ pub struct QuadraticDiscriminantAnalysis {
     /// Which options there are; the result is the same.
     #[param(default = QuadraticDiscriminantSolver::Svd)]
     pub solver: QuadraticDiscriminantSolver,
-    /// How the covariances are shrunk; only with `eigen`.
+    /// Shrinkage of the covariance matrices; only with `eigen`.
     #[param(default = Shrinkage::Nothing)]
     pub shrinkage: Shrinkage,
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
-    /// Share of the identity in the covariances.
+    /// Regularization: share of the identity in the covariance matrices.
     #[param(default = 0.0, range = 0.0..=1.0, search = log(1e-4, 1.0))]
     pub reg_param: f64,
     /// Keep the covariances.
@@ -65,21 +64,27 @@ pub enum QuadraticDiscriminantSolver {
 
 /// A fitted [`QuadraticDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table)]
+#[model(classifier, report = table)]
 pub struct QuadraticDiscriminantAnalysisModel {
     /// Covariance of each class, divisor N_k - 1, if it was asked for.
+    #[shape(classes, columns, columns)]
     pub covariance: Option<Vec<Matrix>>,
     /// Mean of each class (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[finite]
     pub means: Matrix,
     /// Probability of each class.
+    #[shape(classes)]
+    #[share]
     pub priors: Vec<f64>,
     /// Principal axes of each class, in columns.
+    #[shape(classes, columns, columns)]
     pub rotations: Vec<Matrix>,
     /// Variances along the principal axes of each class, largest first.
+    #[shape(classes, columns)]
     pub scalings: Vec<Vec<f64>>,
+    #[shape(classes, columns)]
     gaussians: Gaussians,
-    names: Vec<String>,
-    classes: Vec<String>,
 }
 
 impl QuadraticDiscriminantAnalysis {
@@ -104,6 +109,7 @@ impl Estimator for QuadraticDiscriminantAnalysis {
             .threads()
             .streaming()
             .complexity(25)
+            .check_with(&[("reg_param", "0.1")])
             .cost("n p² + K p³ time, K p² memory")
             .reference(
                 "Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning",
@@ -132,8 +138,6 @@ impl FitBy<ClassPasses> for QuadraticDiscriminantAnalysis {
             rotations,
             scalings,
             gaussians,
-            names,
-            classes,
         })
     }
 }
@@ -176,30 +180,10 @@ impl QuadraticDiscriminantAnalysisModel {
         &self.gaussians.ln_determinants
     }
 
-    fn validate(&self) -> Result<()> {
-        let (classes, columns) = (self.classes.len(), self.names.len());
-        let square = |m: &Matrix| (m.nrows(), m.ncols()) == (columns, columns);
-        let fits = classes > 1
-            && columns > 0
-            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
-            && self.means.as_slice().iter().all(|x| x.is_finite())
-            && self.priors.len() == classes
-            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
-            && self.rotations.len() == classes
-            && self.rotations.iter().all(square)
-            && self.scalings.len() == classes
-            && self.scalings.iter().all(|s| s.len() == columns)
-            && self.covariance.as_ref().is_none_or(|all| all.iter().all(square));
-        match fits {
-            true => self.gaussians.check(classes, columns),
-            false => Err(invalid("means do not fit the classes and columns")),
-        }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Quadratic discriminant analysis");
-        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
-        report.tables.push(determinants(&self.classes, self.ln_determinants()));
+        report.tables.push(class_means(&self.priors, names, &self.means));
+        report.tables.push(determinants(names, self.ln_determinants()));
         report
     }
 }

@@ -14,10 +14,9 @@ use super::posterior;
 use super::shrinkage::shrunk;
 use super::tables::{class_means, determinants};
 use learnt_core::linalg::add_scaled;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Normal classes whose covariances lean towards the common one, and towards a sphere.
+/// Regularized discriminant analysis: class covariances shrunk to the pooled one and to a sphere.
 ///
 /// It cures singular covariances of small classes.
 ///
@@ -37,7 +36,7 @@ pub struct RegularizedDiscriminantAnalysis {
     /// Share of a multiple of the identity in the covariance.
     #[param(default = 0.0, range = 0.0..=1.0, search = linear(0.0, 1.0))]
     pub gamma: f64,
-    /// Probabilities of the classes, in order; else their shares among the rows.
+    /// Prior probabilities of the classes, in order; else their shares among the rows.
     #[param(default = None, range = 0.0..=1.0)]
     pub priors: Option<Vec<f64>>,
     /// Keep the covariances.
@@ -50,17 +49,21 @@ pub struct RegularizedDiscriminantAnalysis {
 
 /// A fitted [`RegularizedDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table)]
+#[model(classifier, report = table)]
 pub struct RegularizedDiscriminantAnalysisModel {
     /// Covariance of each class, if it was asked for.
+    #[shape(classes, columns, columns)]
     pub covariance: Option<Vec<Matrix>>,
     /// Mean of each class (n_classes × n_features).
+    #[shape(classes, columns)]
+    #[finite]
     pub means: Matrix,
     /// Probability of each class.
+    #[shape(classes)]
+    #[share]
     pub priors: Vec<f64>,
+    #[shape(classes, columns)]
     gaussians: Gaussians,
-    names: Vec<String>,
-    classes: Vec<String>,
 }
 
 impl Estimator for RegularizedDiscriminantAnalysis {
@@ -74,6 +77,7 @@ impl Estimator for RegularizedDiscriminantAnalysis {
             .threads()
             .streaming()
             .complexity(25)
+            .check_with(&[("gamma", "0.1")])
             .cost("n p² + K p³ time, K p² memory")
             .reference("Friedman (1989), Journal of the American Statistical Association 84");
 }
@@ -105,8 +109,6 @@ impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {
             priors: posterior::priors(self.priors.as_deref(), &all.weight),
             means: all.mean,
             gaussians,
-            names,
-            classes,
         })
     }
 }
@@ -126,26 +128,10 @@ impl Classifier for RegularizedDiscriminantAnalysisModel {
 }
 
 impl RegularizedDiscriminantAnalysisModel {
-    fn validate(&self) -> Result<()> {
-        let (classes, columns) = (self.classes.len(), self.names.len());
-        let square = |m: &Matrix| (m.nrows(), m.ncols()) == (columns, columns);
-        let fits = classes > 1
-            && columns > 0
-            && (self.means.nrows(), self.means.ncols()) == (classes, columns)
-            && self.means.as_slice().iter().all(|x| x.is_finite())
-            && self.priors.len() == classes
-            && self.priors.iter().all(|p| (0.0..=1.0).contains(p))
-            && self.covariance.as_ref().is_none_or(|all| all.iter().all(square));
-        match fits {
-            true => self.gaussians.check(classes, columns),
-            false => Err(invalid("means do not fit the classes and columns")),
-        }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Regularised discriminant analysis");
-        report.tables.push(class_means(&self.classes, &self.priors, &self.names, &self.means));
-        report.tables.push(determinants(&self.classes, &self.gaussians.ln_determinants));
+        report.tables.push(class_means(&self.priors, names, &self.means));
+        report.tables.push(determinants(names, &self.gaussians.ln_determinants));
         report
     }
 }

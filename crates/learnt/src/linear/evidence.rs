@@ -2,6 +2,7 @@
 
 use super::least_squares::Solution;
 use learnt_core::linalg::svd;
+use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
 
 /// What a fit leaves for inference.
@@ -13,6 +14,7 @@ pub(super) struct Evidence {
     pub(super) positive: bool,
     pub(super) rank: usize,
     pub(super) rows: u64,
+    #[positive]
     pub(super) weight: f64,
     pub(super) ln_weight: f64,
     /// Means of inputs, then outputs.
@@ -24,6 +26,21 @@ pub(super) struct Evidence {
     /// Σ w (y - mean)² of each output.
     pub(super) total: Vec<f64>,
     pub(super) condition: Option<f64>,
+}
+
+/// Of so many outputs and inputs.
+impl Shaped for Evidence {
+    fn fits(&self, sizes: &mut Sizes, sides: &[Side]) -> bool {
+        let [outputs, columns] = *sides else { return false };
+        let d = self.names.len();
+        self.names.fits(sizes, &[columns])
+            && self.total.fits(sizes, &[outputs])
+            && self.residual.fits(sizes, &[outputs, outputs])
+            && self.mean.len() == d + self.total.len()
+            && self.root.as_ref().is_none_or(|root| root.nrows() == d && root.ncols() <= d)
+            && self.aliased.iter().all(|&j| j < d)
+            && self.rank <= d
+    }
 }
 
 impl Evidence {
@@ -42,23 +59,6 @@ impl Evidence {
             residual: solution.residual,
             total: solution.total,
             condition: solution.condition,
-        }
-    }
-
-    /// Refuses stored evidence whose parts do not fit together.
-    pub(super) fn check(&self, outputs: usize, d: usize) -> Result<()> {
-        let root = self.root.as_ref().is_none_or(|root| root.nrows() == d && root.ncols() <= d);
-        let lengths = self.names.len() == d
-            && self.mean.len() == d + outputs
-            && self.total.len() == outputs
-            && (self.residual.nrows(), self.residual.ncols()) == (outputs, outputs)
-            && self.aliased.iter().all(|&j| j < d)
-            && self.rank <= d;
-        match root && lengths && self.weight > 0.0 && self.weight.is_finite() {
-            true => Ok(()),
-            false => {
-                Err(learnt_core::persist::invalid("the evidence does not fit the coefficients"))
-            }
         }
     }
 

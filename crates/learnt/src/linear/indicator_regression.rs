@@ -14,10 +14,9 @@ use super::least_squares::{LeastSquares, Solution, Stage as Pass, Summary};
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::linear_predict;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Least squares on indicators of the classes.
+/// Linear regression of an indicator matrix: least squares on indicators of the classes.
 ///
 /// ```
 /// use learnt::{linear::IndicatorRegression, prelude::*};
@@ -41,15 +40,17 @@ pub struct IndicatorRegression {
 
 /// A fitted [`IndicatorRegression`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table)]
+#[model(classifier, report = table)]
 pub struct IndicatorRegressionModel {
     /// Coefficients: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the coefficients.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     on_boundary: OnBoundary,
-    names: Vec<String>,
-    classes: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -132,18 +133,13 @@ impl Rounds for IndicatorRegression {
         let Stage { classes, pass } = stage;
         Ok(match self.regression().advance(pass, all, run)? {
             Step::Again(pass) => Step::Again(Stage { classes, pass }),
-            Step::Done(solution) => Step::Done(self.model(solution, classes, run)),
+            Step::Done(solution) => Step::Done(self.model(solution, run)),
         })
     }
 }
 
 impl IndicatorRegression {
-    fn model(
-        &self,
-        solution: Solution,
-        classes: Vec<String>,
-        run: &Context,
-    ) -> IndicatorRegressionModel {
+    fn model(&self, solution: Solution, run: &Context) -> IndicatorRegressionModel {
         let mut notes = Vec::new();
         if !solution.aliased.is_empty() {
             let names: Vec<String> =
@@ -159,8 +155,6 @@ impl IndicatorRegression {
             coef: solution.coef,
             intercept: solution.intercept,
             on_boundary: self.on_boundary,
-            names: solution.names,
-            classes,
             notes,
         }
     }
@@ -198,24 +192,13 @@ impl IndicatorRegressionModel {
         })
     }
 
-    fn validate(&self) -> Result<()> {
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let fits = finite
-            && self.classes.len() > 1
-            && self.coef.nrows() == outputs(self.classes.len())
-            && self.intercept.len() == self.coef.nrows()
-            && self.coef.ncols() == self.names.len()
-            && self.coef.ncols() > 0;
-        if fits { Ok(()) } else { Err(invalid("coefficients do not fit the classes and columns")) }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Indicator regression");
         for (k, &intercept) in self.intercept.iter().enumerate() {
-            let class = &self.classes[k + usize::from(self.intercept.len() == 1)];
-            let mut table = Columns::new(&format!("class {}", plain(class)), &["term", "estimate"]);
+            let class = plain(&names.scored_class(k, self.intercept.len()));
+            let mut table = Columns::new(&format!("class {class}"), &["term", "estimate"]);
             table.push(vec!["(intercept)".into(), Cell::Number(intercept)]);
-            for (name, &value) in self.names.iter().zip(self.coef.row(k)) {
+            for (name, &value) in names.columns.iter().zip(self.coef.row(k)) {
                 table.push(vec![name.as_str().into(), Cell::Number(value)]);
             }
             report.tables.push(table);

@@ -7,7 +7,7 @@ use learnt_core::prelude::*;
 
 impl LinearRegressionModel {
     /// Tables for people.
-    pub(super) fn report(&self) -> Answer {
+    pub(super) fn report(&self, _: &Names) -> Answer {
         let mut report = Answer::new("Least squares");
         report.notes.extend(self.evidence.aliasing());
         for output in 0..self.coef.nrows() {

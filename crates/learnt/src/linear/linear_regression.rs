@@ -14,7 +14,7 @@ use super::questions::QUESTIONS;
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
-/// Fits a linear function by least squares, and tells how sure it is.
+/// Ordinary least squares (OLS) linear regression, with standard errors, tests and intervals.
 ///
 /// ```
 /// use learnt::{linear::LinearRegression, prelude::*};
@@ -33,24 +33,29 @@ pub struct LinearRegression {
     /// Accepted and not used: the solution is direct, to the accuracy of double precision.
     #[param(default = 1e-6, range = 0.0..)]
     pub tol: f64,
-    /// Keep all coefficients at or above zero; the intercept is free.
+    /// Constrain all coefficients to be non-negative; the intercept is free.
     #[param(default = false)]
     pub positive: bool,
 }
 
 /// A fitted [`LinearRegression`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS, converged = converged)]
+#[model(regressor, report = report, questions = QUESTIONS, converged = converged)]
 pub struct LinearRegressionModel {
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Number of independent columns of the centred inputs.
     pub rank: usize,
     /// Singular values of the centred inputs, largest first; empty above 1000 columns and with
     /// `positive`.
     pub singular: Vec<f64>,
+    #[shape(outputs, columns)]
     pub(super) evidence: Evidence,
     converged: bool,
 }
@@ -84,17 +89,6 @@ impl FitBy<LeastSquares> for LinearRegression {
             run.warn(Code::Numeric, message);
         }
         Ok(LinearRegressionModel { coef, intercept, rank, singular, evidence, converged })
-    }
-}
-
-impl LinearRegressionModel {
-    fn validate(&self) -> Result<()> {
-        let outputs = self.coef.nrows();
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        match finite && self.intercept.len() == outputs && outputs > 0 {
-            true => self.evidence.check(outputs, self.coef.ncols()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
     }
 }
 
@@ -228,7 +222,12 @@ mod tests {
         let flat = fit(&OwnedDataset::regression(x, vec![0.1; 9]));
         assert_eq!(flat.coef.as_slice(), [0.0, 0.0]);
         assert!(flat.inference(0, 0.95).unwrap_err().message().contains("exact"));
-        assert!(flat.report().values.iter().all(|(_, v)| v.as_real().is_some_and(f64::is_finite)));
+        assert!(
+            flat.report(&Names::default())
+                .values
+                .iter()
+                .all(|(_, v)| v.as_real().is_some_and(f64::is_finite))
+        );
     }
 
     #[test]

@@ -315,14 +315,11 @@ impl Fit {
         }
         let (coef, intercept) = self.reported();
         let converged = converged && separation.is_none();
-        let (names, classes) = (self.names, self.classes);
         LogisticRegressionModel {
             coef,
             intercept,
             n_iter: vec![n_iter],
             inference,
-            names,
-            classes,
             converged,
             notes,
         }

@@ -23,7 +23,7 @@ use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Linear scores of classes, turned into probabilities.
+/// Logistic regression: class probabilities from linear scores, binary or multinomial.
 ///
 /// `l1_ratio` and `C` say what the penalty is; `penalty` says the same in the older way, where none
 /// is an infinite `C`. All solvers reach the same optimum, so that their names are hints: with an L1
@@ -46,10 +46,10 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct LogisticRegression {
-    /// Which penalty the weights have.
+    /// The penalty (regularization) of the weights.
     #[param(positional, default = Penalty::Auto)]
     pub penalty: Penalty,
-    /// Inverse strength of the penalty; `inf` is none.
+    /// Inverse of the regularization strength; `inf` is no penalty.
     #[param(name = "C", default = 1.0, above = 0.0, search = log(1e-4, 1e4))]
     pub c: f64,
     /// Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
@@ -62,13 +62,13 @@ pub struct LogisticRegression {
     /// Whether there are intercepts; they are not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Factors of the row weights.
+    /// Weights of the classes, which multiply the row weights.
     #[param(default = ClassWeight::Equal)]
     pub class_weight: ClassWeight,
-    /// The method; the optimum is the same.
+    /// The optimization algorithm; the optimum is the same.
     #[param(default = LogisticSolver::Auto)]
     pub solver: LogisticSolver,
-    /// Most steps to make.
+    /// Maximum number of iterations.
     #[param(default = 100, range = 0..)]
     pub max_iter: usize,
 }
@@ -90,7 +90,7 @@ pub enum Penalty {
     Nothing,
 }
 
-/// Factors of the row weights.
+/// Weights of the classes, which multiply the row weights.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassWeight {
     /// All 1.
@@ -127,16 +127,18 @@ pub enum LogisticSolver {
 #[model(classifier, validate = validate, report = table, converged = converged)]
 pub struct LogisticRegressionModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(rows, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(rows)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Steps made.
     pub n_iter: Vec<usize>,
     /// Standard errors and fit, for maximum likelihood that converged to a finite estimate.
     #[model(hidden)]
     pub inference: Option<LogisticInference>,
-    pub(super) names: Vec<String>,
-    pub(super) classes: Vec<String>,
     pub(super) converged: bool,
     pub(super) notes: Vec<String>,
 }
@@ -151,7 +153,6 @@ impl Estimator for LogisticRegression {
         .threads()
         .iterations()
         .streaming()
-        .scaling()
         .complexity(20)
         .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")
         .reference("Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression");
@@ -248,7 +249,7 @@ impl Classifier for LogisticRegressionModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let classes = self.classes.len();
+        let classes = self.class_count();
         self.by_rows(x, run, classes, |margins, rows, out| match classes {
             2 => two_probabilities(margins, out),
             _ => many_probabilities(margins, rows, out),
@@ -265,22 +266,19 @@ impl Classifier for LogisticRegressionModel {
 }
 
 impl LogisticRegressionModel {
+    fn class_count(&self) -> usize {
+        if self.coef.nrows() == 1 { 2 } else { self.coef.nrows() }
+    }
+
     fn validate(&self) -> Result<()> {
-        let (rows, columns) = (self.coef.nrows(), self.coef.ncols());
-        let expected = if self.classes.len() == 2 { 1 } else { self.classes.len() };
-        let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
-        let others = self.classes.len().saturating_sub(1);
+        let (columns, others) = (self.coef.ncols(), self.class_count() - 1);
         let inference_fits = self.inference.as_ref().is_none_or(|inference| {
             inference.fits(others, columns) || inference.fits(others, columns + 1)
         });
-        let fits = rows == expected
-            && rows > 0
-            && columns == self.names.len()
-            && self.intercept.len() == rows
-            && finite(self.coef.as_slice())
-            && finite(&self.intercept)
-            && inference_fits;
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+        match inference_fits {
+            true => Ok(()),
+            false => Err(invalid("weights do not fit the classes and columns")),
+        }
     }
 
     /// Margins of chunks of rows, class by class, turned by `finish` into rows of `width` numbers.
@@ -317,21 +315,21 @@ impl LogisticRegressionModel {
         Ok(out)
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let mut report = Answer::new(format!(
             "Logistic regression, classes {}",
-            self.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
+            names.classes.iter().map(|class| plain(class)).collect::<Vec<_>>().join(", ")
         ));
         let tested = match &self.inference {
-            Some(inference) => self.add_inference(inference, &mut report).map(|()| true),
+            Some(inference) => self.add_inference(inference, names, &mut report).map(|()| true),
             None => Ok(false),
         };
         match tested {
             Ok(true) => {}
-            Ok(false) => self.add_weights(&mut report),
+            Ok(false) => self.add_weights(names, &mut report),
             Err(why) => {
                 report.tables.clear();
-                self.add_weights(&mut report);
+                self.add_weights(names, &mut report);
                 report.notes.push(why.message().to_string());
             }
         }
@@ -340,10 +338,16 @@ impl LogisticRegressionModel {
     }
 
     /// Tables relative to the first class; an error says why there is none.
-    fn add_inference(&self, inference: &LogisticInference, report: &mut Answer) -> Result<()> {
-        for (k, class) in self.classes.iter().skip(1).enumerate() {
-            let title = format!("class {} against {}", plain(class), plain(&self.classes[0]));
-            let tests = inference.tests(k, &self.names, 0.95)?;
+    fn add_inference(
+        &self,
+        inference: &LogisticInference,
+        names: &Names,
+        report: &mut Answer,
+    ) -> Result<()> {
+        for k in 0..self.class_count() - 1 {
+            let (class, first) = (names.class(k + 1), names.class(0));
+            let title = format!("class {} against {}", plain(&class), plain(&first));
+            let tests = inference.tests(k, &names.columns, 0.95)?;
             report.tables.push(with_tests(&title, Scale::Normal.letter(), &tests, &[]));
         }
         let likelihood = Likelihood {
@@ -353,18 +357,18 @@ impl LogisticRegressionModel {
             aic: Some(inference.aic()),
             bic: Some(inference.bic()),
             pseudo_r2: Some(inference.pseudo_r_squared()),
-            overall: inference.likelihood_ratio(self.names.len()),
+            overall: inference.likelihood_ratio(self.coef.ncols()),
         };
         likelihood.add_to(report);
         Ok(())
     }
 
-    fn add_weights(&self, report: &mut Answer) {
+    fn add_weights(&self, names: &Names, report: &mut Answer) {
         for k in 0..self.coef.nrows() {
-            let class = if self.coef.nrows() == 1 { &self.classes[1] } else { &self.classes[k] };
-            let title = format!("class {}", plain(class));
+            let class = names.scored_class(k, self.coef.nrows());
+            let title = format!("class {}", plain(&class));
             let (intercept, weights) = (Some(self.intercept[k]), self.coef.row(k));
-            report.tables.push(without_tests(&title, intercept, &self.names, weights));
+            report.tables.push(without_tests(&title, intercept, &names.columns, weights));
         }
     }
 }

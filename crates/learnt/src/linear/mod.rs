@@ -2,6 +2,7 @@
 //! models, logistic regression, stochastic descent, perceptrons and the classical procedures for
 //! separating two classes.
 
+pub mod analyses;
 mod coefficient_table;
 mod descent;
 pub mod diagnostics;

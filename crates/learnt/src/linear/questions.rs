@@ -5,83 +5,131 @@ use super::inference::{IntervalKind, Sampling, Test};
 use super::linear_regression::LinearRegressionModel;
 use learnt_core::prelude::*;
 
-const LEVEL: Argument = Argument {
-    name: "level",
-    default: "0.95",
-    doc: "probability that an interval holds the truth",
-};
-const OUTPUT: Argument =
-    Argument { name: "output", default: "0", doc: "which of several targets, from 0" };
-const DISTRIBUTION: Argument = Argument {
-    name: "distribution",
-    default: "t",
-    doc: "`t` for Student's t and F, `normal` for the normal and chi-squared of large samples",
-};
+/// Which of several targets is asked about.
+#[derive(Params, Clone, Debug)]
+struct OneOutput {
+    /// Which of several targets, from 0.
+    pub output: usize,
+}
+
+/// How sure an interval is.
+#[derive(Params, Clone, Debug)]
+struct AtLevel {
+    /// Probability that an interval holds the truth.
+    #[param(default = 0.95, above = 0.0, below = 1.0)]
+    pub level: f64,
+    /// Distribution of the estimates.
+    pub distribution: SamplingDistribution,
+    /// Which of several targets.
+    #[param(flatten)]
+    pub one: OneOutput,
+}
+
+/// Distribution of the estimates.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum SamplingDistribution {
+    /// Student's t and F.
+    #[default]
+    T,
+    /// The normal and χ² of large samples.
+    Normal,
+}
+
+/// Which columns are tested.
+#[derive(Params, Clone, Debug)]
+struct TestedColumns {
+    /// Names of the columns.
+    pub columns: Option<Vec<String>>,
+    /// Which of several targets.
+    #[param(flatten)]
+    pub one: OneOutput,
+}
+
+/// A region and a point that may lie in it.
+#[derive(Params, Clone, Debug)]
+struct RegionArguments {
+    /// The level.
+    #[param(flatten)]
+    pub at: AtLevel,
+    /// Coefficients to look for, the intercept first.
+    pub point: Option<Vec<f64>>,
+}
+
+/// Intervals for rows.
+#[derive(Params, Clone, Debug)]
+struct IntervalArguments {
+    /// Probability that an interval holds the truth.
+    #[param(default = 0.95, above = 0.0, below = 1.0)]
+    pub level: f64,
+    /// What the interval is for.
+    pub kind: IntervalOf,
+    /// Which of several targets.
+    #[param(flatten)]
+    pub one: OneOutput,
+}
+
+/// What an interval is for.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum IntervalOf {
+    /// The mean at the row.
+    #[default]
+    Mean,
+    /// A new observation at the row.
+    Observation,
+}
+
+/// A question without arguments.
+#[derive(Params, Clone, Debug)]
+struct NoArguments {}
 
 pub(super) const QUESTIONS: &[Question] = &[
     Question {
         name: "coefficients",
         doc: "Coefficients with standard errors, tests and confidence intervals.",
         needs: Needs::Nothing,
-        arguments: &[LEVEL, DISTRIBUTION, OUTPUT],
+        arguments: || Box::new(AtLevel::default()),
     },
     Question {
         name: "covariance",
         doc: "Covariance matrix of the coefficients, the intercept first.",
         needs: Needs::Nothing,
-        arguments: &[OUTPUT],
+        arguments: || Box::new(OneOutput::default()),
     },
     Question {
         name: "test_columns",
         doc: "F test that the coefficients of these columns are all zero.",
         needs: Needs::Nothing,
-        arguments: &[
-            Argument { name: "columns", default: "none", doc: "names of the columns" },
-            OUTPUT,
-        ],
+        arguments: || Box::new(TestedColumns::default()),
     },
     Question {
         name: "region",
         doc: "Axes of the ellipsoid that holds all coefficients together, and whether it holds a point.",
         needs: Needs::Nothing,
-        arguments: &[
-            LEVEL,
-            DISTRIBUTION,
-            Argument {
-                name: "point",
-                default: "none",
-                doc: "coefficients to look for, the intercept first",
-            },
-            OUTPUT,
-        ],
+        arguments: || Box::new(RegionArguments::default()),
     },
     Question {
         name: "intervals",
         doc: "Interval for the mean or for a new observation at each row.",
         needs: Needs::Rows,
-        arguments: &[
-            LEVEL,
-            Argument { name: "kind", default: "mean", doc: "`mean` or `observation`" },
-            OUTPUT,
-        ],
+        arguments: || Box::new(IntervalArguments::default()),
     },
     Question {
         name: "band",
         doc: "Band that holds the means of all rows together.",
         needs: Needs::Rows,
-        arguments: &[LEVEL, DISTRIBUTION, OUTPUT],
+        arguments: || Box::new(AtLevel::default()),
     },
     Question {
         name: "influence",
         doc: "Residual, leverage and Cook's distance of each row of the training data.",
         needs: Needs::RowsAndTarget,
-        arguments: &[OUTPUT],
+        arguments: || Box::new(OneOutput::default()),
     },
     Question {
         name: "diagnostics",
         doc: "Tests of the assumptions (linearity, equal variance, independence, normality) and the rows that matter most.",
         needs: Needs::RowsAndTarget,
-        arguments: &[],
+        arguments: || Box::new(NoArguments::default()),
     },
 ];
 

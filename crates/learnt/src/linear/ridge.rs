@@ -13,7 +13,7 @@ use super::least_squares::{LeastSquares, Solution};
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
-/// Least squares with an L2 penalty on the coefficients.
+/// Ridge regression: least squares with an L2 penalty on the coefficients.
 ///
 /// ```
 /// use learnt::{linear::Ridge, prelude::*};
@@ -26,7 +26,7 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct Ridge {
-    /// Strength of the penalty; 0 is plain least squares.
+    /// Regularization strength (weight of the penalty); 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e4))]
     pub alpha: f64,
     /// One strength for each output, instead of `alpha` for all.
@@ -35,16 +35,16 @@ pub struct Ridge {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most steps of the active set that `positive` uses; none is ten for each column.
+    /// Maximum number of iterations of the active set for `positive`; none is ten for each column.
     #[param(default = None, range = 1..)]
     pub max_iter: Option<usize>,
     /// Accepted and not used: the solution is direct, to the accuracy of double precision.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// How the problem is solved.
+    /// The algorithm that solves the problem.
     #[param(default = RidgeSolver::Auto)]
     pub solver: RidgeSolver,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// Penalise the intercept like a coefficient.
@@ -65,16 +65,20 @@ pub enum RidgeSolver {
 
 /// A fitted [`Ridge`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct RidgeModel {
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Effective degrees of freedom of each output, with the intercept's; none above 1000 columns
     /// and with `positive`.
+    #[shape(outputs)]
     pub effective_df: Option<Vec<f64>>,
-    names: Vec<String>,
     alpha: Vec<f64>,
     converged: bool,
 }
@@ -107,7 +111,6 @@ impl Estimator for Ridge {
         .many_outputs()
         .threads()
         .streaming()
-        .scaling()
         .complexity(20)
         .cost("n p² time, p² memory; n² p time with more columns than rows")
         .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67")
@@ -134,7 +137,6 @@ impl FitBy<LeastSquares> for Ridge {
             coef: solution.coef,
             intercept: solution.intercept,
             effective_df: solution.freedom,
-            names: solution.names,
             alpha: self.strengths().to_vec(),
             converged: solution.converged,
         })
@@ -142,18 +144,7 @@ impl FitBy<LeastSquares> for Ridge {
 }
 
 impl RidgeModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let lengths = self.intercept.len() == outputs && self.names.len() == d && outputs > 0;
-        let counted = self.effective_df.as_ref().is_none_or(|df| df.len() == outputs);
-        match finite && lengths && counted {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Ridge regression");
         for t in 0..self.coef.nrows() {
             let title = match self.coef.nrows() {
@@ -161,7 +152,7 @@ impl RidgeModel {
                 _ => format!("Output {}", t + 1),
             };
             let intercept = Some(self.intercept[t]);
-            report.tables.push(without_tests(&title, intercept, &self.names, self.coef.row(t)));
+            report.tables.push(without_tests(&title, intercept, &names.columns, self.coef.row(t)));
         }
         if let [alpha] = self.alpha[..] {
             report.push("alpha", alpha);

@@ -7,7 +7,7 @@
 use learnt_core::prelude::*;
 
 /// A fitted line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Output, Clone, Copy, Debug, PartialEq)]
 pub struct SimpleRegression {
     /// Change of y for one unit of x.
     pub slope: f64,

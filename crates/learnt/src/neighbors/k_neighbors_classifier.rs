@@ -11,7 +11,7 @@ use super::neighborhood::{Algorithm, MetricName, NeighborWeights, Neighborhood, 
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Classifies by a vote of the nearest training rows.
+/// k-nearest neighbours (kNN) classification: a vote of the nearest training rows.
 ///
 /// A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
 /// counts as w of the neighbours.
@@ -27,13 +27,13 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct KNeighborsClassifier {
-    /// Number of rows that vote.
+    /// Number of neighbours (k) that vote.
     #[param(positional, default = 5, range = 1.., search = set(1, 3, 5, 9, 15, 25))]
     pub n_neighbors: usize,
-    /// How much each of them counts.
+    /// Weights of the neighbours.
     #[param(default = NeighborWeights::Uniform, search = set("uniform", "distance"))]
     pub weights: NeighborWeights,
-    /// How they are found; all ways give the same rows.
+    /// The search algorithm: tree or brute force; all give the same neighbours.
     #[param(default = Algorithm::Auto)]
     pub algorithm: Algorithm,
     /// Leaves of trees hold between this many rows and twice as many; only time depends on it.
@@ -42,7 +42,7 @@ pub struct KNeighborsClassifier {
     /// The power of the metric `minkowski`: 1 is `manhattan`, 2 `euclidean`.
     #[param(default = 2.0, above = 0.0, search = set(1.0, 2.0))]
     pub p: f64,
-    /// The distance between rows.
+    /// The distance metric between rows.
     #[param(default = MetricName::Minkowski)]
     pub metric: MetricName,
 }
@@ -54,8 +54,12 @@ pub struct KNeighborsClassifierModel {
     /// The distance in use.
     pub effective_metric: String,
     /// Number of training rows.
+    #[shape(rows)]
     pub n_samples_fit: usize,
+    #[shape(rows)]
+    #[below(classes)]
     codes: Vec<u32>,
+    #[shape(classes)]
     class_totals: Vec<f64>,
     neighborhood: Neighborhood,
 }
@@ -110,10 +114,8 @@ impl Estimator for KNeighborsClassifier {
 impl KNeighborsClassifierModel {
     fn validate(&self) -> Result<()> {
         let index = &self.neighborhood.index;
-        let good = self.effective_metric == index.metric().name()
-            && self.n_samples_fit == index.nrows()
-            && self.codes.len() == index.nrows()
-            && self.codes.iter().all(|&code| (code as usize) < self.class_totals.len());
+        let good =
+            self.effective_metric == index.metric().name() && self.n_samples_fit == index.nrows();
         if good { Ok(()) } else { Err(invalid("classes of training rows")) }
     }
 

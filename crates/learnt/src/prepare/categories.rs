@@ -3,11 +3,13 @@
 //! Categorical columns are counted by level, numeric ones by distinct value; missing values are
 //! counted apart. Counts add, so any order of blocks gives the same result.
 
+use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
 use std::collections::BTreeMap;
 
 /// The distinct values of a column with their counts.
 #[derive(Stored, Clone, Debug, Default, PartialEq)]
+#[stored(validate = validate)]
 pub struct Counts {
     /// Levels in sorted order, or in their own order if that means something; empty for numbers.
     pub levels: Vec<String>,
@@ -20,7 +22,7 @@ pub struct Counts {
 }
 
 /// The counts of every column.
-#[derive(Stored, Clone, Debug, Default, PartialEq)]
+#[derive(Stored, Clone, Debug, Default, PartialEq, Merge)]
 pub struct TableCounts {
     /// One entry a column.
     pub columns: Vec<Counts>,
@@ -77,13 +79,6 @@ fn count_numbers(data: &Dataset, j: usize) -> Counts {
     counts
 }
 
-impl Merge for TableCounts {
-    fn merge(self, later: Self) -> Result<Self> {
-        let columns = self.columns.into_iter().zip(later.columns).map(|(a, b)| a.merge(b));
-        Ok(TableCounts { columns: columns.collect::<Result<_>>()? })
-    }
-}
-
 impl Merge for Counts {
     fn merge(self, later: Self) -> Result<Self> {
         let missing = self.missing + later.missing;
@@ -110,6 +105,12 @@ impl Merge for Counts {
             merged.counts.push(count);
         }
         Ok(merged)
+    }
+}
+
+impl Shaped for Counts {
+    fn fits(&self, _: &mut Sizes, sides: &[Side]) -> bool {
+        sides.is_empty()
     }
 }
 

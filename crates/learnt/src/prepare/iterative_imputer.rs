@@ -14,7 +14,7 @@ use learnt_core::estimator::Accepts;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Fills missing values with predictions from the other columns.
+/// Imputes missing values with predictions from the other columns (chained equations).
 ///
 /// Values start at the mean, go from the fewest missing to the most and are not drawn at random, so
 /// there is no `initial_strategy`, `imputation_order` or `sample_posterior`; every column is an input
@@ -40,7 +40,7 @@ pub struct IterativeImputer {
     /// Maximum number of rounds (iterations).
     #[param(default = 10, range = 0..)]
     pub max_iter: usize,
-    /// Largest change at convergence, as a share of the largest known value.
+    /// Convergence tolerance: the largest change, as a share of the largest known value.
     #[param(default = 1e-3, range = 0.0..)]
     pub tol: f64,
     /// Fit no models for columns that training has complete; new gaps there get the mean.

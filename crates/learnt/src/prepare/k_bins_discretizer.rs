@@ -11,7 +11,7 @@ use super::entropy_cuts::entropy_cuts;
 use super::quantile;
 use learnt_core::prelude::*;
 
-/// Sorts the numbers of each column into bins.
+/// Discretizes (bins) the numbers of each column into intervals.
 ///
 /// Every row is looked at, so there is no `subsample`; `onehot` and `onehot-dense` give the same dense
 /// table, so there is no `dtype`. There is no strategy `kmeans`. A constant column has one bin whose
@@ -39,10 +39,10 @@ pub struct KBinsDiscretizer {
     /// Number of bins of each column; the strategies `given` and `entropy` find their own.
     #[param(positional, default = 5, range = 2.., search = set(3, 5, 10, 20))]
     pub n_bins: usize,
-    /// What a bin becomes.
+    /// How bins are encoded.
     #[param(default = BinEncode::Onehot)]
     pub encode: BinEncode,
-    /// Where the cuts are.
+    /// How the bin edges are found.
     #[param(default = BinStrategy::Quantile)]
     pub strategy: BinStrategy,
     /// How quantiles are computed.
@@ -56,7 +56,7 @@ pub struct KBinsDiscretizer {
     pub closed: BinClosed,
 }
 
-/// What a bin becomes.
+/// How bins are encoded.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum BinEncode {
     /// A column of 0 and 1 for each bin.
@@ -68,7 +68,7 @@ pub enum BinEncode {
     Ordinal,
 }
 
-/// Where the cuts are.
+/// How the bin edges are found.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum BinStrategy {
     /// At equal distances.

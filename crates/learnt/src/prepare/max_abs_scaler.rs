@@ -6,7 +6,7 @@ use super::affine::map_columns;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Divides each column by its largest absolute value.
+/// Scales each column by its maximum absolute value.
 ///
 /// ```
 /// use learnt::{prepare::MaxAbsScaler, prelude::*};
@@ -24,11 +24,14 @@ pub struct MaxAbsScaler {
 
 /// A fitted [`MaxAbsScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer)]
 pub struct MaxAbsScalerModel {
     /// Largest absolute value of each column.
+    #[shape(columns)]
     pub max_abs: Vec<f64>,
     /// Divisor of each column: `max_abs`, or 1 for a column of zeros.
+    #[shape(columns)]
+    #[positive]
     pub scale: Vec<f64>,
     /// Number of rows.
     pub n_samples_seen: u64,
@@ -62,16 +65,6 @@ impl OnePass<ColumnMoments> for MaxAbsScaler {
             n_samples_seen: all.rows,
             clip: self.clip,
         })
-    }
-}
-
-impl MaxAbsScalerModel {
-    fn validate(&self) -> Result<()> {
-        let positive = self.scale.iter().all(|s| s.is_finite() && *s > 0.0);
-        match positive && self.max_abs.len() == self.scale.len() {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
-        }
     }
 }
 

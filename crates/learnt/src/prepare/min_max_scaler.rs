@@ -8,7 +8,7 @@ use super::affine::{map_columns, too_large};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Maps each column's range to `feature_range`.
+/// Min-max scaling (normalisation): maps each column's range to `feature_range`.
 ///
 /// ```
 /// use learnt::{prepare::MinMaxScaler, prelude::*};
@@ -37,14 +37,20 @@ pub struct MinMaxScaler {
 #[model(transformer, validate = validate)]
 pub struct MinMaxScalerModel {
     /// Added to each column after multiplying.
+    #[shape(columns)]
     pub min: Vec<f64>,
     /// Factor of each column.
+    #[shape(columns)]
+    #[positive]
     pub scale: Vec<f64>,
     /// Smallest training value of each column.
+    #[shape(columns)]
     pub data_min: Vec<f64>,
     /// Largest training value of each column.
+    #[shape(columns)]
     pub data_max: Vec<f64>,
     /// Difference of the two.
+    #[shape(columns)]
     pub data_range: Vec<f64>,
     /// Number of rows.
     pub n_samples_seen: u64,
@@ -103,19 +109,10 @@ impl OnePass<ColumnMoments> for MinMaxScaler {
 
 impl MinMaxScalerModel {
     fn validate(&self) -> Result<()> {
-        let width = self.scale.len();
-        let widths =
-            [self.min.len(), self.data_min.len(), self.data_max.len(), self.data_range.len()];
-        let sane = widths.iter().all(|&w| w == width)
-            && self.scale.iter().all(|s| s.is_finite() && *s > 0.0)
-            && match self.clip.as_slice() {
-                [] => true,
-                [low, high] => low < high,
-                _ => false,
-            };
-        match sane {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
+        match self.clip.as_slice() {
+            [] => Ok(()),
+            [low, high] if low < high => Ok(()),
+            _ => Err(learnt_core::persist::invalid("a range that does not rise")),
         }
     }
 }

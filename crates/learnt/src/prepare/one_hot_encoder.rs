@@ -11,7 +11,7 @@ use super::ordinal_encoder::{original_value, seen_categories, shown_categories};
 use learnt_core::persist::Node;
 use learnt_core::prelude::*;
 
-/// Turns each category into a column of 0 and 1.
+/// One-hot (dummy) encoding: turns each category into a column of 0 and 1.
 ///
 /// Always gives a dense table, so there is no `sparse_output`.
 ///
@@ -27,7 +27,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct OneHotEncoder {
-    /// Which category gets no column.
+    /// Which category of each column is dropped (the reference level).
     #[param(default = Drop::Nothing)]
     pub drop: Drop,
     /// What to do with a category that training did not see.
@@ -35,7 +35,7 @@ pub struct OneHotEncoder {
     pub handle_unknown: HandleUnknown,
 }
 
-/// Which category gets no column.
+/// Which category of each column is dropped (the reference level).
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum Drop {
     /// Every category gets one.
@@ -58,10 +58,12 @@ pub enum HandleUnknown {
 
 /// A fitted [`OneHotEncoder`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate, attributes = shown)]
+#[model(transformer, attributes = shown)]
 pub struct OneHotEncoderModel {
     /// The categories of each column.
+    #[shape(columns)]
     pub categories: Vec<Counts>,
+    #[shape(columns)]
     columns: Vec<Column>,
     drop: Drop,
     handle_unknown: HandleUnknown,
@@ -92,13 +94,6 @@ impl OnePass<TableCounts> for OneHotEncoder {
 }
 
 impl OneHotEncoderModel {
-    fn validate(&self) -> Result<()> {
-        if self.columns.len() != self.categories.len() {
-            return Err(learnt_core::persist::invalid("categories and columns differ"));
-        }
-        self.categories.iter().try_for_each(Counts::validate)
-    }
-
     fn shown(&self) -> Vec<(&'static str, Node)> {
         vec![("categories", shown_categories(&self.categories))]
     }

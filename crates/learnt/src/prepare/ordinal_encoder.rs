@@ -8,7 +8,7 @@ use super::categories::{Counts, Found, Lookup, TableCounts, unseen_error};
 use learnt_core::persist::Node;
 use learnt_core::prelude::*;
 
-/// Replaces each category by its position among the categories of its column.
+/// Encodes categories as integers: the position among the categories of their column.
 ///
 /// ```
 /// use learnt::{prepare::OrdinalEncoder, prelude::*};
@@ -42,10 +42,12 @@ pub enum OrdinalUnknown {
 
 /// A fitted [`OrdinalEncoder`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate, attributes = shown)]
+#[model(transformer, attributes = shown)]
 pub struct OrdinalEncoderModel {
     /// The categories of each column.
+    #[shape(columns)]
     pub categories: Vec<Counts>,
+    #[shape(columns)]
     columns: Vec<Column>,
     refuse_unseen: bool,
     unseen_code: f64,
@@ -111,13 +113,6 @@ pub(super) fn shown_categories(categories: &[Counts]) -> Node {
 }
 
 impl OrdinalEncoderModel {
-    fn validate(&self) -> Result<()> {
-        if self.columns.len() != self.categories.len() {
-            return Err(learnt_core::persist::invalid("categories and columns differ"));
-        }
-        self.categories.iter().try_for_each(Counts::validate)
-    }
-
     fn shown(&self) -> Vec<(&'static str, Node)> {
         vec![("categories", shown_categories(&self.categories))]
     }

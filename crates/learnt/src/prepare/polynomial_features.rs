@@ -7,7 +7,7 @@
 use super::affine::check_width;
 use learnt_core::prelude::*;
 
-/// Adds products of columns up to a total degree.
+/// Polynomial and interaction features: products of columns up to a total degree.
 ///
 /// ```
 /// use learnt::{prepare::PolynomialFeatures, prelude::*};
@@ -20,7 +20,7 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct PolynomialFeatures {
-    /// Largest total degree.
+    /// Maximum degree of the polynomial.
     #[param(positional, default = 2, range = 0.., search = set(1, 2, 3))]
     pub degree: usize,
     /// Smallest total degree of the products; columns themselves have degree 1.

@@ -8,7 +8,7 @@ use super::quantile;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, Normal};
 
-/// Subtracts each column's median and divides by its interquartile range.
+/// Scaling robust to outliers: subtracts the median, divides by the interquartile range.
 ///
 /// ```
 /// use learnt::{prepare::RobustScaler, prelude::*};
@@ -36,11 +36,15 @@ pub struct RobustScaler {
 
 /// A fitted [`RobustScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer)]
 pub struct RobustScalerModel {
     /// Median of each column.
+    #[shape(columns)]
+    #[finite]
     pub center: Vec<f64>,
     /// Divisor of each column.
+    #[shape(columns)]
+    #[positive]
     pub scale: Vec<f64>,
     with_centering: bool,
     with_scaling: bool,
@@ -107,16 +111,6 @@ fn known(data: &Dataset, j: usize) -> (Vec<f64>, Option<Vec<f64>>) {
 }
 
 impl RobustScalerModel {
-    fn validate(&self) -> Result<()> {
-        let sane = self.center.len() == self.scale.len()
-            && self.center.iter().all(|c| c.is_finite())
-            && self.scale.iter().all(|s| s.is_finite() && *s > 0.0);
-        match sane {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
-        }
-    }
-
     fn shift(&self, j: usize) -> f64 {
         if self.with_centering { self.center[j] } else { 0.0 }
     }

@@ -9,7 +9,7 @@ use super::categories::TableCounts;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Fills missing values with a statistic of their column.
+/// Imputes missing values with a statistic of their column (mean, median, mode).
 ///
 /// ```
 /// use learnt::{prepare::SimpleImputer, prelude::*};
@@ -20,7 +20,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct SimpleImputer {
-    /// Which value to fill in.
+    /// The statistic that replaces missing values.
     #[param(default = ImputeStrategy::Mean)]
     pub strategy: ImputeStrategy,
     /// The value of the strategy `constant`: a number, or a level for categorical columns; 0 and
@@ -53,8 +53,10 @@ pub enum ImputeStrategy {
 #[model(transformer, validate = validate)]
 pub struct SimpleImputerModel {
     /// What is filled in, column by column; a code in categorical columns.
+    #[shape(columns)]
     pub statistics: Vec<f64>,
     #[model(hidden)]
+    #[shape(columns)]
     columns: Vec<Column>,
     kept: Vec<usize>,
     indicated: Vec<usize>,
@@ -78,27 +80,12 @@ pub struct Rank {
 }
 
 /// What one block says.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct ImputerSummary {
     moments: ColumnMoments,
     counts: Option<TableCounts>,
     lower: Vec<i64>,
     upper: Vec<i64>,
-}
-
-impl Merge for ImputerSummary {
-    fn merge(self, later: Self) -> Result<Self> {
-        let add = |a: Vec<i64>, b: &[i64]| a.iter().zip(b).map(|(x, y)| x + y).collect();
-        Ok(ImputerSummary {
-            moments: self.moments.merge(later.moments)?,
-            counts: match (self.counts, later.counts) {
-                (Some(a), Some(b)) => Some(a.merge(b)?),
-                _ => None,
-            },
-            lower: add(self.lower, &later.lower),
-            upper: add(self.upper, &later.upper),
-        })
-    }
 }
 
 impl Estimator for SimpleImputer {
@@ -312,10 +299,9 @@ impl SimpleImputer {
 
 impl SimpleImputerModel {
     fn validate(&self) -> Result<()> {
-        let width = self.columns.len();
-        let sane = self.statistics.len() == width
-            && self.kept.iter().chain(&self.indicated).all(|&j| j < width)
-            && self.kept.iter().all(|&j| !self.statistics[j].is_nan());
+        let (statistics, width) = (&self.statistics, self.columns.len());
+        let sane = self.kept.iter().chain(&self.indicated).all(|&j| j < width)
+            && self.kept.iter().all(|&j| !statistics[j].is_nan());
         match sane {
             true => Ok(()),
             false => Err(learnt_core::persist::invalid("statistics and columns differ")),

@@ -8,7 +8,7 @@ use super::affine::{map_columns, too_large};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
-/// Subtracts each column's mean and divides by its standard deviation.
+/// Standardises columns: subtracts the mean and divides by the standard deviation.
 ///
 /// ```
 /// use learnt::{prepare::StandardScaler, prelude::*};
@@ -34,13 +34,17 @@ pub struct StandardScaler {
 
 /// A fitted [`StandardScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer)]
 pub struct StandardScalerModel {
     /// Mean of each column.
+    #[shape(columns)]
     pub mean: Vec<f64>,
     /// Variance of each column.
+    #[shape(columns)]
     pub var: Vec<f64>,
     /// Divisor of each column: the standard deviation, or 1 where there is no spread.
+    #[shape(columns)]
+    #[positive]
     pub scale: Vec<f64>,
     /// Number of rows.
     pub n_samples_seen: u64,
@@ -92,17 +96,6 @@ fn has_spread(variance: f64, mean: f64, weight: f64) -> bool {
 }
 
 impl StandardScalerModel {
-    fn validate(&self) -> Result<()> {
-        let width = self.mean.len();
-        let sane = self.var.len() == width
-            && self.scale.len() == width
-            && self.scale.iter().all(|s| s.is_finite() && *s > 0.0);
-        match sane {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("scales must be positive, one a column")),
-        }
-    }
-
     fn shift(&self, j: usize) -> f64 {
         if self.with_mean { self.mean[j] } else { 0.0 }
     }

@@ -9,12 +9,12 @@
 //!
 //! K. Pearson (1901); T. Minka (2000), "Automatic choice of dimensionality for PCA".
 
+use crate::charts::components::scree;
 use learnt_core::linalg::{self, Projection, Scatter, Triangle};
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 use learnt_core::stats::special::ln_gamma;
 
-/// Rotates columns to uncorrelated components, the largest variance first.
+/// Principal component analysis (PCA): uncorrelated components, the largest variance first.
 ///
 /// scikit-learn's solver `arpack` and the settings of its iterations (`tol`, `iterated_power`,
 /// `n_oversamples`, `power_iteration_normalizer`) do not exist: every solver here is exact. Weights
@@ -29,18 +29,18 @@ use learnt_core::stats::special::ln_gamma;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct PCA {
-    /// How many components are kept.
+    /// Number of components to keep.
     #[param(positional, default = Components::All)]
     pub n_components: Components,
     /// Divide the components by their standard deviations.
     #[param(default = false)]
     pub whiten: bool,
-    /// How components are found.
+    /// The algorithm: eigendecomposition or singular values (SVD).
     #[param(default = PcaSolver::Auto)]
     pub svd_solver: PcaSolver,
 }
 
-/// How many components are kept.
+/// Number of components to keep.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum Components {
     /// All: the lesser of the numbers of rows and columns.
@@ -56,7 +56,7 @@ pub enum Components {
     Share(f64),
 }
 
-/// How components are found.
+/// The algorithm: eigendecomposition or singular values (SVD).
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum PcaSolver {
     /// `covariance_eigh` for up to 1000 columns and ten times as many rows, else `full`.
@@ -71,25 +71,37 @@ pub enum PcaSolver {
 
 /// A fitted [`PCA`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate, report = table)]
+#[model(transformer, report = table)]
 pub struct PCAModel {
     /// Directions in rows (n_components × n_features).
+    #[shape(kept, columns)]
+    #[finite]
     pub components: Matrix,
     /// Variance along each component, divisor n - 1.
+    #[shape(kept)]
+    #[nonnegative]
     pub explained_variance: Vec<f64>,
     /// Share of the total variance.
+    #[shape(kept)]
+    #[nonnegative]
     pub explained_variance_ratio: Vec<f64>,
     /// Singular values of the centred table.
+    #[shape(kept)]
+    #[nonnegative]
     pub singular_values: Vec<f64>,
     /// Mean of each column.
+    #[shape(columns)]
+    #[finite]
     pub mean: Vec<f64>,
     /// Number of components.
+    #[shape(kept)]
     pub n_components: usize,
     /// Number of training rows.
     pub n_samples: u64,
     /// Mean variance of the components left out.
     pub noise_variance: f64,
     whiten: bool,
+    #[shape(columns)]
     schema: Schema,
 }
 
@@ -102,7 +114,6 @@ impl Estimator for PCA {
         .inverse_transform()
         .streaming()
         .threads()
-        .scaling()
         .complexity(15)
         .cost("n p² + p³ time, p² memory")
         .reference("Pearson (1901)")
@@ -120,22 +131,12 @@ pub struct PCAState {
 }
 
 /// Second moments of rows.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub enum PCASummary {
     /// As sums of products.
     Scatter(Scatter),
     /// As a triangle.
     Triangle(Triangle),
-}
-
-impl Merge for PCASummary {
-    fn merge(self, later: Self) -> Result<Self> {
-        Ok(match (self, later) {
-            (PCASummary::Scatter(a), PCASummary::Scatter(b)) => PCASummary::Scatter(a.merge(b)?),
-            (PCASummary::Triangle(a), PCASummary::Triangle(b)) => PCASummary::Triangle(a.merge(b)?),
-            _ => return Err(Error::internal("summaries of different solvers")),
-        })
-    }
 }
 
 impl Rounds for PCA {
@@ -345,30 +346,13 @@ fn ln_evidence(variances: &[f64], rank: usize, n: f64) -> f64 {
 }
 
 impl PCAModel {
-    fn validate(&self) -> Result<()> {
-        let (kept, width) = (self.components.nrows(), self.components.ncols());
-        let finite = |values: &[f64]| values.iter().all(|v| v.is_finite());
-        let sane = kept == self.n_components
-            && kept > 0
-            && width == self.mean.len()
-            && width == self.schema.len()
-            && [&self.explained_variance, &self.explained_variance_ratio, &self.singular_values]
-                .iter()
-                .all(|values| {
-                    values.len() == kept && values.iter().all(|v| v.is_finite() && *v >= 0.0)
-                })
-            && finite(self.components.as_slice())
-            && finite(&self.mean);
-        if sane { Ok(()) } else { Err(invalid("components, variances and means do not fit")) }
-    }
-
     /// Divisor of each component: its standard deviation if whitened.
     fn scales(&self) -> Vec<f64> {
         let scale = |v: &f64| if self.whiten { v.sqrt().max(f64::EPSILON) } else { 1.0 };
         self.explained_variance.iter().map(scale).collect()
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, _: &Names) -> Answer {
         let head = ["component", "variance", "share", "cumulative share"];
         let mut shares = Columns::new("Variance", &head);
         let mut sum = 0.0;
@@ -384,6 +368,8 @@ impl PCAModel {
         let mut report = Answer::new("Principal components");
         report.tables = vec![shares, self.loadings()];
         report.push("noise variance", self.noise_variance);
+        let names: Vec<String> = (0..self.n_components).map(|k| format!("pca{k}")).collect();
+        report.charts.push(scree(&names, &self.explained_variance_ratio));
         report
     }
 

@@ -6,21 +6,26 @@
 //! for the overlap of the training sets. A candidate that fails in any fold keeps its row, with the
 //! reason, after the others; no row is ever left out.
 
-use super::cross_validate::{CrossValidation, cross_validate};
+use super::cross_validate::{CrossValidation, Entrant, cross_validate_all};
 use super::folds::{Split, Splitter};
+use crate::charts::comparison::intervals;
 use crate::metrics::{Metric, Task};
+use learnt_core::chart::Chart;
 use learnt_core::context::Progress;
-use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
 use learnt_core::stats::summary;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A learner to be compared.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// What its row is called.
     pub name: String,
-    /// The learner, with its preparation.
+    /// What is fitted in front of it on the training rows of each fold; candidates with the same
+    /// preparation share it.
+    pub preparation: Option<Box<dyn AnyEstimator>>,
+    /// The learner.
     pub learner: Box<dyn AnyEstimator>,
     /// Order of simplicity, lower is simpler; that of the last step for a pipeline.
     pub complexity: u8,
@@ -30,7 +35,12 @@ impl Candidate {
     /// A learner with its own name and complexity.
     pub fn new(learner: Box<dyn AnyEstimator>) -> Self {
         let about = learner.about();
-        Candidate { name: about.command(), complexity: about.complexity, learner }
+        Candidate {
+            name: about.command(),
+            preparation: None,
+            complexity: about.complexity,
+            learner,
+        }
     }
 }
 
@@ -94,47 +104,64 @@ pub fn compare(
     }
     let mut candidates = candidates.to_vec();
     if !candidates.iter().any(is_baseline) {
-        candidates.extend(baseline(Task::of(data))?);
+        candidates.extend(baseline(Task::of(data)));
     }
     let splits: Vec<Split> = splitter.splits(data, run)?.collect();
+    let checked: Vec<Result<()>> = candidates.iter().map(check).collect();
+    let entrants: Vec<Entrant> = candidates
+        .iter()
+        .zip(&checked)
+        .filter(|(_, checked)| checked.is_ok())
+        .map(|(candidate, _)| Entrant {
+            preparation: candidate.preparation.as_deref(),
+            learner: candidate.learner.as_ref(),
+        })
+        .collect();
+    let total = (entrants.len() * splits.len()) as u64;
+    let ended = AtomicU64::new(0);
+    let tell = || {
+        let done = ended.fetch_add(1, Ordering::Relaxed) + 1;
+        run.progress(&Progress { stage: "comparing", done, total: Some(total), objective: None })
+    };
+    let mut results =
+        cross_validate_all(&entrants, data, &splits, metrics, run, &tell)?.into_iter();
     let mut rows = Vec::with_capacity(candidates.len());
-    for (done, candidate) in candidates.iter().enumerate() {
-        run.progress(&Progress {
-            stage: "comparing",
-            done: done as u64,
-            total: Some(candidates.len() as u64),
-            objective: None,
-        })?;
-        let result = cross_validate(candidate.learner.as_ref(), data, &splits, metrics, run);
-        if let Err(error) = &result
-            && error.code() == Code::Cancelled
-        {
-            return Err(error.clone());
-        }
+    for (candidate, checked) in candidates.iter().zip(checked) {
+        let mut next =
+            || results.next().ok_or_else(|| Error::internal("a candidate without result"));
         rows.push(Row {
             name: candidate.name.clone(),
             complexity: candidate.complexity,
             baseline: is_baseline(candidate),
-            result,
+            result: checked.and_then(|()| next()),
             p_value: None,
         });
     }
     Ok(finish(rows, metrics))
 }
 
-fn is_baseline(candidate: &Candidate) -> bool {
-    candidate.learner.about().module() == "dummy"
+/// Refuses parameters out of bounds before any fit.
+fn check(candidate: &Candidate) -> Result<()> {
+    for learner in candidate.preparation.iter().chain([&candidate.learner]) {
+        learner.check().map_err(|error| error.within(learner.about().name()))?;
+    }
+    Ok(())
 }
 
-fn baseline(task: Task) -> Result<Option<Candidate>> {
-    let learner = match task {
-        Task::Classification => "dummy.DummyClassifier",
-        Task::Regression => "dummy.DummyRegressor",
-        Task::Unsupervised => return Ok(None),
+fn is_baseline(candidate: &Candidate) -> bool {
+    candidate.learner.about().baseline
+}
+
+/// The registry's baseline for a task.
+fn baseline(task: Task) -> Option<Candidate> {
+    let fits = |roles: Roles| match task {
+        Task::Classification => roles.classifier,
+        Task::Regression => roles.regressor,
+        Task::Unsupervised => false,
     };
-    let spec = LearnerSpec { learner: learner.to_string(), params: Vec::new() };
-    let learner = crate::build(&spec)?;
-    Ok(Some(Candidate { name: "baseline".to_string(), complexity: 0, learner }))
+    let entry = crate::entries().find(|entry| entry.about.baseline && fits(entry.about.roles))?;
+    let learner = (entry.build)();
+    Some(Candidate { name: "baseline".to_string(), preparation: None, complexity: 0, learner })
 }
 
 /// Sorts the rows, tests them against the best and finds the simplest good one.
@@ -236,7 +263,26 @@ impl Comparison {
             notes.push(format!("simplest within one standard error of the best: {name}"));
         }
         let title = format!("comparison by {}", self.metrics[0].name);
-        Answer { title, tables: vec![table], notes, ..Answer::default() }
+        Answer {
+            title,
+            tables: vec![table],
+            charts: vec![self.chart()],
+            notes,
+            ..Answer::default()
+        }
+    }
+}
+
+impl Comparison {
+    /// Means of the first metric with their standard errors.
+    pub fn chart(&self) -> Chart {
+        let rows: Vec<(&Row, f64)> =
+            self.rows.iter().filter_map(|row| Some((row, row.mean(0)?))).collect();
+        let names: Vec<String> = rows.iter().map(|(row, _)| row.name.clone()).collect();
+        let means: Vec<f64> = rows.iter().map(|(_, mean)| *mean).collect();
+        let errors: Vec<f64> =
+            rows.iter().map(|(row, _)| row.standard_error(0).unwrap_or(0.0)).collect();
+        intervals(self.metrics[0].name, &names, &means, &errors)
     }
 }
 
@@ -286,6 +332,7 @@ mod tests {
         let constant = |name: &str, complexity, value| Candidate {
             name: name.to_string(),
             complexity,
+            preparation: None,
             learner: Box::new(DummyRegressor {
                 strategy: crate::baseline::RegressorStrategy::Constant,
                 constant: Some(vec![value]),
@@ -300,6 +347,39 @@ mod tests {
         assert_eq!(table.rows[table.simplest.unwrap()].name, "near");
         assert_eq!(table.rows[2].name, "far");
         assert!(table.rows[2].p_value.unwrap() < 0.05);
+    }
+
+    #[test]
+    fn a_shared_preparation_gives_the_scores_of_a_pipeline() {
+        use crate::compose::Pipeline;
+        use crate::linear::Ridge;
+        let scaler = StandardScaler::default;
+        let ridge = |alpha: f64| Ridge { alpha, ..Default::default() };
+        let candidate = |name: &str, preparation: Option<Box<dyn AnyEstimator>>, learner| {
+            Candidate { name: name.to_string(), preparation, learner, complexity: 1 }
+        };
+        let prepared = |name: &str, alpha: f64| {
+            candidate(name, Some(Box::new(scaler())), Box::new(ridge(alpha)))
+        };
+        let whole = Pipeline::default().then("scale", scaler()).then("model", ridge(3.0));
+        let candidates = [
+            prepared("one", 30.0),
+            prepared("two", 3.0),
+            candidate("whole", None, Box::new(whole)),
+        ];
+        let metrics = [find("rmse").unwrap()];
+        let scores = |threads: usize| {
+            let run = Context::default().with_threads(threads);
+            let table = compare(&candidates, &data().view(), &folds(), &metrics, &run).unwrap();
+            let of = |name: &str| {
+                let row = table.rows.iter().find(|row| row.name == name).unwrap();
+                row.result.as_ref().unwrap().complete(0).unwrap()
+            };
+            assert_eq!(of("two"), of("whole"));
+            assert_ne!(of("one"), of("two"));
+            of("one")
+        };
+        assert_eq!(scores(1), scores(4));
     }
 
     #[test]

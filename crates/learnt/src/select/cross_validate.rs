@@ -1,17 +1,27 @@
 //! Cross-validation: fit on the training rows of each split, score on its test rows.
 //!
 //! A fit or a score that fails is kept with its reason; only a stop by the user ends the whole.
-//! The standard error over folds is sd / √k with divisor k - 1. Folds run in parallel, each in a
-//! child run of its own seed, so any number of threads gives the same scores.
+//! The standard error over folds is sd / √k with divisor k - 1.
+//!
+//! Several learners on the same splits share the work: the rows of a split are gathered once for all
+//! of them, and a preparation once for those that share it. Small tables have their splits in
+//! parallel, each with its share of the threads; of a large table there is one split at a time, with
+//! all threads inside, so that memory holds it twice or three times and not once a thread. Each
+//! split has a child run of its own seed, so any number of threads gives the same scores.
 
 use super::folds::{Split, Splitter};
+use crate::learner::{Fitted, offered};
 use crate::metrics::{Metric, Predictions, Task};
 use learnt_core::context::Recorder;
 use learnt_core::error::Warning;
+use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 use learnt_core::stats::summary;
 use learnt_core::trained::check_rows;
 use std::time::Instant;
+
+/// Bytes of a table from which its splits come one at a time.
+const LARGE: usize = 4_000_000;
 
 /// The scores of a learner on every split.
 #[derive(Clone, Debug)]
@@ -66,56 +76,211 @@ pub fn cross_validate(
     run: &Context,
 ) -> Result<CrossValidation> {
     learner.check().map_err(|error| error.within(learner.about().name()))?;
-    let folds = run.try_par_map(splits.len(), |k| {
-        one_fold(learner, data, &splits[k], metrics, &run.child(k as u64))
-    })?;
-    Ok(CrossValidation { metrics: metrics.to_vec(), folds })
+    let alone = [Entrant { preparation: None, learner }];
+    let mut all = cross_validate_all(&alone, data, splits, metrics, run, &|| Ok(()))?;
+    all.pop().ok_or_else(|| Error::internal("no result of a cross-validation"))
 }
 
-fn one_fold(
-    learner: &dyn AnyEstimator,
+/// A learner that is cross-validated, and what stands in front of it.
+#[derive(Clone, Copy)]
+pub(super) struct Entrant<'a> {
+    /// A transformer that is fitted on the training rows of each split.
+    pub(super) preparation: Option<&'a dyn AnyEstimator>,
+    /// The learner.
+    pub(super) learner: &'a dyn AnyEstimator,
+}
+
+/// Fits and scores all learners on every split; `ended` is called after each fit. Parameters are
+/// checked already.
+pub(super) fn cross_validate_all(
+    entrants: &[Entrant],
     data: &Dataset,
-    split: &Split,
+    splits: &[Split],
     metrics: &[&'static Metric],
     run: &Context,
-) -> Result<Fold> {
-    let recorder = Recorder::new(run.observer());
-    let watched = run.observed_by(&recorder);
-    let result = match fit_and_score(learner, data, split, metrics, &watched) {
-        Err(error) if error.code() == Code::Cancelled => return Err(error),
-        other => other,
+    ended: &(dyn Fn() -> Result<()> + Sync),
+) -> Result<Vec<CrossValidation>> {
+    let groups = Group::all(entrants);
+    let bytes = 8 * data.nrows() * data.x.ncols();
+    run.claim(2 * bytes as u64, "the rows of a split")?;
+    let one = |k: usize, threads: usize| {
+        let work = OneSplit { entrants, data, split: &splits[k], metrics, ended };
+        work.run(&groups, &run.child(k as u64).with_threads(threads))
     };
-    Ok(Fold {
-        train_rows: split.train.len(),
-        test_rows: split.test.len(),
-        result,
-        warnings: recorder.warnings(),
-    })
+    let by_split: Vec<Vec<Fold>> = match bytes > LARGE {
+        true => (0..splits.len()).map(|k| one(k, run.threads())).collect::<Result<_>>()?,
+        false => {
+            let share = (run.threads() / splits.len().max(1)).max(1);
+            run.try_par_map(splits.len(), |k| one(k, share))?
+        }
+    };
+    let mut out: Vec<CrossValidation> = entrants
+        .iter()
+        .map(|_| CrossValidation { metrics: metrics.to_vec(), folds: Vec::new() })
+        .collect();
+    for folds in by_split {
+        out.iter_mut().zip(folds).for_each(|(result, fold)| result.folds.push(fold));
+    }
+    Ok(out)
+}
+
+/// Learners that share a preparation, by their positions.
+struct Group<'a> {
+    preparation: Option<&'a dyn AnyEstimator>,
+    key: Option<LearnerSpec>,
+    members: Vec<usize>,
+}
+
+impl<'a> Group<'a> {
+    fn all(entrants: &[Entrant<'a>]) -> Vec<Group<'a>> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (i, entrant) in entrants.iter().enumerate() {
+            let key = entrant.preparation.map(LearnerSpec::of);
+            match groups.iter_mut().find(|group| group.key == key) {
+                Some(group) => group.members.push(i),
+                None => {
+                    groups.push(Group { preparation: entrant.preparation, key, members: vec![i] })
+                }
+            }
+        }
+        groups
+    }
+}
+
+/// One split for all learners.
+struct OneSplit<'a> {
+    entrants: &'a [Entrant<'a>],
+    data: &'a Dataset<'a>,
+    split: &'a Split,
+    metrics: &'a [&'static Metric],
+    ended: &'a (dyn Fn() -> Result<()> + Sync),
+}
+
+/// The rows of a split, as the learners of a group see them.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    train: Dataset<'a>,
+    test: Dataset<'a>,
+    /// What the preparation took.
+    seconds: f64,
+}
+
+impl OneSplit<'_> {
+    fn run(&self, groups: &[Group], run: &Context) -> Result<Vec<Fold>> {
+        let train = self.data.gather(&self.split.train);
+        let test = self.data.gather(&self.split.test);
+        let rows = Rows { train: train.view(), test: test.view(), seconds: 0.0 };
+        let mut folds: Vec<Option<Fold>> = self.entrants.iter().map(|_| None).collect();
+        for group in groups {
+            for (member, fold) in self.group(group, &rows, run)? {
+                folds[member] = Some(fold);
+            }
+        }
+        let missing = || Error::internal("a learner without its fold");
+        folds.into_iter().map(|fold| fold.ok_or_else(missing)).collect()
+    }
+
+    /// Prepares the rows once, then fits the learners: those that use threads one after the other,
+    /// the others side by side.
+    fn group(&self, group: &Group, rows: &Rows, run: &Context) -> Result<Vec<(usize, Fold)>> {
+        let recorder = Recorder::new(run.observer());
+        let watched = run.observed_by(&recorder);
+        let tables = group.preparation.map(|one| Tables::new(one, rows, &watched)).transpose();
+        let tables = match tables {
+            Err(error) if error.code() == Code::Cancelled => return Err(error),
+            other => other,
+        };
+        let fit = |member: usize, run: &Context| {
+            let fold = match &tables {
+                Ok(None) => self.fold(member, rows, run)?,
+                Ok(Some(tables)) => self.fold(member, &tables.rows(rows), run)?,
+                Err(error) => self.failed(error.clone()),
+            };
+            (self.ended)()?;
+            let mut warnings = recorder.warnings();
+            warnings.extend(fold.warnings);
+            Ok((member, Fold { warnings, ..fold }))
+        };
+        let threaded = |member: &usize| self.entrants[*member].learner.about().uses.threads;
+        let (inside, beside): (Vec<usize>, Vec<usize>) =
+            group.members.iter().partition(|member| threaded(member));
+        let alone = run.with_threads(1);
+        let mut out = run.try_par_map(beside.len(), |i| fit(beside[i], &alone))?;
+        for member in inside {
+            run.checkpoint()?;
+            out.push(fit(member, run)?);
+        }
+        Ok(out)
+    }
+
+    fn fold(&self, member: usize, rows: &Rows, run: &Context) -> Result<Fold> {
+        let recorder = Recorder::new(run.observer());
+        let learner = self.entrants[member].learner;
+        match fit_and_score(learner, rows, self.metrics, &run.observed_by(&recorder)) {
+            Err(error) if error.code() == Code::Cancelled => Err(error),
+            Err(error) => Ok(Fold { warnings: recorder.warnings(), ..self.failed(error) }),
+            Ok(scored) => Ok(Fold {
+                train_rows: self.split.train.len(),
+                test_rows: self.split.test.len(),
+                result: Ok(scored),
+                warnings: recorder.warnings(),
+            }),
+        }
+    }
+
+    fn failed(&self, error: Error) -> Fold {
+        Fold {
+            train_rows: self.split.train.len(),
+            test_rows: self.split.test.len(),
+            result: Err(error),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// The inputs of a split after a preparation that is fitted on those for training.
+struct Tables {
+    train: Table,
+    test: Table,
+    seconds: f64,
+}
+
+impl Tables {
+    fn new(preparation: &dyn AnyEstimator, rows: &Rows, run: &Context) -> Result<Tables> {
+        let start = Instant::now();
+        let model = Fitted::fit(preparation, "preparation", &rows.train, run)?;
+        let transformer = model.transformer()?;
+        let train = transformer.transform_in(&rows.train.x, run)?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Tables { train, test: transformer.transform_in(&rows.test.x, run)?, seconds })
+    }
+
+    fn rows<'a>(&'a self, before: &Rows<'a>) -> Rows<'a> {
+        Rows {
+            train: Dataset { x: self.train.frame(), ..before.train },
+            test: Dataset { x: self.test.frame(), ..before.test },
+            seconds: self.seconds,
+        }
+    }
 }
 
 fn fit_and_score(
     learner: &dyn AnyEstimator,
-    data: &Dataset,
-    split: &Split,
+    rows: &Rows,
     metrics: &[&'static Metric],
     run: &Context,
 ) -> Result<Scored> {
-    let mut train = data.gather(&split.train);
-    if !learner.any_accepts().weights {
-        train.weights = None;
-    }
-    let test = data.gather(&split.test);
+    let train = offered(&rows.train, rows.train.x, learner.any_accepts());
     let start = Instant::now();
-    let model = learner.fit_any(&train.view(), run)?;
+    let model = learner.fit_any(&train, run)?;
     let fitted = Instant::now();
-    check_rows(learner.about(), model.as_ref(), &test.x.frame(), run)?;
-    let predictions = Predictions::of(model.as_ref(), &test.x.frame(), run)?;
-    let view = test.view();
-    let outcome = predictions.with_truth(&view);
+    check_rows(learner.about(), model.as_ref(), &rows.test.x, run)?;
+    let predictions = Predictions::of(model.as_ref(), &rows.test.x, run)?;
+    let outcome = predictions.with_truth(&rows.test);
     let scores = metrics.iter().map(|metric| (metric.score)(&outcome, run)).collect();
     Ok(Scored {
         scores,
-        fit_seconds: (fitted - start).as_secs_f64(),
+        fit_seconds: rows.seconds + (fitted - start).as_secs_f64(),
         score_seconds: fitted.elapsed().as_secs_f64(),
         converged: model.converged(),
     })

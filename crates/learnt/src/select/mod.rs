@@ -11,7 +11,7 @@ mod split;
 pub use compare::{Candidate, Comparison, Row, compare, corrected_t_test};
 pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
 pub use folds::{Split, Splits, Splitter};
-pub use preparation::{formula_preparation, prepared, prepared_by_formula, standard_preparation};
+pub use preparation::{Request, prepared, standard_preparation, wants_scaling};
 pub use resample::{
     Balance, Bootstrap, balanced_class_weights, balanced_sample, bootstrap,
     expected_distinct_share, median_frequency_weights, row_weights, weighted_resample,

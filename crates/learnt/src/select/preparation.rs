@@ -1,114 +1,108 @@
-//! The standard preparation: what stands in front of a learner that cannot take a table as it is.
+//! The standard preparation: what the command puts in front of a learner that cannot take a table as
+//! it is.
 //!
 //! Missing values are filled (medians of numbers, modes of categories) if the learner cannot take
-//! them; categories become columns of 0 and 1 if it needs numbers; numbers are put on one scale if
-//! it asks for that. The result is a specification, so it is part of the saved model and can be
-//! shown.
+//! them; categories become columns of 0 and 1 if it needs numbers. Numbers are put on one scale only
+//! for learners that do not work without (distances between rows, steps along single rows:
+//! `About::scaling`) or where it is asked for: a penalty means the same at the command line as in
+//! Python. The result is a specification, so it is part of the saved model and can be shown.
 
 use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 
-/// The preparation for a learner with these facts; `None` if nothing is needed. `missing` says
-/// whether any value is missing.
-pub fn standard_preparation(schema: &Schema, missing: bool, about: &About) -> Option<LearnerSpec> {
-    let mut steps = steps(schema, missing, about);
-    match steps.len() {
-        0 => None,
-        1 => steps.pop().map(|(_, step)| step),
-        _ => Some(pipeline(steps)),
-    }
+/// What a table and its user ask of the preparation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// The right side of a formula that makes the columns.
+    pub formula: Option<&'a str>,
+    /// Whether values are missing and should be filled.
+    pub missing: bool,
+    /// Whether numbers should be put on one scale whatever the learner.
+    pub scale: bool,
 }
 
-/// The learner with its preparation in front: a pipeline whose last step is `model`, or the learner
-/// alone.
-pub fn prepared(
-    learner: LearnerSpec,
+/// What stands in front of the learner: a pipeline of transformers. `None` if nothing is needed.
+pub fn standard_preparation(
+    learner: &dyn AnyEstimator,
     schema: &Schema,
-    missing: bool,
-    about: &About,
-) -> LearnerSpec {
-    let mut steps = steps(schema, missing, about);
+    request: Request,
+) -> Option<LearnerSpec> {
+    let steps = steps(learner, schema, request);
+    (!steps.is_empty()).then(|| pipeline(steps))
+}
+
+/// The learner with its preparation in front: a pipeline whose last step is `model`. `None` if nothing
+/// is needed.
+pub fn prepared(
+    learner: &dyn AnyEstimator,
+    schema: &Schema,
+    request: Request,
+) -> Option<LearnerSpec> {
+    let mut steps = steps(learner, schema, request);
     if steps.is_empty() {
-        return learner;
+        return None;
     }
-    steps.push(("model", learner));
-    pipeline(steps)
+    steps.push(("model", LearnerSpec::of(learner)));
+    Some(pipeline(steps))
 }
 
-/// The learner behind a formula: missing values are filled if it cannot take them, and the columns
-/// are those of the formula, as they are.
-pub fn prepared_by_formula(
-    learner: LearnerSpec,
-    formula: &str,
-    missing: bool,
-    about: &About,
-) -> LearnerSpec {
-    let mut steps = formula_steps(formula, missing, about);
-    steps.push(("model", learner));
-    pipeline(steps)
+/// Whether the learner, or one inside it, wants columns on one scale.
+pub fn wants_scaling(learner: &dyn AnyEstimator) -> bool {
+    learner.about().wants_scaling
+        || learner.learners().iter().any(|inner| wants_scaling(inner.learner))
 }
 
-/// What stands in front of a learner behind a formula, scaled if it asks for that and `scale` allows.
-pub fn formula_preparation(
-    formula: &str,
-    missing: bool,
-    scale: bool,
-    about: &About,
-) -> LearnerSpec {
-    let mut steps = formula_steps(formula, missing, about);
-    if scale && about.wants_scaling {
-        steps.push(("scale", spec("preprocessing.StandardScaler", &[])));
-    }
-    pipeline(steps)
-}
+type Steps = Vec<(&'static str, LearnerSpec)>;
 
-fn formula_steps(formula: &str, missing: bool, about: &About) -> Vec<(&'static str, LearnerSpec)> {
+fn steps(learner: &dyn AnyEstimator, schema: &Schema, request: Request) -> Steps {
+    let accepts = learner.any_accepts();
+    let scale = request.scale || (request.formula.is_none() && wants_scaling(learner));
     let mut steps = Vec::new();
-    if missing && !about.accepts.missing {
-        steps.push(imputation());
+    if request.missing && !accepts.missing {
+        let median = [("strategy", word("median"))];
+        steps.push(("impute", spec("impute.SimpleImputer", &median)));
     }
-    let formula = spec("preprocessing.FormulaTransformer", &[("formula", word(formula))]);
-    steps.push(("formula", formula));
+    match request.formula {
+        Some(formula) => {
+            let formula = [("formula", word(formula))];
+            steps.push(("formula", spec("preprocessing.FormulaTransformer", &formula)));
+            if scale {
+                steps.push(("scale", scaler()));
+            }
+        }
+        None => steps.extend(columns(schema, !accepts.categories, scale)),
+    }
     steps
 }
 
-fn imputation() -> (&'static str, LearnerSpec) {
-    ("impute", spec("impute.SimpleImputer", &[("strategy", word("median"))]))
-}
-
-fn steps(schema: &Schema, missing: bool, about: &About) -> Vec<(&'static str, LearnerSpec)> {
+/// Categories as columns of 0 and 1 and numbers on one scale, where that is wanted.
+fn columns(schema: &Schema, encode: bool, scale: bool) -> Option<(&'static str, LearnerSpec)> {
     let names = |numeric: bool| -> Vec<&str> {
         let wanted = |column: &&Column| (column.kind == ColumnKind::Numeric) == numeric;
         schema.columns().iter().filter(wanted).map(|column| column.name.as_str()).collect()
     };
     let (numbers, categories) = (names(true), names(false));
-    let mut steps = Vec::new();
-    if missing && !about.accepts.missing {
-        steps.push(imputation());
+    let (encode, scale) = (encode && !categories.is_empty(), scale && !numbers.is_empty());
+    if scale && categories.is_empty() {
+        return Some(("scale", scaler()));
     }
-    let encode = !categories.is_empty() && !about.accepts.categories;
-    let scale = !numbers.is_empty() && about.wants_scaling;
-    let encoder = spec("preprocessing.OneHotEncoder", &[("handle_unknown", word("ignore"))]);
-    let scaler = spec("preprocessing.StandardScaler", &[]);
-    match (encode, scale) {
-        (false, false) => {}
-        (false, true) if categories.is_empty() => steps.push(("scale", scaler)),
-        _ => {
-            let mut parts = Vec::new();
-            if scale {
-                parts.push(part("numbers", scaler, &numbers));
-            }
-            if encode {
-                parts.push(part("categories", encoder, &categories));
-            }
-            let columns = spec(
-                "compose.ColumnTransformer",
-                &[("transformers", Value::List(parts)), ("remainder", word("passthrough"))],
-            );
-            steps.push(("columns", columns));
-        }
+    let mut groups = Vec::new();
+    if scale {
+        groups.push(group("numbers", scaler(), &numbers));
     }
-    steps
+    if encode {
+        let ignore = [("handle_unknown", word("ignore"))];
+        groups.push(group("categories", spec("preprocessing.OneHotEncoder", &ignore), &categories));
+    }
+    if groups.is_empty() {
+        return None;
+    }
+    let params = [("transformers", Value::List(groups)), ("remainder", word("passthrough"))];
+    Some(("columns", spec("compose.ColumnTransformer", &params)))
+}
+
+fn scaler() -> LearnerSpec {
+    spec("preprocessing.StandardScaler", &[])
 }
 
 fn word(text: &str) -> Value {
@@ -121,12 +115,12 @@ fn spec(learner: &str, params: &[(&str, Value)]) -> LearnerSpec {
 }
 
 /// A named learner with the columns it is for.
-fn part(name: &str, learner: LearnerSpec, columns: &[&str]) -> Value {
+fn group(name: &str, learner: LearnerSpec, columns: &[&str]) -> Value {
     let columns = columns.iter().map(|column| word(column)).collect();
     Value::List(vec![word(name), Value::Learner(learner), Value::List(columns)])
 }
 
-fn pipeline(steps: Vec<(&'static str, LearnerSpec)>) -> LearnerSpec {
+fn pipeline(steps: Steps) -> LearnerSpec {
     let step = |(name, learner): (&str, LearnerSpec)| {
         Value::List(vec![word(name), Value::Learner(learner)])
     };
@@ -136,9 +130,11 @@ fn pipeline(steps: Vec<(&'static str, LearnerSpec)>) -> LearnerSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compose::OneVsRestClassifier;
+    use crate::linear::{Ridge, SGDClassifier, SGDRegressor};
+    use crate::tree::DecisionTreeRegressor;
 
-    const PLAIN: &About = &About::regressor("a.Plain").scaling();
-    const TREE: &About = &About::regressor("a.Tree").missing().categories();
+    const MISSING: Request = Request { formula: None, missing: true, scale: false };
 
     fn mixed() -> Schema {
         let color = Column::categorical("color", vec!["red".into()]);
@@ -147,14 +143,15 @@ mod tests {
 
     #[test]
     fn a_learner_that_takes_everything_needs_nothing() {
-        assert_eq!(standard_preparation(&mixed(), true, TREE), None);
-        let learner = spec("a.Tree", &[]);
-        assert_eq!(prepared(learner.clone(), &mixed(), true, TREE), learner);
+        let tree = DecisionTreeRegressor::default();
+        assert_eq!(standard_preparation(&tree, &mixed(), MISSING), None);
+        assert_eq!(prepared(&tree, &mixed(), MISSING), None);
     }
 
     #[test]
     fn missing_values_categories_and_scales_are_taken_care_of_in_this_order() {
-        let json = Value::Learner(prepared(spec("a.Plain", &[]), &mixed(), true, PLAIN)).to_json();
+        let found = prepared(&SGDRegressor::default(), &mixed(), MISSING).unwrap();
+        let json = Value::Learner(found).to_json();
         let steps = &json["params"]["steps"];
         assert_eq!(steps[0][1]["learner"], "impute.SimpleImputer");
         let transformers = &steps[1][1]["params"]["transformers"];
@@ -165,9 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn numbers_alone_are_scaled_without_a_column_transformer() {
-        let schema = Schema::unnamed(3);
-        let found = standard_preparation(&schema, false, PLAIN).unwrap();
-        assert_eq!(found.learner, "preprocessing.StandardScaler");
+    fn penalties_see_the_columns_as_they_are_unless_scaling_is_asked_for() {
+        let (ridge, schema) = (Ridge::default(), Schema::unnamed(3));
+        assert_eq!(standard_preparation(&ridge, &schema, Request::default()), None);
+        let asked = Request { scale: true, ..Request::default() };
+        let found = Value::Learner(standard_preparation(&ridge, &schema, asked).unwrap());
+        let step = &found.to_json()["params"]["steps"][0][1];
+        assert_eq!(step["learner"], "preprocessing.StandardScaler");
+    }
+
+    #[test]
+    fn a_wrapper_wants_what_the_learner_inside_wants() {
+        let descent = OneVsRestClassifier { estimator: SGDClassifier::default().into() };
+        assert!(wants_scaling(&descent));
+        assert!(!wants_scaling(&OneVsRestClassifier::default()));
     }
 }

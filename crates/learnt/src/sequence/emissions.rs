@@ -62,8 +62,8 @@ impl EmissionCounts {
                 continue;
             }
             let gap = later.mean.as_slice()[i] - self.mean.as_slice()[i];
-            self.squares.as_mut_slice()[i] += later.squares.as_slice()[i]
-                + gap * gap * self.count.as_slice()[i] * (n / total);
+            self.squares.as_mut_slice()[i] +=
+                later.squares.as_slice()[i] + gap * gap * self.count.as_slice()[i] * (n / total);
             self.mean.as_mut_slice()[i] += gap * (n / total);
             self.count.as_mut_slice()[i] = total;
         }

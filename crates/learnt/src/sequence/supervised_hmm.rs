@@ -105,7 +105,11 @@ impl Summarize for PathCounts {
                 transitions[(pair[0] as usize, pair[1] as usize)] += 1.0;
             }
         }
-        Ok(PathCounts { starts, transitions, emissions: EmissionCounts::of(&data.x, codes, states) })
+        Ok(PathCounts {
+            starts,
+            transitions,
+            emissions: EmissionCounts::of(&data.x, codes, states),
+        })
     }
 }
 
@@ -173,7 +177,8 @@ impl SupervisedHMMModel {
     fn validate(&self) -> Result<()> {
         let (states, columns) = (self.startprob.len(), self.widths.len());
         let all: usize = self.widths.iter().map(|width| *width as usize).sum();
-        let shape = |matrix: &Matrix, columns| (matrix.nrows(), matrix.ncols()) == (states, columns);
+        let shape =
+            |matrix: &Matrix, columns| (matrix.nrows(), matrix.ncols()) == (states, columns);
         let fits = states > 0
             && columns > 0
             && shape(&self.transmat, states)
@@ -218,11 +223,8 @@ impl SupervisedHMMModel {
 }
 
 fn impossible(sequence: usize, row: usize) -> Error {
-    let message = format!(
-        "sequence {} is impossible under the model from row {} on",
-        sequence + 1,
-        row + 1
-    );
+    let message =
+        format!("sequence {} is impossible under the model from row {} on", sequence + 1, row + 1);
     Error::numeric(message).row(row as u64 + 1).hint("fit with a pseudocount above 0")
 }
 

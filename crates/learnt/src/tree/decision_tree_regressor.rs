@@ -18,7 +18,7 @@ use learnt_core::answer::number;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// A decision tree for numbers.
+/// Decision tree regressor (CART): splits on columns, with a mean in each leaf.
 ///
 /// Takes categories, missing values and several targets as they are. scikit-learn's
 /// `monotonic_cst` is left out.
@@ -34,45 +34,45 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct DecisionTreeRegressor {
-    /// The error that splits lower.
+    /// The error measure that splits reduce.
     #[param(default = TreeRegressorCriterion::SquaredError)]
     pub criterion: TreeRegressorCriterion,
     /// Which cut of a column is taken.
     #[param(default = Splitter::Best)]
     pub splitter: Splitter,
-    /// The deepest a leaf may be; none means no limit.
+    /// Maximum depth of the tree; none means no limit.
     #[param(default = None, range = 1.., search = set(none, 2, 4, 8, 16))]
     pub max_depth: Option<usize>,
-    /// Nodes with fewer rows are not split: a count, or a share of all rows.
+    /// Minimum number of rows to split a node: a count, or a share of all rows.
     #[param(default = MinSamplesSplit::Count(2))]
     pub min_samples_split: MinSamplesSplit,
-    /// Fewest rows in a leaf: a count, or a share of all rows.
+    /// Minimum number of rows in a leaf: a count, or a share of all rows.
     #[param(default = MinSamplesLeaf::Count(1), search = set(1, 5, 20))]
     pub min_samples_leaf: MinSamplesLeaf,
-    /// Least share of all weight in a leaf.
+    /// Minimum share of all weight in a leaf.
     #[param(default = 0.0, range = 0.0..=0.5)]
     pub min_weight_fraction_leaf: f64,
-    /// How many columns a node looks at, drawn afresh for each.
+    /// Number of columns (features) drawn at random for each split.
     #[param(default = MaxFeatures::All)]
     pub max_features: MaxFeatures,
-    /// Most leaves; the best splits come first then.
+    /// Maximum number of leaves; the tree then grows best-first.
     #[param(default = None, range = 2..)]
     pub max_leaf_nodes: Option<usize>,
-    /// Least decrease of impurity, times the node's share of all weight.
+    /// Minimum decrease of impurity by a split, times the node's share of all weight.
     #[param(default = 0.0, range = 0.0..)]
     pub min_impurity_decrease: f64,
-    /// Price of a leaf in minimal cost-complexity pruning; 0 prunes nothing.
+    /// Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
     #[param(default = 0.0, range = 0.0..)]
     pub ccp_alpha: f64,
     /// How splits are searched.
     #[param(default = Method::Exact)]
     pub method: Method,
-    /// Most bins of a column, for the method `histogram`.
+    /// Maximum number of bins of a column, for the method `histogram`.
     #[param(default = 255, range = 2..=255)]
     pub max_bins: usize,
 }
 
-/// The error that splits lower.
+/// The error measure that splits reduce.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum TreeRegressorCriterion {
     /// Squared error; leaves predict the mean.
@@ -221,7 +221,7 @@ impl DecisionTreeRegressorModel {
         values.join(", ")
     }
 
-    fn report(&self) -> Answer {
+    fn report(&self, _: &Names) -> Answer {
         let importances = &self.feature_importances;
         text::report("Regression tree", &self.tree, &self.schema, importances, |n| self.label(n))
     }

@@ -325,3 +325,29 @@ pub(crate) fn levels_of(schema: &Schema) -> Vec<u32> {
     let levels = |column| unordered_levels(column).unwrap_or(0) as u32;
     schema.columns().iter().map(levels).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::DecisionTreeClassifier;
+    use learnt_core::persist::file;
+
+    #[test]
+    fn ten_thousand_trees_are_one_array_a_field() {
+        let iris = crate::datasets::load("iris").unwrap();
+        let tree = DecisionTreeClassifier::default().fit(&iris.view()).unwrap().tree;
+        let mut trees = vec![tree; 10_000];
+        for (k, tree) in trees.iter_mut().enumerate() {
+            tree.threshold[0] = k as f64;
+        }
+        let one = file::to_bytes(&trees[0].to_node()).unwrap().len();
+        let bytes = file::to_bytes(&trees.to_node()).unwrap();
+        assert!(bytes.len() < 10_000 * one, "{} bytes, and {one} for one tree", bytes.len());
+        let arrays = bytes.windows(7).filter(|window| window == b"\"dtype\"").count();
+        assert!(arrays < 40, "{arrays} arrays");
+        let started = std::time::Instant::now();
+        let back = Vec::<Tree>::from_node(&file::from_bytes(&bytes).unwrap()).unwrap();
+        assert_eq!(back, trees);
+        assert!(started.elapsed().as_secs() < 30, "{:?} to load", started.elapsed());
+    }
+}

@@ -332,7 +332,7 @@ fn a_tree_as_deep_as_its_rows_fits_predicts_prints_and_returns_from_its_file() {
     let bytes = trained.to_bytes().unwrap();
     let again = crate::from_bytes(&bytes).unwrap();
     assert_eq!(again.to_bytes().unwrap(), bytes);
-    assert!(!again.model.report().unwrap().to_text().is_empty());
+    assert!(!again.report().unwrap().to_text().is_empty());
     let model = DecisionTreeClassifierModel::from_node(&again.model.stored()).unwrap();
     assert!(model.depth > 4_000, "{}", model.depth);
     assert_eq!(model.n_leaves, rows);

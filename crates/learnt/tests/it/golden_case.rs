@@ -51,6 +51,11 @@ impl Case {
         Case(cases.into_iter().find(|case| case["id"] == id).unwrap())
     }
 
+    /// A case from its parts.
+    pub(crate) fn of(parts: Json) -> Case {
+        Case(parts)
+    }
+
     /// The rows given, or those of the data set that the case names: numeric features, scaled as it
     /// says, and a numeric target.
     pub(crate) fn regression(&self) -> OwnedDataset {
@@ -109,9 +114,18 @@ impl Case {
         self.0["params"].as_object().unwrap().iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The expectation at a path such as `zscore.mean`, or under a key that has points itself.
+    /// A parameter.
+    pub(crate) fn param(&self, name: &str) -> &Json {
+        &self.0["params"][name]
+    }
+
+    /// The expectation at a path such as `zscore.mean`, or under a key that has points itself; all
+    /// of it at an empty path.
     pub(crate) fn expect(&self, path: &str) -> &Json {
         let all = &self.0["expect"];
+        if path.is_empty() {
+            return all;
+        }
         all.get(path).unwrap_or_else(|| path.split('.').fold(all, |json, key| &json[key]))
     }
 

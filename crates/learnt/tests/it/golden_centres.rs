@@ -1,6 +1,7 @@
 //! k-means and principal components against reference numbers.
 
 use learnt::cluster::{Init, KMeans, Restarts};
+use learnt::metrics::Compactness;
 use learnt::prelude::*;
 use learnt::reduce::{Components, PCA, PcaSolver};
 use serde_json::Value as Json;
@@ -65,7 +66,7 @@ fn from_centres(centres: Vec<Vec<f64>>) -> KMeans {
 
 #[test]
 fn nine_values_pass_through_the_known_centres() {
-    let case = case("k_means", "kmeans-nine-values");
+    let case = case("cluster", "kmeans-nine-values");
     let data = inline(&case);
     let learner = from_centres(rows(&case["input"]["start"]));
     let trace = rows(&case["expect"]["centres"]);
@@ -82,13 +83,13 @@ fn nine_values_pass_through_the_known_centres() {
 
 #[test]
 fn a_bad_start_stays_in_its_local_optimum_and_a_good_one_does_not() {
-    let corners = case("k_means", "kmeans-local-optimum");
+    let corners = case("cluster", "kmeans-local-optimum");
     for (start, sse) in [("bad_start", "bad_sse"), ("good_start", "good_sse")] {
         let learner = from_centres(rows(&corners["input"][start]));
         let model = learner.fit(&inline(&corners).view()).unwrap();
         close(&[model.inertia], &numbers(&corners["expect"][sse]), 1e-9, 1e-12);
     }
-    let four = case("k_means", "kmeans-four-values");
+    let four = case("cluster", "kmeans-four-values");
     let model = from_centres(rows(&four["input"]["start"])).fit(&inline(&four).view()).unwrap();
     close(model.cluster_centers.as_slice(), &numbers(&four["expect"]["centres"]), 1e-9, 1e-12);
 }
@@ -96,7 +97,7 @@ fn a_bad_start_stays_in_its_local_optimum_and_a_good_one_does_not() {
 #[test]
 fn lloyd_from_given_rows_ends_where_scikit_learn_does() {
     for id in ["kmeans-iris", "kmeans-ruspini", "kmeans-digits"] {
-        let case = case("k_means", id);
+        let case = case("cluster", id);
         let (data, expect) = (file(&case["input"]), &case["expect"]);
         let start = numbers(&case["input"]["start_rows"]);
         let start = start.iter().map(|&i| data.x.values().row(i as usize).to_vec()).collect();
@@ -114,7 +115,7 @@ fn lloyd_from_given_rows_ends_where_scikit_learn_does() {
 
 #[test]
 fn restarts_reach_the_best_known_sums_of_squares() {
-    let case = case("k_means", "kmeans-best-wss");
+    let case = case("cluster", "kmeans-best-wss");
     for name in ["ruspini", "iris"] {
         let data = file(&case["input"][name]);
         for (k, best) in numbers(&case["expect"][name]).into_iter().enumerate() {
@@ -125,6 +126,84 @@ fn restarts_reach_the_best_known_sums_of_squares() {
             assert!((inertia / best - 1.0).abs() < rel, "{name} {}: {inertia} {best}", k + 1);
         }
     }
+}
+
+/// Scores of given clusters.
+fn scored(x: &Matrix, labels: &[f64]) -> Compactness {
+    let labels: Vec<Option<u32>> = labels.iter().map(|&label| Some(label as u32)).collect();
+    Compactness::new(x.view(), &labels).unwrap()
+}
+
+#[test]
+fn scatter_is_within_and_between() {
+    let case = case("cluster", "scatter-identity");
+    let x = Matrix::column_vector(numbers(&case["input"]["X"]));
+    let found = scored(&x, &numbers(&case["input"]["clusters"]));
+    // Half the sum of squared distances of pairs is n times the squares about the mean.
+    let squares = |x: &Matrix| scored(x, &vec![0.0; x.nrows()]).inertia() * x.nrows() as f64;
+    let within: f64 = [[0, 1].as_slice(), &[2, 3, 4]]
+        .iter()
+        .map(|rows| squares(&x.view().gather_rows(rows)))
+        .sum();
+    let expect = |key: &str| case["expect"][key].as_f64().unwrap();
+    close(&[within], &[expect("W")], 1e-12, 0.0);
+    close(&[squares(&x)], &[expect("T")], 1e-12, 0.0);
+    close(&[squares(&x) - within], &[expect("B")], 1e-12, 0.0);
+    let run = Context::default();
+    assert_eq!(found.scatter(&run).unwrap().pairs_within, 4.0);
+}
+
+#[test]
+fn an_assignment_lowers_the_plain_squares_and_may_raise_the_weighted() {
+    let case = case("cluster", "kmeans-weighted-trap");
+    let x = numbers(&case["input"]["X"]);
+    let expect = &case["expect"];
+    for (step, name) in ["before", "after"].into_iter().enumerate() {
+        let (mut labels, mut weighted) = (vec![0.0; x.len()], 0.0);
+        for (k, rows) in rows(&case["input"][name]).iter().enumerate() {
+            rows.iter().for_each(|&i| labels[i as usize] = k as f64);
+            let own = Matrix::column_vector(rows.iter().map(|&i| x[i as usize]).collect());
+            weighted += scored(&own, &vec![0.0; rows.len()]).inertia() * rows.len() as f64;
+        }
+        let plain = scored(&Matrix::column_vector(x.clone()), &labels).inertia();
+        close(&[plain], &[numbers(&expect["plain"])[step]], 1e-9, 0.0);
+        close(&[weighted], &[numbers(&expect["weighted"])[step]], 1e-9, 0.0);
+    }
+}
+
+#[test]
+fn restarts_reach_the_best_of_all_partitions() {
+    let case = case("cluster", "exhaustive-clustering");
+    for n_clusters in [2, 3, 4] {
+        let expect = &case["expect"][n_clusters.to_string()];
+        let learner = KMeans { n_clusters, n_init: Restarts::Count(20), ..Default::default() };
+        let model = learner.fit(&inline(&case).view()).unwrap();
+        close(&[model.inertia], &numbers(&expect["sse"]), 1e-9, 0.0);
+        // Clusters may have other numbers: rows are together exactly where they should be.
+        let labels = numbers(&expect["labels"]);
+        for (i, j) in (0..8).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            assert_eq!(model.labels[i] == model.labels[j], labels[i] == labels[j], "{i} {j}");
+        }
+    }
+}
+
+#[test]
+fn the_silhouette_of_medoids_is_that_of_r() {
+    let case = case("cluster", "pam-ruspini");
+    let data = file(&case["input"]);
+    let medoids: Vec<usize> =
+        numbers(&case["expect"]["medoid_rows"]).iter().map(|&i| i as usize).collect();
+    let x = data.x.values();
+    let nearest = |i: usize| {
+        let away = |&m: &usize| learnt::linalg::squared_distance(x.row(i), x.row(m));
+        let all: Vec<f64> = medoids.iter().map(away).collect();
+        (0..all.len()).min_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap() as f64
+    };
+    let labels: Vec<f64> = (0..x.nrows()).map(nearest).collect();
+    let found = scored(x, &labels).silhouette(&Context::default()).unwrap();
+    close(&[found], &numbers(&case["expect"]["avg_silhouette"]), 1e-9, 0.0);
+    let size = |k: usize| labels.iter().filter(|&&label| label == k as f64).count() as f64;
+    assert_eq!((0..4).map(size).collect::<Vec<_>>(), numbers(&case["expect"]["sizes"]));
 }
 
 fn solvers() -> [PCA; 2] {

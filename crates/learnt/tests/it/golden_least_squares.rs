@@ -124,7 +124,7 @@ fn a_cubic_through_four_points_is_exact_and_says_so() {
     case.close("fitted", model.predict(&data.x.frame()).unwrap().as_slice());
     let error = model.inference(0, 0.95).unwrap_err();
     assert!(error.message().contains("4 rows leave nothing"), "{error}");
-    assert!(model.report().unwrap().notes[0].contains("4 rows"));
+    assert!(model.report(&Names::default()).unwrap().notes[0].contains("4 rows"));
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn dependent_columns_have_the_smallest_coefficients_and_are_named() {
     let table = model.inference(0, 0.95).unwrap();
     assert_eq!(table.undetermined, ["x0", "x1", "x2"]);
     assert_eq!(table.coefficients.len(), 1);
-    assert!(model.report().unwrap().notes[0].contains("'x2'"));
+    assert!(model.report(&Names::default()).unwrap().notes[0].contains("'x2'"));
 }
 
 #[test]

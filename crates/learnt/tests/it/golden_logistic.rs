@@ -70,7 +70,8 @@ fn pima_training_rows_agree_with_glm() {
     case.check("null_deviance", &[inference.null_deviance()]);
     case.check("aic", &[inference.aic()]);
     case.check("fitted_first5", &model.probabilities(&data.x.frame()).unwrap().column(1)[..5]);
-    let report = learnt::estimator::Model::report(&model).unwrap();
+    let names = Names::new(data.x.schema(), data.view().class_target().unwrap().1);
+    let report = learnt::estimator::Model::report(&model, &names).unwrap();
     assert!(report.to_text().contains("(intercept)"));
     let head = ["term", "coefficient", "std. error", "z", "p", "2.5%", "97.5%"];
     assert!(report.tables[0].columns.iter().map(|column| &column.name).eq(head));
@@ -383,7 +384,8 @@ fn dependent_columns_have_finite_estimates_and_no_standard_errors() {
     let (model, warnings) = warnings_of(&free(), &data);
     assert!(model.inference.is_none() && warnings.is_empty(), "{warnings:?}");
     assert!(model.coef.as_slice().iter().all(|w| w.abs() < 100.0));
-    let notes = learnt::estimator::Model::report(&model).unwrap().notes;
+    let names = Names::new(data.x.schema(), data.view().class_target().unwrap().1);
+    let notes = learnt::estimator::Model::report(&model, &names).unwrap().notes;
     assert!(notes[0].contains("depend on each other"));
 }
 

@@ -16,6 +16,7 @@ mod golden_naive_bayes;
 mod golden_online;
 mod golden_optimize;
 mod golden_penalized;
+mod golden_select;
 mod golden_sparse_logistic;
 mod golden_subset;
 mod kept_models;

@@ -7,7 +7,7 @@ use pulp::Arch;
 
 /// Weight and sum of the rows of each cluster. Sums are taken about one origin in all rounds, the mean
 /// of the table: no digits are lost far from zero, and equal clusters have equal bits.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct Sums {
     /// Weight of each cluster.
     pub weights: Vec<f64>,
@@ -83,14 +83,6 @@ impl Sums {
     }
 }
 
-impl Merge for Sums {
-    fn merge(mut self, later: Self) -> Result<Self> {
-        add_scaled(&mut self.weights, 1.0, &later.weights);
-        add_scaled(self.sums.as_mut_slice(), 1.0, later.sums.as_slice());
-        Ok(self)
-    }
-}
-
 /// Σ ‖new - old‖² over centres.
 pub(crate) fn total_shift(old: &Matrix, new: &Matrix) -> f64 {
     squared_distance(old.as_slice(), new.as_slice())
@@ -108,7 +100,7 @@ pub(crate) fn farthest(data: &Dataset, centres: &Matrix) -> Leaders {
 }
 
 /// The objective Σ w ‖x - centre‖² and the weight of each cluster.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct Cost {
     /// The objective.
     pub inertia: f64,
@@ -125,14 +117,6 @@ impl Cost {
             cost.weights[label] += weight;
         });
         cost
-    }
-}
-
-impl Merge for Cost {
-    fn merge(mut self, later: Self) -> Result<Self> {
-        self.inertia += later.inertia;
-        add_scaled(&mut self.weights, 1.0, &later.weights);
-        Ok(self)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::effort::Descended;
 use super::line::{Line, Plan, Task};
 use crate::linear::ClassWeight;
+use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
@@ -126,7 +127,7 @@ pub(super) fn check_online(class_weight: ClassWeight) -> Result<()> {
 
 /// Lines of a model that goes on, if they fit the rows.
 pub(super) fn check_lines(lines: &[Line], wanted: usize, columns: usize) -> Result<()> {
-    match lines.len() == wanted && lines.iter().all(|line| line.fits(columns)) {
+    match lines.len() == wanted && lines.iter().all(|line| line.has_width(columns)) {
         true => Ok(()),
         false => Err(Error::shape(
             "rows to go on with",
@@ -171,23 +172,17 @@ pub(super) fn margins(
 }
 
 /// A table of weights for each line.
-pub(super) fn weight_table(
-    title: &str,
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-    classes: &[String],
-) -> Answer {
+pub(super) fn weight_table(title: &str, coef: &Matrix, intercept: &[f64], names: &Names) -> Answer {
     let mut report = Answer::new(title.to_string());
     for k in 0..coef.nrows() {
-        let class = classes.get(if coef.nrows() == 1 { 1 } else { k });
-        let title = match class {
-            Some(class) => format!("score of class {}", learnt_core::error::plain(class)),
-            None => "prediction".to_string(),
+        let class = plain(&names.scored_class(k, coef.nrows()));
+        let title = match names.classes.is_empty() {
+            true => "prediction".to_string(),
+            false => format!("score of class {class}"),
         };
         let mut table = Columns::new(&title, &["term", "weight"]);
         table.push(vec!["(intercept)".into(), Cell::Number(intercept[k])]);
-        for (name, &weight) in names.iter().zip(coef.row(k)) {
+        for (name, &weight) in names.columns.iter().zip(coef.row(k)) {
             table.push(vec![name.as_str().into(), Cell::Number(weight)]);
         }
         report.tables.push(table);
@@ -195,24 +190,7 @@ pub(super) fn weight_table(
     report
 }
 
-/// Whether coefficients, intercepts, names and classes belong together.
-pub(super) fn is_consistent(
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-    classes: &[String],
-) -> bool {
-    let rows = if classes.len() == 2 { 1 } else { classes.len() };
-    classes.len() >= 2
-        && coef.nrows() == rows
-        && coef.ncols() == names.len()
-        && coef.ncols() > 0
-        && intercept.len() == rows
-        && coef.as_slice().iter().chain(intercept).all(|x| x.is_finite())
-}
-
-/// Names of the columns and of the classes.
-pub(super) fn names_of(data: &Dataset, classes: &[Label]) -> (Vec<String>, Vec<String>) {
-    let names = data.x.schema().names().map(str::to_string).collect();
-    (names, classes.iter().map(ToString::to_string).collect())
+/// Number of classes that have so many lines.
+pub(super) fn count_of(lines: usize) -> usize {
+    if lines == 1 { 2 } else { lines }
 }

@@ -8,6 +8,7 @@
 use super::loss::Loss;
 use super::options::LearningRate;
 use learnt_core::linalg::{add_scaled, dot};
+use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
 
 /// A linear function and the state of its descent.
@@ -72,7 +73,24 @@ impl<'a> Task<'a> {
     }
 }
 
+/// One weight for each column; what steps do not need is empty.
+impl Shaped for Line {
+    fn fits(&self, sizes: &mut Sizes, sides: &[Side]) -> bool {
+        self.weights.fits(sizes, sides) && self.has_width(self.weights.len())
+    }
+}
+
 impl Line {
+    /// Whether its parts have the lengths that steps rely on.
+    pub(super) fn has_width(&self, columns: usize) -> bool {
+        let optional = |values: &[f64]| values.is_empty() || values.len() == columns;
+        self.weights.len() == columns
+            && optional(&self.mean_weights)
+            && optional(&self.velocity)
+            && optional(&self.pulled)
+            && self.is_finite()
+    }
+
     /// All zeros.
     pub(super) fn new(columns: usize, plan: &Plan) -> Line {
         let mut line = Line { weights: vec![0.0; columns], rate: plan.eta0, ..Line::default() };
@@ -106,16 +124,6 @@ impl Line {
 
     pub(super) fn is_finite(&self) -> bool {
         self.intercept.is_finite() && self.weights.iter().all(|w| w.is_finite())
-    }
-
-    /// Whether its parts have the lengths that steps rely on.
-    pub(super) fn fits(&self, columns: usize) -> bool {
-        let optional = |values: &[f64]| values.is_empty() || values.len() == columns;
-        self.weights.len() == columns
-            && optional(&self.mean_weights)
-            && optional(&self.velocity)
-            && optional(&self.pulled)
-            && self.is_finite()
     }
 
     /// Steps along the rows in the given order; the sum of their losses, each before its step.

@@ -17,10 +17,9 @@ use super::loss::Loss;
 use super::options::{DescentPenalty, LearningRate};
 use super::pocket;
 use crate::linear::ClassWeight;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Lines that move at each mistake until there are none.
+/// Perceptron: a linear classifier that is updated at each misclassified row.
 ///
 /// The rule of the textbooks takes rows as listed and goes on until a pass has no mistake:
 /// [`Perceptron::textbook`], or `shuffle=False, tol=None` in Python. `mode`, `zero_is`,
@@ -40,10 +39,10 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct Perceptron {
-    /// Which penalty the weights have.
+    /// The penalty (regularization) of the weights.
     #[param(default = DescentPenalty::Nothing)]
     pub penalty: DescentPenalty,
-    /// Strength of the penalty.
+    /// Regularization strength (weight of the penalty).
     #[param(default = 1e-4, range = 0.0..)]
     pub alpha: f64,
     /// Share of the absolute values in the penalty `elasticnet`.
@@ -52,28 +51,28 @@ pub struct Perceptron {
     /// Whether there are intercepts.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the rows.
+    /// Maximum number of epochs (passes over the rows).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// Stop when passes lower the mean criterion by less than this; none goes on to a clean pass.
     #[param(default = Some(1e-3), range = 0.0..)]
     pub tol: Option<f64>,
-    /// Whether each pass has a new random order; else rows are taken as listed.
+    /// Whether rows are shuffled before each epoch; else they are taken as listed.
     #[param(default = true)]
     pub shuffle: bool,
-    /// Length of steps.
+    /// Learning rate: the length of steps.
     #[param(default = 1.0, above = 0.0)]
     pub eta0: f64,
     /// Whether the score of held-out rows decides when to stop.
     #[param(default = false)]
     pub early_stopping: bool,
-    /// The share of rows that are held out.
+    /// The share of rows held out as a validation set for early stopping.
     #[param(default = 0.1, above = 0.0, below = 1.0)]
     pub validation_fraction: f64,
-    /// Passes without a gain before stopping.
+    /// Epochs without improvement before stopping.
     #[param(default = 5, range = 1..)]
     pub n_iter_no_change: usize,
-    /// Factors of the row weights.
+    /// Weights of the classes, which multiply the row weights.
     #[param(default = ClassWeight::Equal)]
     pub class_weight: ClassWeight,
     /// What a step is made of.
@@ -82,10 +81,10 @@ pub struct Perceptron {
     /// What score zero counts as while training.
     #[param(default = ZeroIs::Mistake)]
     pub zero_is: ZeroIs,
-    /// Whether steps get shorter.
+    /// The learning rate schedule: whether steps get shorter.
     #[param(default = PerceptronRate::Constant)]
     pub learning_rate: PerceptronRate,
-    /// Exponent of the rate `invscaling`.
+    /// Exponent of the learning rate `invscaling`.
     #[param(default = 0.5, range = 0.0..)]
     pub power_t: f64,
 }
@@ -127,7 +126,7 @@ impl ZeroIs {
     }
 }
 
-/// How long steps are.
+/// The learning rate schedule: how long steps are.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerceptronRate {
     /// `eta0`.
@@ -138,11 +137,15 @@ pub enum PerceptronRate {
 
 /// A fitted [`Perceptron`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged)]
 pub struct PerceptronModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(lines, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(lines)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made, the clean one included; the most of any class.
     pub n_iter: usize,
@@ -152,10 +155,9 @@ pub struct PerceptronModel {
     pub updates: u64,
     /// Whether the last pass of every class had no mistake.
     pub separated: bool,
-    names: Vec<String>,
-    classes: Vec<String>,
     zero_is: ZeroIs,
     converged: bool,
+    #[shape(lines, columns)]
     lines: Vec<Line>,
 }
 
@@ -295,7 +297,6 @@ impl Perceptron {
         let separated = ended.iter().all(|end| end.clean);
         let lines: Vec<Line> = ended.into_iter().map(|end| end.line).collect();
         let (coef, intercept) = classes::gathered(&lines, &plan, x.ncols());
-        let (names, classes) = classes::names_of(data, rows.classes);
         Ok(PerceptronModel {
             coef,
             intercept,
@@ -303,8 +304,6 @@ impl Perceptron {
             t: 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0),
             updates: lines.iter().map(|line| line.updates).sum(),
             separated,
-            names,
-            classes,
             zero_is: self.zero_is,
             converged,
             lines,
@@ -329,16 +328,9 @@ impl Classifier for PerceptronModel {
 }
 
 impl PerceptronModel {
-    fn validate(&self) -> Result<()> {
-        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
-            && self.lines.len() == self.coef.nrows()
-            && self.lines.iter().all(|line| line.fits(self.names.len()));
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("Perceptron, {} passes, {} updates", self.n_iter, self.updates);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

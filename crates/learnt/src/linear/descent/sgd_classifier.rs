@@ -22,7 +22,7 @@ use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// Linear classes by steps along single rows; goes on training with more rows.
+/// Linear classifier trained by stochastic gradient descent (SGD), also on more rows later.
 ///
 /// Scale the columns first. `batch_size`, `momentum` and the loss `multinomial` are additions to
 /// scikit-learn's parameters; `warm_start` is not needed, because training goes on with updates.
@@ -38,13 +38,13 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct SGDClassifier {
-    /// What is minimised.
+    /// The loss function.
     #[param(positional, default = ClassLoss::Hinge)]
     pub loss: ClassLoss,
-    /// Which penalty the weights have.
+    /// The penalty (regularization) of the weights.
     #[param(default = DescentPenalty::L2)]
     pub penalty: DescentPenalty,
-    /// Strength of the penalty; the rate `optimal` divides by it.
+    /// Regularization strength; the learning rate `optimal` divides by it.
     #[param(default = 1e-4, range = 0.0.., search = log(1e-6, 1e-1))]
     pub alpha: f64,
     /// Share of the absolute values in the penalty `elasticnet`.
@@ -53,46 +53,46 @@ pub struct SGDClassifier {
     /// Whether there are intercepts; they are not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the rows.
+    /// Maximum number of epochs (passes over the rows).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// Stop when passes lower the mean loss by less than this; none makes all passes.
     #[param(default = Some(1e-3), range = 0.0..)]
     pub tol: Option<f64>,
-    /// Whether each pass has a new random order; else rows are taken as listed.
+    /// Whether rows are shuffled before each epoch; else they are taken as listed.
     #[param(default = true)]
     pub shuffle: bool,
     /// Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
     #[param(default = 0.1, range = 0.0..)]
     pub epsilon: f64,
-    /// How long steps are.
+    /// The learning rate schedule: how long steps are.
     #[param(default = LearningRate::Optimal)]
     pub learning_rate: LearningRate,
-    /// Length of the first step, for all rates but `optimal`.
+    /// Initial learning rate, for all schedules but `optimal`.
     #[param(default = 0.01, range = 0.0..)]
     pub eta0: f64,
-    /// Exponent of the rate `invscaling`.
+    /// Exponent of the learning rate `invscaling`.
     #[param(default = 0.5, range = 0.0..)]
     pub power_t: f64,
     /// Whether the score of held-out rows decides when to stop.
     #[param(default = false)]
     pub early_stopping: bool,
-    /// The share of rows that are held out.
+    /// The share of rows held out as a validation set for early stopping.
     #[param(default = 0.1, above = 0.0, below = 1.0)]
     pub validation_fraction: f64,
-    /// Passes without a gain before stopping.
+    /// Epochs without improvement before stopping.
     #[param(default = 5, range = 1..)]
     pub n_iter_no_change: usize,
-    /// Factors of the row weights.
+    /// Weights of the classes, which multiply the row weights.
     #[param(default = ClassWeight::Equal)]
     pub class_weight: ClassWeight,
     /// Whether the weights are averaged over steps, or the step from which they are.
     #[param(default = Average::Always(false))]
     pub average: Average,
-    /// Rows of a step; their slopes are averaged.
+    /// Mini-batch size: rows of a step, whose gradients are averaged.
     #[param(default = 1, range = 1..)]
     pub batch_size: usize,
-    /// The share of the last step that is repeated.
+    /// Momentum: the share of the last step that is repeated.
     #[param(default = 0.0, range = 0.0.., below = 1.0)]
     pub momentum: f64,
 }
@@ -102,17 +102,20 @@ pub struct SGDClassifier {
 #[model(classifier, validate = validate, report = table, converged = converged)]
 pub struct SGDClassifierModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
+    #[shape(lines, columns)]
+    #[finite]
     pub coef: Matrix,
     /// Intercepts, one for each row of the weights; 0 without intercept.
+    #[shape(lines)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made, the most of any class.
     pub n_iter: usize,
     /// Steps made plus one.
     pub t: u64,
     loss: ClassLoss,
-    names: Vec<String>,
-    classes: Vec<String>,
     converged: bool,
+    #[shape(steps, columns)]
     lines: Vec<Line>,
 }
 
@@ -257,20 +260,9 @@ impl SGDClassifier {
         if together {
             (coef, intercept) = softmax::difference(&coef, &intercept);
         }
-        let (names, classes) = classes::names_of(data, rows.classes);
         let t = 1 + lines.iter().map(|line| line.steps).max().unwrap_or(0);
         let loss = self.loss;
-        Ok(SGDClassifierModel {
-            coef,
-            intercept,
-            n_iter,
-            t,
-            loss,
-            names,
-            classes,
-            converged,
-            lines,
-        })
+        Ok(SGDClassifierModel { coef, intercept, n_iter, t, loss, converged, lines })
     }
 }
 
@@ -286,7 +278,7 @@ impl Classifier for SGDClassifierModel {
                 .hint("choose loss='log_loss', 'modified_huber' or 'multinomial'"));
         }
         let margins = self.decision_scores_in(x, run)?;
-        let mut out = Matrix::zeros(x.nrows(), self.classes.len());
+        let mut out = Matrix::zeros(x.nrows(), classes::count_of(self.coef.nrows()));
         for (i, scores) in margins.rows().enumerate() {
             fill_probabilities(self.loss, scores, out.row_mut(i));
         }
@@ -333,18 +325,18 @@ fn fill_probabilities(loss: ClassLoss, scores: &[f64], out: &mut [f64]) {
 impl SGDClassifierModel {
     fn validate(&self) -> Result<()> {
         let wanted = match self.loss {
-            ClassLoss::Multinomial => self.classes.len(),
+            ClassLoss::Multinomial => classes::count_of(self.coef.nrows()),
             _ => self.coef.nrows(),
         };
-        let fits = classes::is_consistent(&self.coef, &self.intercept, &self.names, &self.classes)
-            && self.lines.len() == wanted
-            && self.lines.iter().all(|line| line.fits(self.names.len()));
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the classes and columns")) }
+        match self.lines.len() == wanted {
+            true => Ok(()),
+            false => Err(invalid("weights do not fit the classes")),
+        }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD classifier, loss {}, {} passes", self.loss, self.n_iter);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

@@ -15,10 +15,9 @@ use super::line::{Line, Plan, Task};
 use super::loss::{Loss, RealLoss};
 use super::options::{Average, DescentPenalty, LearningRate};
 use learnt_core::linalg::linear_predict;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// A line through numbers by steps along single rows; goes on training with more rows.
+/// Linear regression trained by stochastic gradient descent (SGD), also on more rows later.
 ///
 /// Scale the columns first. `batch_size`, `momentum` and `factor2` are additions to scikit-learn's
 /// parameters; `warm_start` is not needed, because training goes on with updates.
@@ -35,13 +34,13 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct SGDRegressor {
-    /// What is minimised.
+    /// The loss function.
     #[param(positional, default = RealLoss::SquaredError)]
     pub loss: RealLoss,
-    /// Which penalty the weights have.
+    /// The penalty (regularization) of the weights.
     #[param(default = DescentPenalty::L2)]
     pub penalty: DescentPenalty,
-    /// Strength of the penalty; the rate `optimal` divides by it.
+    /// Regularization strength; the learning rate `optimal` divides by it.
     #[param(default = 1e-4, range = 0.0.., search = log(1e-6, 1e-1))]
     pub alpha: f64,
     /// Share of the absolute values in the penalty `elasticnet`.
@@ -50,43 +49,43 @@ pub struct SGDRegressor {
     /// Whether there is an intercept; it is not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the rows.
+    /// Maximum number of epochs (passes over the rows).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// Stop when passes lower the mean loss by less than this; none makes all passes.
     #[param(default = Some(1e-3), range = 0.0..)]
     pub tol: Option<f64>,
-    /// Whether each pass has a new random order; else rows are taken as listed.
+    /// Whether rows are shuffled before each epoch; else they are taken as listed.
     #[param(default = true)]
     pub shuffle: bool,
     /// Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
     #[param(default = 0.1, range = 0.0..)]
     pub epsilon: f64,
-    /// How long steps are.
+    /// The learning rate schedule: how long steps are.
     #[param(default = LearningRate::Invscaling)]
     pub learning_rate: LearningRate,
-    /// Length of the first step, for all rates but `optimal`.
+    /// Initial learning rate, for all schedules but `optimal`.
     #[param(default = 0.01, range = 0.0.., search = log(1e-5, 1e0))]
     pub eta0: f64,
-    /// Exponent of the rate `invscaling`.
+    /// Exponent of the learning rate `invscaling`.
     #[param(default = 0.25, range = 0.0..)]
     pub power_t: f64,
     /// Whether R² of held-out rows decides when to stop.
     #[param(default = false)]
     pub early_stopping: bool,
-    /// The share of rows that are held out.
+    /// The share of rows held out as a validation set for early stopping.
     #[param(default = 0.1, above = 0.0, below = 1.0)]
     pub validation_fraction: f64,
-    /// Passes without a gain before stopping.
+    /// Epochs without improvement before stopping.
     #[param(default = 5, range = 1..)]
     pub n_iter_no_change: usize,
     /// Whether the weights are averaged over steps, or the step from which they are.
     #[param(default = Average::Always(false))]
     pub average: Average,
-    /// Rows of a step; their slopes are averaged.
+    /// Mini-batch size: rows of a step, whose gradients are averaged.
     #[param(default = 1, range = 1..)]
     pub batch_size: usize,
-    /// The share of the last step that is repeated.
+    /// Momentum: the share of the last step that is repeated.
     #[param(default = 0.0, range = 0.0.., below = 1.0)]
     pub momentum: f64,
     /// Whether the squared error has no factor ½, so that its steps are twice as long.
@@ -96,18 +95,22 @@ pub struct SGDRegressor {
 
 /// A fitted [`SGDRegressor`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = table, converged = converged)]
+#[model(regressor, report = table, converged = converged)]
 pub struct SGDRegressorModel {
     /// Weights (1 × n_features).
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; 0 without one.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Passes made.
     pub n_iter: usize,
     /// Steps made plus one.
     pub t: u64,
-    names: Vec<String>,
     converged: bool,
+    #[shape(columns)]
     line: Line,
 }
 
@@ -245,7 +248,6 @@ impl SGDRegressor {
             intercept,
             n_iter: ended.n_iter,
             t: line.steps + 1,
-            names: data.x.schema().names().map(str::to_string).collect(),
             converged: ended.converged,
             line,
         })
@@ -259,18 +261,9 @@ impl Regressor for SGDRegressorModel {
 }
 
 impl SGDRegressorModel {
-    fn validate(&self) -> Result<()> {
-        let fits = self.coef.nrows() == 1
-            && self.coef.ncols() == self.names.len()
-            && self.intercept.len() == 1
-            && self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite())
-            && self.line.fits(self.names.len());
-        if fits { Ok(()) } else { Err(invalid("weights do not fit the columns")) }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD regression, {} passes", self.n_iter);
-        classes::weight_table(&title, &self.coef, &self.intercept, &self.names, &[])
+        classes::weight_table(&title, &self.coef, &self.intercept, names)
     }
 }
 

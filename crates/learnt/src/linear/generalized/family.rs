@@ -21,7 +21,7 @@ pub(crate) enum Family {
     Power(f64),
 }
 
-/// What the linear predictor is of the mean.
+/// The link function: what the linear predictor is of the mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Stored)]
 pub(crate) enum Link {
     Identity,

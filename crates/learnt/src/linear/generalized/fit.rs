@@ -33,7 +33,7 @@ pub struct Scoring {
     pub(super) tolerance: Tolerance,
 }
 
-/// When the steps end.
+/// The stopping criterion: AIC, BIC and others.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Tolerance {
     /// |change| / (|objective| + 0.1) of twice the objective, the deviance if there is no penalty.

@@ -13,7 +13,7 @@ use super::poisson_regressor::GeneralizedSolver;
 use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
-/// Fits positive numbers by the exponential of a linear function.
+/// Gamma regression: a generalized linear model of positive numbers with a log link function.
 ///
 /// Both solvers are the same Newton steps here. With `alpha=0` the report has tests.
 ///
@@ -29,19 +29,19 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct GammaRegressor {
-    /// Strength of the penalty; 0 is maximum likelihood.
+    /// Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     #[param(default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
     /// Fit an intercept; it is not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// The method; the optimum is the same.
+    /// The optimization algorithm; the optimum is the same.
     #[param(default = GeneralizedSolver::Lbfgs)]
     pub solver: GeneralizedSolver,
-    /// Most steps to make.
+    /// Maximum number of iterations.
     #[param(default = 100, range = 1..)]
     pub max_iter: usize,
-    /// Stop when no derivative of the mean objective is larger.
+    /// Convergence tolerance: stop when no entry of the gradient is larger.
     #[param(default = 1e-4, above = 0.0)]
     pub tol: f64,
 }
@@ -56,7 +56,6 @@ impl Estimator for GammaRegressor {
         .threads()
         .iterations()
         .streaming()
-        .scaling()
         .positive()
         .complexity(20)
         .cost("n p² time a step, p² memory")

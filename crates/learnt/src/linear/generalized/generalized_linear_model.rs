@@ -14,7 +14,7 @@ use super::fit::{Scoring, Tolerance};
 use super::model::GeneralizedModel;
 use learnt_core::prelude::*;
 
-/// Fits the mean of a target of any usual distribution, and tells how sure it is.
+/// Generalized linear model (GLM): any usual distribution and link function, with inference.
 ///
 /// Predictions are means: for `binomial`, whose target is 0 and 1 or shares between them, they are
 /// probabilities.
@@ -36,22 +36,22 @@ pub struct GeneralizedLinearModel {
     /// The distribution of the target.
     #[param(positional, default = FamilyName::Gaussian)]
     pub family: FamilyName,
-    /// What the linear predictor is of the mean.
+    /// The link function: what the linear predictor is of the mean.
     #[param(default = LinkName::Auto)]
     pub link: LinkName,
     /// Power of the mean that the variance is proportional to, for `family='tweedie'`.
     #[param(default = 1.5)]
     pub power: f64,
-    /// Strength of the penalty; 0 is maximum likelihood.
+    /// Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     #[param(default = 0.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
     /// Fit an intercept; it is not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most steps to make.
+    /// Maximum number of iterations.
     #[param(default = 100, range = 1..)]
     pub max_iter: usize,
-    /// Stop when a step changes the deviance by no more than this share of it.
+    /// Convergence tolerance: stop when the deviance changes by no more than this share.
     #[param(default = 1e-8, range = 0.0..)]
     pub tol: f64,
 }

@@ -16,8 +16,11 @@ use learnt_core::prelude::*;
 #[model(regressor, validate = validate, report = table, converged = converged)]
 pub struct GeneralizedModel {
     /// Coefficients of the columns, on the scale of the link.
+    #[shape(columns)]
+    #[finite]
     pub coef: Vec<f64>,
     /// The intercept; zero without `fit_intercept`.
+    #[finite]
     pub intercept: f64,
     /// Steps made.
     pub n_iter: usize,
@@ -28,7 +31,6 @@ pub struct GeneralizedModel {
     pub inference: Option<GeneralizedInference>,
     law: Law,
     has_intercept: bool,
-    names: Vec<String>,
     converged: bool,
     notes: Vec<String>,
 }
@@ -91,7 +93,6 @@ impl Finished {
             inference,
             law: self.law,
             has_intercept: self.intercept,
-            names: self.names,
             converged: self.converged && self.divergence.is_none(),
             notes,
         })
@@ -106,20 +107,18 @@ impl Finished {
 
 impl GeneralizedModel {
     fn validate(&self) -> Result<()> {
-        let finite = self.coef.iter().chain([&self.intercept]).all(|b| b.is_finite());
         let power = match self.law.family {
             Family::Binomial => true,
             Family::Power(power) => power.is_finite(),
         };
-        let terms = self.names.len() + usize::from(self.has_intercept);
-        let fits = self.inference.as_ref().is_none_or(|inference| inference.fits(terms));
-        match finite && power && fits && self.coef.len() == self.names.len() {
+        let terms = self.coef.len() + usize::from(self.has_intercept);
+        match power && self.inference.as_ref().is_none_or(|inference| inference.fits(terms)) {
             true => Ok(()),
             false => Err(invalid("coefficients do not fit the columns")),
         }
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let family = self.law.family.name();
         let title =
             format!("Generalised linear model: {family} family, {} link", self.law.link.name());
@@ -133,7 +132,7 @@ impl GeneralizedModel {
             }
             (tests, _) => {
                 let intercept = self.has_intercept.then_some(self.intercept);
-                report.tables.push(without_tests("", intercept, &self.names, &self.coef));
+                report.tables.push(without_tests("", intercept, &names.columns, &self.coef));
                 report.push("deviance", self.deviance);
                 let why = tests.and_then(Result::err).map(|why| why.message().to_string());
                 report.notes.extend(why);

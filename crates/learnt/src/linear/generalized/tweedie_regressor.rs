@@ -15,7 +15,7 @@ use super::poisson_regressor::GeneralizedSolver;
 use learnt_core::estimator::Power;
 use learnt_core::prelude::*;
 
-/// Fits a target whose variance is a power of its mean.
+/// Tweedie regression: a generalized linear model whose variance is a power of the mean.
 ///
 /// Powers 0, 1, 2 and 3 are the Gaussian, Poisson, gamma and inverse Gaussian families; between 1
 /// and 2 are positive amounts with many zeros. Both solvers are the same Newton steps here. With
@@ -37,22 +37,22 @@ pub struct TweedieRegressor {
     /// Power of the mean that the variance is proportional to: at most 0, or at least 1.
     #[param(default = 0.0, search = set(0.0, 1.0, 1.5, 2.0))]
     pub power: f64,
-    /// Strength of the penalty; 0 is maximum likelihood.
+    /// Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     #[param(default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
     /// Fit an intercept; it is not penalised.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// What the linear predictor is of the mean.
+    /// The link function: what the linear predictor is of the mean.
     #[param(default = TweedieLink::Auto)]
     pub link: TweedieLink,
-    /// The method; the optimum is the same.
+    /// The optimization algorithm; the optimum is the same.
     #[param(default = GeneralizedSolver::Lbfgs)]
     pub solver: GeneralizedSolver,
-    /// Most steps to make.
+    /// Maximum number of iterations.
     #[param(default = 100, range = 1..)]
     pub max_iter: usize,
-    /// Stop when no derivative of the mean objective is larger.
+    /// Convergence tolerance: stop when no entry of the gradient is larger.
     #[param(default = 1e-4, above = 0.0)]
     pub tol: f64,
 }
@@ -78,7 +78,6 @@ impl Estimator for TweedieRegressor {
         .threads()
         .iterations()
         .streaming()
-        .scaling()
         .complexity(20)
         .cost("n p² time a step, p² memory")
         .reference("Jørgensen (1987), J. Royal Statistical Society B 49(2), 127-162")

@@ -5,7 +5,7 @@ use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
 
 /// Sums over residuals r of some coefficients.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub(super) struct Gradient {
     /// Σ w r (x - mean)ᵀ, (n_outputs × n_features).
     pub(super) product: Matrix,
@@ -54,14 +54,5 @@ impl Gradient {
         };
         pulp::Arch::new().dispatch(add);
         Ok(out)
-    }
-}
-
-impl Merge for Gradient {
-    fn merge(mut self, later: Self) -> Result<Self> {
-        add_scaled(self.product.as_mut_slice(), 1.0, later.product.as_slice());
-        add_scaled(&mut self.sum, 1.0, &later.sum);
-        add_scaled(self.squares.as_mut_slice(), 1.0, later.squares.as_slice());
-        Ok(self)
     }
 }

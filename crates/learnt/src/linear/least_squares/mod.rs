@@ -65,16 +65,16 @@ enum Pass {
 }
 
 /// What a pass brings back.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 enum Sums {
     Moments(Moments),
     Rows(Rows),
     Gradient(Gradient),
-    Triangle(Matrix),
+    Triangle(#[merge(with = orthogonal::stack)] Matrix),
 }
 
 /// What a pass brings back.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct Summary {
     sums: Sums,
 }
@@ -401,18 +401,5 @@ impl Solution {
             }
             _ => None,
         };
-    }
-}
-
-impl Merge for Summary {
-    fn merge(self, later: Self) -> Result<Self> {
-        let sums = match (self.sums, later.sums) {
-            (Sums::Moments(a), Sums::Moments(b)) => Sums::Moments(a.merge(b)?),
-            (Sums::Rows(a), Sums::Rows(b)) => Sums::Rows(a.merge(b)?),
-            (Sums::Gradient(a), Sums::Gradient(b)) => Sums::Gradient(a.merge(b)?),
-            (Sums::Triangle(a), Sums::Triangle(b)) => Sums::Triangle(orthogonal::stack(&a, &b)),
-            _ => return Err(Error::internal("sums of two passes")),
-        };
-        Ok(Summary { sums })
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn triangle(data: &Dataset, mean: &[f64]) -> Result<Matrix> {
 }
 
 /// The triangle of one above the other.
-pub(super) fn stack(a: &Matrix, b: &Matrix) -> Matrix {
+pub(super) fn stack(a: Matrix, b: Matrix) -> Matrix {
     let (n, d) = (a.nrows(), a.ncols());
     let both =
         Matrix::from_fn(n + b.nrows(), d, |i, j| if i < n { a[(i, j)] } else { b[(i - n, j)] });

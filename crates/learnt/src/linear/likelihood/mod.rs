@@ -339,6 +339,7 @@ fn least_margin(chunk: &Chunk) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value as Json;
 
     fn pass(weights: &Matrix, second: Second) -> Pass<'_> {
         Pass {
@@ -352,47 +353,65 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_error_at_zero_is_ln_two_and_the_gradient_is_the_worked_one() {
-        let x = Matrix::from_rows(&[
-            [1.0, 1.0, 2.0],
-            [1.0, 2.0, -1.0],
-            [1.0, -1.0, 0.5],
-            [1.0, 0.3, -0.7],
-        ])
-        .unwrap();
-        let data = OwnedDataset::classification(x, &[1, 0, 1, 0].map(Label::Int));
-        let at = |w: [f64; 3]| {
-            let weights = Matrix::from_rows(&[w]).unwrap();
-            pass(&weights, Second::Nothing).over(&data.view()).unwrap()
-        };
-        let zero = at([0.0; 3]);
-        assert!((zero.value / 4.0 - std::f64::consts::LN_2).abs() < 1e-11);
-        for (g, e) in zero.gradient.as_slice().iter().zip([0.0, 0.2875, -0.525]) {
-            assert!((g / 4.0 - e).abs() < 1e-12);
+    fn golden(id: &str) -> Json {
+        let text = include_str!("../../../../../tests/golden/linear.json");
+        let cases: Vec<Json> = serde_json::from_str(text).unwrap();
+        cases.into_iter().find(|case| case["id"] == id).unwrap()
+    }
+
+    fn numbers(json: &Json) -> Vec<f64> {
+        match json {
+            Json::Array(items) => items.iter().flat_map(numbers).collect(),
+            one => vec![one.as_f64().unwrap()],
         }
-        assert!((at([0.0, -0.02875, 0.0525]).value / 4.0 - 0.658_037_489_682).abs() < 1e-11);
-        let there = at([0.1, -0.2, 0.3]);
-        let expected = [0.011_261_079_537_7, 0.214_447_025_642, -0.406_106_713_963];
-        for (g, e) in there.gradient.as_slice().iter().zip(expected) {
-            assert!((g / 4.0 - e).abs() < 1e-11);
+    }
+
+    fn rows(json: &Json) -> Matrix {
+        let rows: Vec<Vec<f64>> = json.as_array().unwrap().iter().map(numbers).collect();
+        Matrix::from_rows(&rows).unwrap()
+    }
+
+    fn close(got: &[f64], expected: &[f64], scale: f64) {
+        assert_eq!(got.len(), expected.len());
+        for (g, e) in got.iter().zip(expected) {
+            assert!((g / scale - e).abs() < 1e-10, "{got:?} {expected:?}");
         }
     }
 
     #[test]
+    fn the_error_at_zero_is_ln_two_and_the_gradient_is_the_worked_one() {
+        let case = golden("logistic-gradient-step");
+        let (input, expect) = (&case["input"], &case["expect"]);
+        let classes: Vec<Label> =
+            numbers(&input["y"]).iter().map(|&y| Label::Int(y as i64)).collect();
+        let data = OwnedDataset::classification(rows(&input["X"]), &classes);
+        let at = |w: &Json| {
+            let weights = Matrix::from_rows(&[numbers(w)]).unwrap();
+            pass(&weights, Second::Nothing).over(&data.view()).unwrap()
+        };
+        let zero = at(&case["params"]["start"]);
+        close(&[zero.value], &numbers(&expect["e0"]), 4.0);
+        close(zero.gradient.as_slice(), &numbers(&expect["grad0"]), 4.0);
+        close(&[at(&expect["w1"]).value], &numbers(&expect["e1"]), 4.0);
+        let there = at(&expect["grad_at"]["w"]);
+        close(there.gradient.as_slice(), &numbers(&expect["grad_at"]["grad"]), 4.0);
+    }
+
+    #[test]
     fn the_softmax_likelihood_and_gradient_are_the_worked_ones() {
-        let x = Matrix::from_rows(&[[1.0, 0.5], [1.0, -1.0], [1.0, 2.0]]).unwrap();
-        let data = OwnedDataset::classification(x, &[1, 2, 3].map(Label::Int));
+        let case = golden("softmax-nll-gradient");
+        let (input, expect) = (&case["input"], &case["expect"]);
+        let classes: Vec<Label> =
+            numbers(&input["classes"]).iter().map(|&k| Label::Int(k as i64)).collect();
+        let data = OwnedDataset::classification(rows(&input["X"]), &classes);
         // Scores relative to the first class.
-        let weights =
-            Matrix::from_rows(&[[0.2 - 0.1, -0.5 - 0.4], [-0.3 - 0.1, 0.6 - 0.4]]).unwrap();
+        let w = rows(&input["W"]);
+        let weights = Matrix::from_fn(2, 2, |k, j| w[(j, k + 1)] - w[(j, 0)]);
         let sums = pass(&weights, Second::Nothing).over(&data.view()).unwrap();
-        assert!((sums.value - 2.125_740_183_53).abs() < 1e-10);
-        let expected =
-            [0.008_886_649_944_33, 0.674_438_083_76, -0.110_303_108_303, -1.060_846_411_64];
-        for (g, e) in sums.gradient.as_slice().iter().zip(expected) {
-            assert!((g - e).abs() < 1e-10, "{g} {e}");
-        }
+        close(&[sums.value], &numbers(&expect["nll"]), 1.0);
+        let gradient = rows(&expect["grad"]);
+        let expected = Matrix::from_fn(2, 2, |k, j| gradient[(j, k + 1)]);
+        close(sums.gradient.as_slice(), expected.as_slice(), 1.0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::sums::{Stage, Summary};
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
-/// Least squares with an L1 and an L2 penalty on the coefficients.
+/// Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
 ///
 /// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
 /// faster.
@@ -29,7 +29,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct ElasticNet {
-    /// Strength of the penalty; 0 is plain least squares.
+    /// Regularization strength (weight of the penalty); 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
     /// Share of the L1 penalty: 1 is the lasso, 0 is ridge regression.
@@ -38,13 +38,13 @@ pub struct ElasticNet {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the coefficients.
+    /// Maximum number of iterations (passes over the coefficients).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// The order of the coefficients in a pass.
@@ -63,18 +63,23 @@ pub enum Selection {
 
 /// A fitted [`ElasticNet`] or [`Lasso`](super::Lasso).
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct ElasticNetModel {
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Duality gap of each output: the objective is at most this far above its minimum. With
     /// `alpha` 0, what each coefficient alone could still gain, added up.
+    #[shape(outputs)]
     pub dual_gap: Vec<f64>,
     /// Passes over the coefficients for each output.
+    #[shape(outputs)]
     pub n_iter: Vec<usize>,
-    pub(super) names: Vec<String>,
     alpha: f64,
     l1_ratio: f64,
     converged: bool,
@@ -99,7 +104,6 @@ impl Estimator for ElasticNet {
         .iterations()
         .randomness()
         .streaming()
-        .scaling()
         .complexity(21)
         .cost("n p² time, p² memory; n p time a pass with more columns than rows")
         .reference("Zou and Hastie (2005), JRSS B 67(2), 301-320")
@@ -159,7 +163,7 @@ impl Rounds for Net {
         run: &Context,
     ) -> Result<Step<Stage, ElasticNetModel>> {
         let problem = state.problem(all, self.fit_intercept, run)?;
-        self.fit(&problem, state.names, run).map(Step::Done)
+        self.fit(&problem, run).map(Step::Done)
     }
 }
 
@@ -170,12 +174,7 @@ impl Net {
     }
 
     /// Every output by itself.
-    pub(super) fn fit(
-        &self,
-        problem: &Problem,
-        names: Vec<String>,
-        run: &Context,
-    ) -> Result<ElasticNetModel> {
+    pub(super) fn fit(&self, problem: &Problem, run: &Context) -> Result<ElasticNetModel> {
         let outputs = problem.right.len();
         let each = run.try_par_map(outputs, |t| {
             let run = if outputs == 1 { *run } else { run.child(t as u64) };
@@ -194,7 +193,6 @@ impl Net {
             coef: Matrix::from_rows(&coef)?,
             dual_gap: each.iter().map(|solved| solved.gap).collect(),
             n_iter: each.iter().map(|solved| solved.n_iter).collect(),
-            names,
             alpha: self.alpha,
             l1_ratio: self.l1_ratio,
             converged: each.iter().all(|solved| solved.converged),
@@ -222,21 +220,10 @@ pub(super) fn warn_unconverged(
 }
 
 impl ElasticNetModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let lengths = [self.intercept.len(), self.dual_gap.len(), self.n_iter.len()];
-        let agree = lengths.iter().all(|&length| length == outputs) && self.names.len() == d;
-        match finite && agree && outputs > 0 {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
         let mut report = Answer::new(title);
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         if self.l1_ratio != 1.0 {
             report.push("l1_ratio", self.l1_ratio);
@@ -339,12 +326,11 @@ mod tests {
             let moments = crate::linear::least_squares::Moments::of(&data.view(), true).unwrap();
             let wide = Problem::from_rows(&rows, 1, true, &run).unwrap();
             let tall = Problem::from_moments(moments, 1).unwrap();
-            let names = vec![String::new(); d];
             for (alpha, ratio, positive) in [(0.1, 1.0, false), (0.2, 0.5, false), (0.1, 0.9, true)]
             {
                 let net = ElasticNet { positive, ..exact(alpha, ratio) }.rounds();
-                let a = net.fit(&wide, names.clone(), &run).unwrap();
-                close(&a, &net.fit(&tall, names.clone(), &run).unwrap(), 1e-6);
+                let a = net.fit(&wide, &run).unwrap();
+                close(&a, &net.fit(&tall, &run).unwrap(), 1e-6);
                 assert!(a.converged && a.dual_gap[0] < 1e-12);
             }
         }

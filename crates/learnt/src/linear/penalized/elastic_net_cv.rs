@@ -40,16 +40,16 @@ pub struct ElasticNetCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the coefficients for each penalty.
+    /// Maximum number of iterations (passes over the coefficients) for each penalty.
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// Number of folds; none is five.
+    /// Number of cross-validation folds; none is five.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// The order of the coefficients in a pass.
@@ -70,25 +70,30 @@ pub enum L1Ratio {
 
 /// A fitted [`ElasticNetCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct ElasticNetCVModel {
     /// The chosen penalty.
     pub alpha: f64,
     /// The chosen ratio.
     pub l1_ratio: f64,
     /// Coefficients, (1 × n_features).
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; zero without `fit_intercept`.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// The penalties tried, largest first, (n_ratios × n_alphas).
+    #[shape(ratios, penalties)]
     pub alphas: Matrix,
     /// Mean squared error on each test fold, one matrix (n_alphas × n_folds) for each ratio.
+    #[shape(ratios, penalties, folds)]
     pub mse_path: Vec<Matrix>,
     /// Duality gap of the final fit.
     pub dual_gap: f64,
     /// Passes over the coefficients in the final fit.
     pub n_iter: usize,
-    names: Vec<String>,
     converged: bool,
 }
 
@@ -129,7 +134,6 @@ impl Estimator for ElasticNetCV {
         .threads()
         .iterations()
         .randomness()
-        .scaling()
         .complexity(22)
         .cost("n p² time and k p² memory for k folds; p² time a penalty, ratio and fold")
         .reference("Friedman, Hastie and Tibshirani (2010), J. Stat. Software 33(1), 1-22")
@@ -153,7 +157,6 @@ impl Estimator for ElasticNetCV {
             dual_gap: fit.dual_gap.first().copied().unwrap_or_default(),
             n_iter: fit.n_iter.first().copied().unwrap_or_default(),
             converged: fit.converged(),
-            names: fit.names,
             coef: fit.coef,
             intercept: fit.intercept,
         })
@@ -161,21 +164,9 @@ impl Estimator for ElasticNetCV {
 }
 
 impl ElasticNetCVModel {
-    fn validate(&self) -> Result<()> {
-        let (tried, d) = (self.alphas.ncols(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let agree = self.coef.nrows() == 1 && self.intercept.len() == 1 && self.names.len() == d;
-        let paths = self.mse_path.len() == self.alphas.nrows()
-            && self.mse_path.iter().all(|errors| errors.nrows() == tried);
-        match finite && agree && paths {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and penalties do not agree")),
-        }
-    }
-
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Elastic net, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         report.push("l1_ratio", self.l1_ratio);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();

@@ -80,10 +80,6 @@ impl Folds {
         self.parts.len()
     }
 
-    pub(super) fn names(&self) -> Vec<String> {
-        self.stage.names.clone()
-    }
-
     /// The summary of a fold.
     pub(super) fn part(&self, fold: usize) -> &Summary {
         &self.parts[fold]
@@ -137,7 +133,7 @@ impl Search<'_> {
             fit_intercept: self.fit_intercept,
             settings: self.settings,
         };
-        let model = net.fit(&whole, folds.names(), run)?;
+        let model = net.fit(&whole, run)?;
         Ok(Chosen { model, alpha: net.alpha, l1_ratio: net.l1_ratio, alphas, errors })
     }
 

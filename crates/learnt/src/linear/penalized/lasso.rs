@@ -10,7 +10,7 @@ use super::elastic_net::{ElasticNetModel, Net, Selection};
 use super::problem::Settings;
 use learnt_core::prelude::*;
 
-/// Least squares with an L1 penalty on the coefficients.
+/// Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 ///
 /// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
 /// faster.
@@ -25,19 +25,19 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct Lasso {
-    /// Strength of the penalty; 0 is plain least squares.
+    /// Regularization strength (weight of the penalty); 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the coefficients.
+    /// Maximum number of iterations (passes over the coefficients).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// The order of the coefficients in a pass.
@@ -55,7 +55,6 @@ impl Estimator for Lasso {
         .iterations()
         .randomness()
         .streaming()
-        .scaling()
         .complexity(20)
         .cost("n p² time, p² memory; n p time a pass with more columns than rows")
         .reference("Tibshirani (1996), JRSS B 58(1), 267-288")

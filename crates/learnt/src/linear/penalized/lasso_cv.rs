@@ -37,16 +37,16 @@ pub struct LassoCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Most passes over the coefficients for each penalty.
+    /// Maximum number of iterations (passes over the coefficients) for each penalty.
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
-    /// Largest duality gap, as a share of the variance of the target.
+    /// Convergence tolerance of the duality gap, as a share of the target's variance.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
-    /// Number of folds; none is five.
+    /// Number of cross-validation folds; none is five.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
-    /// Keep all coefficients at or above zero.
+    /// Constrain all coefficients to be non-negative.
     #[param(default = false)]
     pub positive: bool,
     /// The order of the coefficients in a pass.
@@ -56,23 +56,28 @@ pub struct LassoCV {
 
 /// A fitted [`LassoCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report, converged = converged)]
+#[model(regressor, report = report, converged = converged)]
 pub struct LassoCVModel {
     /// The chosen penalty.
     pub alpha: f64,
     /// Coefficients, (1 × n_features).
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; zero without `fit_intercept`.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// The penalties tried, largest first.
+    #[shape(penalties)]
     pub alphas: Vec<f64>,
     /// Mean squared error on each test fold, (n_alphas × n_folds).
+    #[shape(penalties, folds)]
     pub mse_path: Matrix,
     /// Duality gap of the final fit.
     pub dual_gap: f64,
     /// Passes over the coefficients in the final fit.
     pub n_iter: usize,
-    names: Vec<String>,
     converged: bool,
 }
 
@@ -106,7 +111,6 @@ impl Estimator for LassoCV {
         .threads()
         .iterations()
         .randomness()
-        .scaling()
         .complexity(21)
         .cost("n p² time and k p² memory for k folds; p² time a penalty and fold")
         .reference("Friedman, Hastie and Tibshirani (2010), J. Stat. Software 33(1), 1-22")
@@ -129,7 +133,6 @@ impl Estimator for LassoCV {
             dual_gap: fit.dual_gap.first().copied().unwrap_or_default(),
             n_iter: fit.n_iter.first().copied().unwrap_or_default(),
             converged: fit.converged(),
-            names: fit.names,
             coef: fit.coef,
             intercept: fit.intercept,
         })
@@ -137,19 +140,9 @@ impl Estimator for LassoCV {
 }
 
 impl LassoCVModel {
-    fn validate(&self) -> Result<()> {
-        let d = self.coef.ncols();
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let agree = self.coef.nrows() == 1 && self.intercept.len() == 1 && self.names.len() == d;
-        match finite && agree && self.mse_path.nrows() == self.alphas.len() {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and penalties do not agree")),
-        }
-    }
-
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Lasso, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
         report.push("coefficients other than zero", kept as f64);

@@ -40,24 +40,27 @@ pub struct RidgeCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Number of folds; none leaves out one row at a time.
+    /// Number of cross-validation folds; none is leave-one-out.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
 }
 
 /// A fitted [`RidgeCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report)]
+#[model(regressor, report = report)]
 pub struct RidgeCVModel {
     /// The chosen penalty.
     pub alpha: f64,
     /// Its score: minus the mean squared error of leave-one-out, or the mean R² of the folds.
     pub best_score: f64,
     /// Coefficients, (n_outputs × n_features).
+    #[shape(outputs, columns)]
+    #[finite]
     pub coef: Matrix,
     /// One intercept for each output; zero without `fit_intercept`.
+    #[shape(outputs)]
+    #[finite]
     pub intercept: Vec<f64>,
-    names: Vec<String>,
     effective_df: f64,
 }
 
@@ -86,7 +89,6 @@ impl RidgeCV {
         &self,
         problem: &Problem,
         spectrum: &Spectrum,
-        names: Vec<String>,
         scores: &[f64],
     ) -> Result<RidgeCVModel> {
         let best = self.best(scores)?;
@@ -105,7 +107,6 @@ impl RidgeCV {
             best_score: scores[best],
             coef: Matrix::from_rows(&coef)?,
             intercept,
-            names,
             effective_df: spectrum.freedom(a) + f64::from(self.fit_intercept),
         })
     }
@@ -125,7 +126,7 @@ impl RidgeCV {
         let mean = |i: usize| each.iter().map(|scores| scores[i]).sum::<f64>() / each.len() as f64;
         let scores: Vec<f64> = (0..self.alphas.len()).map(mean).collect();
         let problem = folds.problem(None, run)?;
-        self.model(&problem, &Spectrum::of(&problem)?, folds.names(), &scores)
+        self.model(&problem, &Spectrum::of(&problem)?, &scores)
     }
 
     /// R² on a test fold, averaged over outputs; of a constant target 1 if it is met, else 0.
@@ -152,7 +153,7 @@ impl RidgeCV {
 
     fn by_leaving_one_out(&self, data: &Dataset, run: &Context) -> Result<RidgeCVModel> {
         let stage = Stage::begin(&InMemory::new(*data).outline(), run)?;
-        let (problem, names) = stage.gather(data, self.fit_intercept, run)?;
+        let (problem, _) = stage.gather(data, self.fit_intercept, run)?;
         let spectrum = Spectrum::of(&problem)?;
         let errors = LeaveOneOut::new(&problem, &spectrum, &self.alphas, self.fit_intercept);
         const ROWS: usize = 256;
@@ -165,7 +166,7 @@ impl RidgeCV {
         run.checkpoint()?;
         let count = (data.nrows() * problem.right.len()) as f64;
         let scores: Vec<f64> = sums.iter().map(|sum| -sum / count).collect();
-        self.model(&problem, &spectrum, names, &scores)
+        self.model(&problem, &spectrum, &scores)
     }
 }
 
@@ -230,7 +231,6 @@ impl Estimator for RidgeCV {
         .weights()
         .many_outputs()
         .threads()
-        .scaling()
         .complexity(21)
         .cost("n p² + p³ time, p² memory; k p³ time and k p² memory with k folds")
         .reference("Golub, Heath and Wahba (1979), Technometrics 21(2), 215-223")
@@ -251,18 +251,9 @@ impl Estimator for RidgeCV {
 }
 
 impl RidgeCVModel {
-    fn validate(&self) -> Result<()> {
-        let (outputs, d) = (self.coef.nrows(), self.coef.ncols());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        match finite && self.intercept.len() == outputs && self.names.len() == d && outputs > 0 {
-            true => Ok(()),
-            false => Err(learnt_core::persist::invalid("coefficients and intercepts do not agree")),
-        }
-    }
-
-    fn report(&self) -> Answer {
+    fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Ridge regression, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &self.names);
+        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
         report.push("alpha", self.alpha);
         report.push("score", self.best_score);
         report.push("effective df", self.effective_df);

@@ -61,12 +61,12 @@ pub struct Stage {
 }
 
 /// What a pass brings back.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct Summary {
     sums: Sums,
 }
 
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 enum Sums {
     Moments(Moments),
     Rows(Rows),
@@ -193,16 +193,5 @@ impl Summary {
                 (error / weight, total / weight)
             }
         }
-    }
-}
-
-impl Merge for Summary {
-    fn merge(self, later: Self) -> Result<Self> {
-        let sums = match (self.sums, later.sums) {
-            (Sums::Moments(a), Sums::Moments(b)) => Sums::Moments(a.merge(b)?),
-            (Sums::Rows(a), Sums::Rows(b)) => Sums::Rows(a.merge(b)?),
-            _ => return Err(Error::internal("sums of two kinds")),
-        };
-        Ok(Summary { sums })
     }
 }

@@ -10,13 +10,12 @@
 //! Ho and Kashyap (1965), IEEE Transactions on Electronic Computers 14, 683–688.
 
 use super::least_squares::LeastSquares;
-use super::minimum_squared_error::{line_fits, line_report, margins_of};
+use super::minimum_squared_error::{line_report, margins_of};
 use super::reflection::Reflected;
 use learnt_core::linalg::linear_predict;
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// A separating line of two classes, or the proof that there is none.
+/// Ho-Kashyap procedure: a separating hyperplane, or the proof that there is none.
 ///
 /// ```
 /// use learnt::{linear::HoKashyapClassifier, prelude::*};
@@ -28,13 +27,13 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct HoKashyapClassifier {
-    /// Length of the steps of the margins.
+    /// Learning rate of the margins.
     #[param(default = 0.5, above = 0.0, below = 1.0)]
     pub eta: f64,
     /// Errors up to this count as zero.
     #[param(default = 1e-6, range = 0.0..)]
     pub tol: f64,
-    /// Most steps.
+    /// Maximum number of iterations.
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// The first margin of each row, or one for all; none is 1.
@@ -47,11 +46,15 @@ pub struct HoKashyapClassifier {
 
 /// A fitted [`HoKashyapClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged)]
 pub struct HoKashyapClassifierModel {
     /// Weights (1 × n_features); positive scores mean the second class.
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Intercept and weights as one vector.
     pub a: Vec<f64>,
@@ -63,8 +66,6 @@ pub struct HoKashyapClassifierModel {
     pub n_iter: usize,
     /// `separated`, `solved`, `not separable` or `limit`.
     pub outcome: String,
-    names: Vec<String>,
-    classes: Vec<String>,
 }
 
 impl Estimator for HoKashyapClassifier {
@@ -107,7 +108,6 @@ impl Estimator for HoKashyapClassifier {
             }
             b.iter_mut().zip(&e).for_each(|(b, e)| *b += self.eta * (e + e.abs()));
         };
-        let (_, classes) = data.class_target()?;
         Ok(HoKashyapClassifierModel {
             coef: Matrix::from_vec(1, data.x.ncols(), a[1..].to_vec())?,
             intercept: vec![a[0]],
@@ -116,8 +116,6 @@ impl Estimator for HoKashyapClassifier {
             e,
             n_iter,
             outcome: outcome.to_string(),
-            names: data.x.schema().names().map(str::to_string).collect(),
-            classes: classes.iter().map(ToString::to_string).collect(),
         })
     }
 }
@@ -155,19 +153,12 @@ impl Classifier for HoKashyapClassifierModel {
 }
 
 impl HoKashyapClassifierModel {
-    fn validate(&self) -> Result<()> {
-        match line_fits(&self.coef, &self.intercept, &self.names, &self.classes) {
-            true => Ok(()),
-            false => Err(invalid("weights do not fit the classes and columns")),
-        }
-    }
-
     fn converged(&self) -> bool {
         self.outcome != "limit"
     }
 
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let title = format!("Ho-Kashyap, {} after {} steps", self.outcome, self.n_iter);
-        line_report(&title, &self.coef, &self.intercept, &self.names, &self.classes)
+        line_report(&title, &self.coef, &self.intercept, names)
     }
 }

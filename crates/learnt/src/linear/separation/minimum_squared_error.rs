@@ -13,10 +13,9 @@ use super::least_squares::LeastSquares;
 use super::reflection::Reflected;
 use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{add_scaled, dot};
-use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
-/// A line that fits margins of two classes by least squares.
+/// Minimum squared error (Widrow-Hoff, LMS) classifier of two classes.
 ///
 /// ```
 /// use learnt::{linear::MinimumSquaredErrorClassifier, prelude::*};
@@ -38,13 +37,13 @@ pub struct MinimumSquaredErrorClassifier {
     /// What a step of `widrow-hoff` is made of.
     #[param(default = WidrowHoffUpdates::Sample)]
     pub updates: WidrowHoffUpdates,
-    /// How long steps of `widrow-hoff` are.
+    /// The learning rate schedule of `widrow-hoff`.
     #[param(default = WidrowHoffRate::Invscaling)]
     pub learning_rate: WidrowHoffRate,
-    /// Length of the first step of `widrow-hoff`.
+    /// Initial learning rate of `widrow-hoff`.
     #[param(default = 1.0, above = 0.0)]
     pub eta0: f64,
-    /// Most passes of `widrow-hoff` over the rows.
+    /// Maximum number of epochs (passes of `widrow-hoff` over the rows).
     #[param(default = 1000, range = 1..)]
     pub max_iter: usize,
     /// Stop `widrow-hoff` when no entry of the mean gradient is larger.
@@ -82,11 +81,15 @@ pub enum WidrowHoffRate {
 
 /// A fitted [`MinimumSquaredErrorClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged)]
 pub struct MinimumSquaredErrorClassifierModel {
     /// Weights (1 × n_features); positive scores mean the second class.
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Whether every training row is on the side of its class.
     pub separates: bool,
@@ -94,8 +97,6 @@ pub struct MinimumSquaredErrorClassifierModel {
     pub squared_error: f64,
     /// Passes made; 1 for the pseudo-inverse.
     pub n_iter: usize,
-    names: Vec<String>,
-    classes: Vec<String>,
     converged: bool,
 }
 
@@ -125,15 +126,12 @@ impl Estimator for MinimumSquaredErrorClassifier {
         let margins = reflected.margins(&a)?;
         let gap = |(i, (margin, b)): (usize, (&f64, &f64))| data.weight(i) * (margin - b).powi(2);
         let squared_error = margins.iter().zip(&b).enumerate().map(gap).sum();
-        let (_, classes) = data.class_target()?;
         Ok(MinimumSquaredErrorClassifierModel {
             coef: Matrix::from_vec(1, data.x.ncols(), a[1..].to_vec())?,
             intercept: vec![a[0]],
             separates: margins.iter().all(|&margin| margin > 0.0),
             squared_error,
             n_iter,
-            names: data.x.schema().names().map(str::to_string).collect(),
-            classes: classes.iter().map(ToString::to_string).collect(),
             converged,
         })
     }
@@ -240,54 +238,26 @@ impl Classifier for MinimumSquaredErrorClassifierModel {
 }
 
 impl MinimumSquaredErrorClassifierModel {
-    fn validate(&self) -> Result<()> {
-        match line_fits(&self.coef, &self.intercept, &self.names, &self.classes) {
-            true => Ok(()),
-            false => Err(invalid("weights do not fit the classes and columns")),
-        }
-    }
-
-    fn table(&self) -> Answer {
+    fn table(&self, names: &Names) -> Answer {
         let says = if self.separates { "separates" } else { "does not separate" };
         let mut report = line_report(
             &format!("Minimum squared error line, {says} the training rows"),
             &self.coef,
             &self.intercept,
-            &self.names,
-            &self.classes,
+            names,
         );
         report.push("squared error", self.squared_error);
         report
     }
 }
 
-/// Whether a line belongs to its columns and two classes.
-pub(super) fn line_fits(
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-    classes: &[String],
-) -> bool {
-    (coef.nrows(), coef.ncols()) == (1, names.len())
-        && coef.ncols() > 0
-        && intercept.len() == 1
-        && classes.len() == 2
-        && coef.as_slice().iter().chain(intercept).all(|x| x.is_finite())
-}
-
 /// A table of the weights of a line.
-pub(super) fn line_report(
-    title: &str,
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-    classes: &[String],
-) -> Answer {
+pub(super) fn line_report(title: &str, coef: &Matrix, intercept: &[f64], names: &Names) -> Answer {
     let mut report = Answer::new(title.to_string());
-    let class = learnt_core::error::plain(&classes[1]);
+    let class = learnt_core::error::plain(&names.class(1));
     let mut table = Columns::new(&format!("score of class {class}"), &["term", "weight"]);
     table.push(vec!["(intercept)".into(), Cell::Number(intercept[0])]);
-    for (name, &weight) in names.iter().zip(coef.as_slice()) {
+    for (name, &weight) in names.columns.iter().zip(coef.as_slice()) {
         table.push(vec![name.as_str().into(), Cell::Number(weight)]);
     }
     report.tables.push(table);

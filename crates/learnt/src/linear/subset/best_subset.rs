@@ -14,7 +14,7 @@ use super::search::best_subsets;
 use super::table::{Measure, SizeTable};
 use learnt_core::prelude::*;
 
-/// Least squares on the best of all sets of columns.
+/// Best subset selection: least squares on the best of all sets of columns.
 ///
 /// Weights count rows: 2 is the same as the row twice, also in the criteria.
 ///
@@ -31,7 +31,7 @@ pub struct BestSubsetRegression {
     /// Number of columns to choose; none leaves the number to the criterion.
     #[param(default = None, range = 0..)]
     pub n_features: Option<usize>,
-    /// What decides the number of columns.
+    /// The selection criterion: AIC, BIC, adjusted R² and others.
     #[param(default = BestSubsetCriterion::Bic)]
     pub criterion: BestSubsetCriterion,
     /// Number of folds of the criterion `cv`.

@@ -11,10 +11,15 @@ use learnt_core::prelude::*;
 #[model(regressor, validate = validate, report = report)]
 pub struct SubsetRegressionModel {
     /// Coefficients, (1 × n_features); zero for the columns left out.
+    #[shape(1, columns)]
+    #[finite]
     pub coef: Matrix,
     /// The intercept; zero without `fit_intercept`.
+    #[shape(1)]
+    #[finite]
     pub intercept: Vec<f64>,
     /// Whether each column was chosen.
+    #[shape(columns)]
     pub support: Vec<bool>,
     /// The names of the chosen columns.
     pub selected: Vec<String>,
@@ -26,20 +31,26 @@ pub struct SubsetRegressionModel {
     /// Which of the compared sets was chosen.
     pub chosen: usize,
     /// Residual sum of squares of each set.
+    #[shape(subsets)]
     pub rss: Vec<f64>,
     /// n ln(RSS/n) + 2k of each set, k with the intercept.
+    #[shape(subsets)]
     pub aic: Vec<f64>,
     /// n ln(RSS/n) + k ln n of each set.
+    #[shape(subsets)]
     pub bic: Vec<f64>,
     /// RSS/s² - n + 2k of each set, s² the noise beside all columns; none where that cannot be told.
+    #[shape(subsets)]
     pub cp: Option<Vec<f64>>,
     /// Share of variance explained, corrected for the number of coefficients; none for a constant
     /// target.
+    #[shape(subsets)]
     pub adjusted_r2: Option<Vec<f64>>,
     /// Cross-validated mean squared error by number of columns; none without cross-validation.
     pub cv_error: Option<Vec<f64>>,
     /// Standard error of `cv_error` over the folds.
     pub cv_standard_error: Option<Vec<f64>>,
+    #[shape(columns)]
     names: Vec<String>,
     with_intercept: bool,
     standard_error: Option<Vec<f64>>,
@@ -93,29 +104,19 @@ impl SubsetRegressionModel {
 
     fn validate(&self) -> Result<()> {
         let (d, rows) = (self.coef.ncols(), self.subsets.len());
-        let finite = self.coef.as_slice().iter().chain(&self.intercept).all(|x| x.is_finite());
-        let shapes = self.coef.nrows() == 1
-            && self.intercept.len() == 1
-            && self.support.len() == d
-            && self.names.len() == d;
-        let long = |column: &Option<Vec<f64>>| column.as_ref().is_none_or(|c| c.len() == rows);
         let table = self.rss.len() == rows
-            && self.aic.len() == rows
-            && self.bic.len() == rows
-            && long(&self.cp)
-            && long(&self.adjusted_r2)
             && (self.path.is_empty() || self.path.len() == rows)
             && self.chosen < rows
             && self.subsets.iter().all(|set| set.iter().all(|&j| j < d));
         let count = self.selected.len() + usize::from(self.with_intercept);
         let errors = self.standard_error.as_ref().is_none_or(|errors| errors.len() == count);
-        match finite && shapes && table && errors {
+        match table && errors {
             true => Ok(()),
             false => Err(learnt_core::persist::invalid("the parts of the selection do not agree")),
         }
     }
 
-    fn report(&self) -> Answer {
+    fn report(&self, _: &Names) -> Answer {
         let count = self.selected.len();
         let mut report =
             Answer::new(format!("Least squares on {count} of {} columns", self.names.len()));

@@ -8,7 +8,7 @@ use learnt_core::linalg::{Triangle, dot, norm, triangle_of};
 use learnt_core::prelude::*;
 
 /// The sums of one pass over rows of (inputs, target).
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Merge)]
 pub struct Sums {
     triangle: Triangle,
 }
@@ -45,12 +45,6 @@ pub(super) fn claim(columns: usize, run: &Context) -> Result<()> {
     let threads = run.threads() as u64;
     let bytes = (3 * threads * block + 2 * width).saturating_mul(8 * width);
     run.claim(bytes, "the triangles of blocks of rows")
-}
-
-impl Merge for Sums {
-    fn merge(self, later: Self) -> Result<Self> {
-        Ok(Sums { triangle: self.triangle.merge(later.triangle)? })
-    }
 }
 
 /// The triangle of a table with its columns at unit length.

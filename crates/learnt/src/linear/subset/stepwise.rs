@@ -16,7 +16,7 @@ use super::steps::{Rule, Steps, Way};
 use super::table::{Measure, SizeTable};
 use learnt_core::prelude::*;
 
-/// Least squares on columns chosen one at a time.
+/// Stepwise regression: least squares on columns selected one at a time, forward or backward.
 ///
 /// Weights count rows: 2 is the same as the row twice, also in the criteria.
 ///
@@ -31,10 +31,10 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct StepwiseRegression {
-    /// Which way the steps go.
+    /// Direction of the selection: forward, backward or both.
     #[param(default = Direction::Forward)]
     pub direction: Direction,
-    /// When the steps end.
+    /// The stopping criterion: AIC, BIC and others.
     #[param(default = StepwiseCriterion::Aic)]
     pub criterion: StepwiseCriterion,
     /// Number of columns for the criterion `size`; with the others the most columns of forward steps

@@ -105,14 +105,38 @@ fn distances_of_the_right_triangle_are_known() {
 
 #[test]
 fn one_neighbour_remembers_and_all_neighbours_take_the_majority() {
-    let x = Matrix::column_vector((0..5).map(f64::from).collect());
-    let data = OwnedDataset::classification(x, &["a", "b", "a", "b", "b"].map(Label::from));
-    assert_eq!(training_errors(&data, 1), 0);
+    let case = golden("knn-extremes");
+    let points = |json: &Json| {
+        Matrix::column_vector(json.as_array().unwrap().iter().flat_map(numbers).collect())
+    };
+    let texts = |json: &Json| -> Vec<String> {
+        json.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_string()).collect()
+    };
+    let labels: Vec<Label> =
+        texts(&case["input"]["y"]).iter().map(|text| Label::from(text.as_str())).collect();
+    let data = OwnedDataset::classification(points(&case["input"]["X"]), &labels);
+    assert_eq!(case["expect"]["training_errors_k1"], training_errors(&data, 1));
     let learner = KNeighborsClassifier { n_neighbors: 5, ..Default::default() };
     let model = learner.fit(&data.view()).unwrap();
-    let queries = Table::unnamed(Matrix::column_vector(vec![-5.0, 0.2, 9.0]));
-    assert_eq!(model.classify(&queries.frame()).unwrap(), [1, 1, 1]);
-    assert_eq!(model.probabilities(&queries.frame()).unwrap().row(0), [0.4, 0.6]);
+    let queries = Table::unnamed(points(&case["input"]["query"]));
+    let predicted = model.classify(&queries.frame()).unwrap();
+    let names: Vec<&str> = predicted.iter().map(|&code| ["a", "b"][code as usize]).collect();
+    assert_eq!(names, texts(&case["expect"]["predictions_k5"]));
+}
+
+#[test]
+fn the_posterior_is_the_share_of_the_neighbours() {
+    let case = golden("nonparametric-posterior");
+    let counts = numbers(&case["input"]["counts"]);
+    let total = counts.iter().sum::<f64>() as usize;
+    assert_eq!(case["input"]["k"], total);
+    let classes: Vec<Label> =
+        (0..total).map(|i| Label::Int(i64::from(i as f64 >= counts[0]))).collect();
+    let x = Matrix::column_vector((0..total).map(|i| i as f64).collect());
+    let data = OwnedDataset::classification(x, &classes);
+    let learner = KNeighborsClassifier { n_neighbors: total, ..Default::default() };
+    let shares = learner.fit(&data.view()).unwrap().probabilities(&data.x.frame()).unwrap();
+    assert_eq!(shares.row(2), numbers(&case["expect"]["posterior"]));
 }
 
 #[test]

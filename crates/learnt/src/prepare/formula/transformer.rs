@@ -9,7 +9,7 @@ use super::parse::{Formula, Side};
 use crate::prepare::affine::check_width;
 use learnt_core::prelude::*;
 
-/// Columns of a formula such as `wt * cyl + log(hp)`.
+/// Design matrix of an R-style formula such as `wt * cyl + log(hp)`.
 ///
 /// Interactions, powers and functions of columns, and categories coded by treatment.
 ///

@@ -29,7 +29,11 @@ fn everything_is_documented() {
         if entry.about.cost.is_empty() {
             return Err("no word about its cost".into());
         }
+        let mut names = BTreeSet::new();
         for spec in learner.specs() {
+            if !names.insert(spec.name) {
+                return Err(format!("two parameters have the name {}", spec.name));
+            }
             if !spec.doc.trim_end().ends_with('.') {
                 return Err(format!("parameter {} has no sentence", spec.name));
             }

@@ -86,7 +86,7 @@ fn hostile_content_under_a_right_checksum_is_refused_or_harmless() {
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 if let Ok(trained) = learnt::from_bytes(&bytes) {
                     let _ = outputs(&trained, &data.x.frame());
-                    let _ = trained.model.report();
+                    let _ = trained.report();
                     let _ = trained.model.attributes();
                 }
             }));

@@ -3,6 +3,7 @@
 
 mod behaviour;
 mod declarations;
+mod engine;
 mod files;
 mod online;
 mod robustness;
@@ -18,7 +19,7 @@ pub(crate) fn learners() -> Vec<(&'static Entry, Box<dyn AnyEstimator>)> {
     learnt::entries().map(|entry| (entry, ready(entry))).collect()
 }
 
-/// A learner with default parameters; composed ones get parts.
+/// A learner with the parameters that its own file says for checks; composed ones get parts.
 fn ready(entry: &Entry) -> Box<dyn AnyEstimator> {
     let scaler = learnt::prepare::StandardScaler::default;
     match entry.about.path {
@@ -34,7 +35,13 @@ fn ready(entry: &Entry) -> Box<dyn AnyEstimator> {
                 &["x2"],
             ))
         }
-        _ => (entry.build)(),
+        _ => {
+            let mut learner = (entry.build)();
+            for (name, value) in entry.about.check_with {
+                learner.set(name, &Value::parse(value)).unwrap();
+            }
+            learner
+        }
     }
 }
 

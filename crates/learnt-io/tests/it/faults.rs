@@ -1,7 +1,5 @@
 //! Every fault that a file can have, with the answer that is promised for it.
 
-#![allow(clippy::unwrap_used)]
-
 use learnt_core::context::Context;
 use learnt_core::data::ColumnKind;
 use learnt_core::error::{Code, Error};

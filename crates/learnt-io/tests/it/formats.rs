@@ -1,7 +1,5 @@
 //! What is written is read again, in every format; streams give the same bits as whole tables.
 
-#![allow(clippy::unwrap_used)]
-
 use learnt_core::context::Context;
 use learnt_core::data::{Column, Matrix, Schema, Table};
 use learnt_core::rounds::{InMemory, Source, block_rows};

@@ -1,7 +1,5 @@
 //! Thousands of damaged files: every one is read or refused, none brings the process down.
 
-#![allow(clippy::unwrap_used)]
-
 use learnt_core::context::Context;
 use learnt_core::data::{Column, Matrix, Schema, Table};
 use learnt_io::{
