@@ -23,6 +23,7 @@ pub struct Context<'a> {
     memory: Option<u64>,
     observer: &'a dyn Observer,
     inner: bool,
+    lenient: bool,
 }
 
 /// Watches a run: progress bars, Ctrl-C, warnings.
@@ -59,7 +60,7 @@ pub struct Progress<'a> {
 pub struct Traced {
     /// What iterates.
     pub stage: String,
-    /// Which iteration, from 1 on.
+    /// Which iteration; 0 is the start.
     pub iteration: u64,
     /// The objective, which the method makes small or large.
     pub objective: f64,
@@ -131,6 +132,7 @@ impl Default for Context<'static> {
             memory: None,
             observer: &Quiet,
             inner: false,
+            lenient: false,
         }
     }
 }
@@ -274,6 +276,18 @@ impl<'a> Context<'a> {
         if !self.inner {
             self.observer.objective(&Traced { stage: stage.to_string(), iteration, objective });
         }
+    }
+
+    /// Lets scores that do not exist for these rows be the value that is usual instead, with a
+    /// warning, where they would be errors.
+    #[must_use]
+    pub fn lenient(self) -> Self {
+        Context { lenient: true, ..self }
+    }
+
+    /// Whether scores that do not exist are warnings and no errors.
+    pub fn is_lenient(&self) -> bool {
+        self.lenient
     }
 
     /// Tells the user something.

@@ -24,8 +24,7 @@ fn rows_with_holes_are_refused_or_skipped_and_counted() {
     assert!(done.err.contains("skipped 1 of 40 rows"), "{}", done.err);
     let lines: Vec<&str> = done.out.lines().collect();
     assert_eq!(lines.len(), 41);
-    let empty: Vec<usize> =
-        (1..41).filter(|&i| lines[i].trim_matches('"').is_empty()).collect();
+    let empty: Vec<usize> = (1..41).filter(|&i| lines[i].trim_matches('"').is_empty()).collect();
     assert_eq!(empty, [5], "{}", done.out);
     fails(&["score", &model, &holes], 3, &["'b'", "row 5"]);
     assert!(ok(&["score", &model, &holes, "--missing", "skip"]).err.contains("skipped 1 of 40"));
@@ -47,7 +46,7 @@ fn training_rows_get_their_clusters_and_the_file_does_not() {
 fn the_trace_has_a_line_for_each_iteration() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace.csv").to_str().unwrap().to_string();
-    ok(&["fit", "sgd-classifier", "iris", "--trace", &trace]);
+    ok(&["fit", "logistic-regression", "iris", "--trace", &trace]);
     let text = std::fs::read_to_string(&trace).unwrap();
     assert!(text.starts_with("stage,iteration,objective\n"), "{text}");
     assert!(text.lines().count() > 2);

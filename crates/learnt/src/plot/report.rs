@@ -35,7 +35,7 @@ fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Option<Ans
     let mut table = Columns::new("", &["metric", "value"]);
     let mut found = false;
     for metric in metrics::usual(Task::of(data)) {
-        let cell = match (metric.score)(&outcome, run) {
+        let cell = match metric.score(&outcome, run) {
             Ok(value) => {
                 found = true;
                 Cell::Number(value)
