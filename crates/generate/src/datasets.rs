@@ -30,7 +30,10 @@ pub(super) fn definitions() -> String {
 /// Their stubs.
 pub(super) fn stubs() -> String {
     let arguments = "*, return_X_y: bool = False, as_frame: bool = False";
-    BUNDLED.iter().map(|set| format!("\ndef load_{}({arguments}) -> Any: ...\n", set.name)).collect()
+    BUNDLED
+        .iter()
+        .map(|set| format!("\ndef load_{}({arguments}) -> Any: ...\n", set.name))
+        .collect()
 }
 
 /// The section of the reference page.

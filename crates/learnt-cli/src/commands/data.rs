@@ -39,8 +39,8 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     let mut out = Columns::new(
         "",
         &[
-            "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%", "max",
-            "note",
+            "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%",
+            "max", "note",
         ],
     );
     let limit = if call.flag("all") { width } else { SHOWN };
@@ -114,8 +114,7 @@ fn describe_column(table: &Table, j: usize) -> Described {
                 let at = |p| summary::sorted_quantile(&sorted, p).unwrap_or(f64::NAN);
                 let mean = summary::mean(&sorted, None).unwrap_or(f64::NAN);
                 let sd = summary::sd(&sorted, None, 1.0).unwrap_or(f64::NAN);
-                described.summary =
-                    Some([mean, sd, at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)]);
+                described.summary = Some([mean, sd, at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)]);
             }
         }
     }
@@ -124,9 +123,8 @@ fn describe_column(table: &Table, j: usize) -> Described {
 
 impl Described {
     fn cells(&self, target: Option<&str>) -> Vec<Cell> {
-        let at = |k: usize| {
-            self.summary.map_or(Cell::Text(String::new()), |s| Cell::Text(number(s[k])))
-        };
+        let at =
+            |k: usize| self.summary.map_or(Cell::Text(String::new()), |s| Cell::Text(number(s[k])));
         let mut note = Vec::new();
         if target == Some(self.name.as_str()) {
             note.push("target".to_string());

@@ -68,14 +68,16 @@ fn parts_of_rows(answer: &Answer) -> Answer {
         Some(datum @ Datum::Counts(_)) => vec![numbers(datum)],
         _ => Vec::new(),
     };
-    let parts = [("train", lists("train")), ("test", lists("test")), ("validation", lists("validation"))];
+    let parts =
+        [("train", lists("train")), ("test", lists("test")), ("validation", lists("validation"))];
     let all = parts.iter().flat_map(|(_, lists)| lists).flatten();
     let rows = all.max().map_or(0, |row| row + 1);
     let mut table = Columns::titled("").counts("row", (1..=rows as i64).collect());
     let tests = &parts[1].1;
     let mut fold = vec![0_i64; rows];
     for (k, list) in tests.iter().enumerate() {
-        list.iter().for_each(|&row| fold[row] += if fold[row] == 0 { k as i64 + 1 } else { i64::MIN });
+        list.iter()
+            .for_each(|&row| fold[row] += if fold[row] == 0 { k as i64 + 1 } else { i64::MIN });
     }
     if tests.len() > 1 && fold.iter().all(|&k| k > 0) {
         table = table.counts("fold", fold);
@@ -83,9 +85,14 @@ fn parts_of_rows(answer: &Answer) -> Answer {
         for k in 0..tests.len() {
             let mut words = vec![String::new(); rows];
             for (word, lists) in &parts {
-                lists.get(k).into_iter().flatten().for_each(|&row| words[row] = (*word).to_string());
+                lists
+                    .get(k)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|&row| words[row] = (*word).to_string());
             }
-            let name = if tests.len() == 1 { "part".to_string() } else { format!("split_{}", k + 1) };
+            let name =
+                if tests.len() == 1 { "part".to_string() } else { format!("split_{}", k + 1) };
             table = table.texts(name, words);
         }
     }

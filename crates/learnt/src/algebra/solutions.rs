@@ -107,11 +107,8 @@ impl Function for Solve {
         match factors.rank == given.a.ncols() {
             true => Ok(factors.solve(given.b)),
             false => {
-                let message = format!(
-                    "the matrix is singular: rank {} of {}",
-                    factors.rank,
-                    given.a.ncols()
-                );
+                let message =
+                    format!("the matrix is singular: rank {} of {}", factors.rank, given.a.ncols());
                 Err(Error::numeric(message).hint("use lstsq"))
             }
         }

@@ -39,9 +39,8 @@ impl Function for PolynomialFeatureCount {
 #[derive(Inputs, Clone, Copy)]
 pub struct Gappy<'a> {
     /// The table.
-    #[allow(non_snake_case)]
-    #[input(missing)]
-    pub X: Frame<'a>,
+    #[input(name = "X", missing)]
+    pub x: Frame<'a>,
 }
 
 /// Leaves out rows with missing values.
@@ -67,12 +66,12 @@ impl Function for DropMissingRows {
         &Callable::new("preprocessing.drop_missing_rows", FunctionKind::Analysis);
 
     fn call(&self, given: Gappy, _run: &Context) -> Result<KeptRows> {
-        let width = given.X.ncols();
+        let width = given.x.ncols();
         let wanted = self.columns.iter().flatten();
         if let Some(column) = wanted.into_iter().find(|&&column| column >= width) {
             return Err(Error::parameter("columns", format!("below {width}"), column));
         }
-        let found = drop_missing_rows(&Dataset::new(given.X), self.columns.as_deref())?;
+        let found = drop_missing_rows(&Dataset::new(given.x), self.columns.as_deref())?;
         Ok(KeptRows { kept: found.kept, dropped: found.dropped })
     }
 }
@@ -135,9 +134,8 @@ pub struct ClassModeImputation {}
 #[derive(Inputs, Clone, Copy)]
 pub struct GappyWithClasses<'a> {
     /// The table.
-    #[allow(non_snake_case)]
-    #[input(missing)]
-    pub X: Frame<'a>,
+    #[input(name = "X", missing)]
+    pub x: Frame<'a>,
     /// The class of each row.
     pub y: Classes<'a>,
 }
@@ -148,13 +146,12 @@ pub type FilledTable = Matrix;
 impl Function for ClassModeImputation {
     type Inputs<'a> = GappyWithClasses<'a>;
     type Output = FilledTable;
-    const ABOUT: &'static Callable =
-        &Callable::new("impute.class_modes", FunctionKind::Analysis);
+    const ABOUT: &'static Callable = &Callable::new("impute.class_modes", FunctionKind::Analysis);
 
     fn call(&self, given: GappyWithClasses, _run: &Context) -> Result<Matrix> {
         let target = Target::Class { codes: given.y.codes, classes: given.y.classes };
-        let data = Dataset::new(given.X).with_target(target);
-        let filled = ClassModes::of(&data)?.fill(&given.X, Some(given.y.codes))?;
+        let data = Dataset::new(given.x).with_target(target);
+        let filled = ClassModes::of(&data)?.fill(&given.x, Some(given.y.codes))?;
         Ok(filled.into_parts().0)
     }
 }
@@ -168,7 +165,7 @@ mod tests {
         let table = Table::unnamed(
             Matrix::from_rows(&[[1.0, f64::NAN], [2.0, 3.0], [f64::NAN, 1.0]]).unwrap(),
         );
-        let given = Gappy { X: table.frame() };
+        let given = Gappy { x: table.frame() };
         let found = DropMissingRows::default().compute(given).unwrap();
         assert_eq!((found.kept, found.dropped), (vec![1], vec![0, 2]));
         let first = DropMissingRows { columns: Some(vec![0]) };

@@ -28,8 +28,8 @@ pub use formula::{
     Variable, design_matrix,
 };
 pub use functions::{
-    ClassModeImputation, DropMissingRows, EntropyCuts, FUNCTIONS, FilledTable, KeptRows, LabelSigns,
-    PolynomialFeatureCount,
+    ClassModeImputation, DropMissingRows, EntropyCuts, FUNCTIONS, FilledTable, KeptRows,
+    LabelSigns, PolynomialFeatureCount,
 };
 pub use iterative_imputer::{IterativeImputer, IterativeImputerModel};
 pub use k_bins_discretizer::{

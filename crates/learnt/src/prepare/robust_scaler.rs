@@ -74,7 +74,8 @@ impl RobustScaler {
 }
 
 /// Why weights differ from repeated rows.
-const LINEAR: &str = "linear quantiles, scikit-learn's without weights, change when all rows are repeated";
+const LINEAR: &str =
+    "linear quantiles, scikit-learn's without weights, change when all rows are repeated";
 
 impl Estimator for RobustScaler {
     type Model = RobustScalerModel;
@@ -86,7 +87,10 @@ impl Estimator for RobustScaler {
         .threads()
         .complexity(5)
         .cost("n p log n time, n memory a thread")
-        .exempt(&[("weights_repeat", LINEAR), ("sklearn:check_sample_weight_equivalence_on_dense_data", LINEAR)]);
+        .exempt(&[
+            ("weights_repeat", LINEAR),
+            ("sklearn:check_sample_weight_equivalence_on_dense_data", LINEAR),
+        ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RobustScalerModel> {
         let (low, high) = (self.quantile_range[0] / 100.0, self.quantile_range[1] / 100.0);

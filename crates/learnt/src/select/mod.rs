@@ -20,8 +20,8 @@ pub use resample::{
 };
 pub use samples::{
     Balance as SampleBalance, BalancedSample, BootstrapRows, BootstrapSample, ClassWeight,
-    ClassWeights, PartRows, Respected, RowWeights, SAMPLES, TrainTestRows, WeightOfRow, WeightedClasses,
-    WeightedResample,
+    ClassWeights, PartRows, Respected, RowWeights, SAMPLES, TrainTestRows, WeightOfRow,
+    WeightedClasses, WeightedResample,
 };
 pub use split::{Parts, Size, holdout, train_test};
 pub use splitters::{

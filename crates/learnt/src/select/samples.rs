@@ -87,10 +87,18 @@ impl Function for TrainTestRows {
 }
 
 impl TrainTestRows {
-    fn in_order(&self, train: usize, validation: usize, test: usize, given: Respected) -> Result<PartRows> {
+    fn in_order(
+        &self,
+        train: usize,
+        validation: usize,
+        test: usize,
+        given: Respected,
+    ) -> Result<PartRows> {
         if given.stratify.is_some() || given.groups.is_some() {
             let message = "rows in their order cannot keep classes or groups";
-            return Err(Error::new(Code::Usage, message).hint("shuffle, or leave out stratify and groups"));
+            return Err(
+                Error::new(Code::Usage, message).hint("shuffle, or leave out stratify and groups")
+            );
         }
         let end = train + validation;
         Ok(PartRows {
@@ -111,9 +119,9 @@ impl TrainTestRows {
     ) -> Result<PartRows> {
         let data = bare_rows(self.n_samples, given.stratify, given.groups)?;
         let stratify = given.stratify.is_some();
-        let parts =
-            holdout(&data.view(), Size::Rows(validation), Size::Rows(test), stratify, run)?;
-        let mut out = PartRows { train: parts.train, test: parts.test, validation: parts.validation };
+        let parts = holdout(&data.view(), Size::Rows(validation), Size::Rows(test), stratify, run)?;
+        let mut out =
+            PartRows { train: parts.train, test: parts.test, validation: parts.validation };
         let mut rng = run.rng(SAMPLES_STREAM);
         let unused = out.train.len().saturating_sub(train);
         if given.groups.is_none() && unused > 0 {
@@ -124,7 +132,8 @@ impl TrainTestRows {
             });
             let classes = codes.as_ref().map(|(codes, classes)| Classes { codes, classes });
             let inner = bare_rows(own.len(), classes, None)?;
-            let kept = holdout(&inner.view(), Size::Rows(0), Size::Rows(unused), stratify, &run.child(1))?;
+            let kept =
+                holdout(&inner.view(), Size::Rows(0), Size::Rows(unused), stratify, &run.child(1))?;
             out.train = kept.train.into_iter().map(|i| own[i]).collect();
         }
         for part in [&mut out.train, &mut out.test, &mut out.validation] {
@@ -295,9 +304,8 @@ impl WeightedClasses<'_> {
 impl Function for ClassWeights {
     type Inputs<'a> = WeightedClasses<'a>;
     type Output = Vec<f64>;
-    const ABOUT: &'static Callable =
-        &Callable::new("utils.class_weights", FunctionKind::Statistic)
-            .alias(&["compute-class-weight"]);
+    const ABOUT: &'static Callable = &Callable::new("utils.class_weights", FunctionKind::Statistic)
+        .alias(&["compute-class-weight"]);
 
     fn call(&self, given: WeightedClasses, _run: &Context) -> Result<Vec<f64>> {
         let weights = self.class_weight.weights(&given.counts());
@@ -324,9 +332,8 @@ pub struct RowWeights {
 impl Function for RowWeights {
     type Inputs<'a> = WeightedClasses<'a>;
     type Output = Vec<f64>;
-    const ABOUT: &'static Callable =
-        &Callable::new("utils.row_weights", FunctionKind::Statistic)
-            .alias(&["compute-sample-weight"]);
+    const ABOUT: &'static Callable = &Callable::new("utils.row_weights", FunctionKind::Statistic)
+        .alias(&["compute-sample-weight"]);
 
     fn call(&self, given: WeightedClasses, _run: &Context) -> Result<Vec<f64>> {
         super::resample::row_weights(given.y.codes, &self.class_weight.weights(&given.counts()))

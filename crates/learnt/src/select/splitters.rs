@@ -165,7 +165,8 @@ pub(super) fn part_sizes(
     match train > 0 && test > 0 && train.saturating_add(test) <= n {
         true => Ok((train, test)),
         false => {
-            let message = format!("{n} rows cannot be divided into {train} to train and {test} to test");
+            let message =
+                format!("{n} rows cannot be divided into {train} to train and {test} to test");
             Err(Error::new(Code::TooFew, message))
         }
     }
@@ -315,7 +316,10 @@ mod tests {
         assert_eq!(part_sizes(10, share(0.25), None, 0.1).unwrap(), (2, 8));
         assert_eq!(part_sizes(15, None, None, 0.1).unwrap(), (13, 2));
         assert_eq!(part_sizes(10, Some(PartSize::Rows(4)), share(0.5), 0.1).unwrap(), (4, 5));
-        assert_eq!(part_sizes(3, None, Some(PartSize::Rows(3)), 0.1).unwrap_err().code(), Code::TooFew);
+        assert_eq!(
+            part_sizes(3, None, Some(PartSize::Rows(3)), 0.1).unwrap_err().code(),
+            Code::TooFew
+        );
     }
 
     #[test]

@@ -218,9 +218,14 @@ mod tests {
     fn basic_reflects_percentile() {
         let x = numbers();
         let of = |method| {
-            Bootstrap { method, n_resamples: 500, statistic: Statistic::Median, ..Default::default() }
-                .compute(OneOrTwo { x: &x, y: None })
-                .unwrap()
+            Bootstrap {
+                method,
+                n_resamples: 500,
+                statistic: Statistic::Median,
+                ..Default::default()
+            }
+            .compute(OneOrTwo { x: &x, y: None })
+            .unwrap()
         };
         let (percentile, basic) = (of(Interval::Percentile), of(Interval::Basic));
         assert!((percentile.high + basic.low - 2.0 * basic.statistic).abs() < 1e-12);

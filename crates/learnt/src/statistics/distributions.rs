@@ -395,9 +395,12 @@ mod tests {
 
     #[test]
     fn the_usual_quantiles_and_tails() {
-        let normal = |what, x: f64| Normal { what, ..Default::default() }.compute(Places { x: &[x] });
+        let normal =
+            |what, x: f64| Normal { what, ..Default::default() }.compute(Places { x: &[x] });
         assert!((normal(What::Quantile, 0.975).unwrap()[0] - 1.959_963_984_540_054).abs() < 1e-12);
-        assert!((normal(What::Sf, 30.0).unwrap()[0] / 4.906_713_927_148_187e-198 - 1.0).abs() < 1e-10);
+        assert!(
+            (normal(What::Sf, 30.0).unwrap()[0] / 4.906_713_927_148_187e-198 - 1.0).abs() < 1e-10
+        );
         assert!((normal(What::LogSf, 40.0).unwrap()[0] + 804.608_442_013_753_9).abs() < 1e-9);
     }
 

@@ -9,19 +9,22 @@ mod summaries;
 
 pub use bootstrap::{Bootstrap, Bootstrapped, Interval, OneOrTwo, Statistic};
 pub use distributions::{
-    Beta, Binomial, ChiSquared, DISTRIBUTIONS, DistributionMoments, DistributionName, Exponential, FisherF, Gamma,
-    MeanAndVariance, Normal, Places, Poisson, RandomSample, StudentT, Uniform, What,
+    Beta, Binomial, ChiSquared, DISTRIBUTIONS, DistributionMoments, DistributionName, Exponential,
+    FisherF, Gamma, MeanAndVariance, Normal, Places, Poisson, RandomSample, StudentT, Uniform,
+    What,
 };
-pub use residual_tests::{DurbinWatson, JarqueBera, NormalPlot, NormalPoints, RESIDUAL_TESTS, Residuals};
+pub use residual_tests::{
+    DurbinWatson, JarqueBera, NormalPlot, NormalPoints, RESIDUAL_TESTS, Residuals,
+};
 pub use special_functions::{
     Arguments, BetaInc, BetaLn, Digamma, Erf, Erfc, Expit, GammaInc, GammaLn, LogSoftmax,
-    LogSumExp, LogisticSlope, Logit, SPECIAL_FUNCTIONS, ShapeAndPlace, ShapesAndPlace, Softmax, SoftmaxJacobian,
-    Softplus, TwoShapes,
+    LogSumExp, LogisticSlope, Logit, SPECIAL_FUNCTIONS, ShapeAndPlace, ShapesAndPlace, Softmax,
+    SoftmaxJacobian, Softplus, TwoShapes,
 };
 pub use summaries::{
     Correlation, Covariance, Describe, Description, GappyTable, GeometricMean, Mean, Median, Pairs,
-    PearsonCorrelation, PlainNumbers, Quantile, Range, SUMMARIES, StandardDeviation, Tested, Variance,
-    WeightedNumbers, WeightedRows, WeightedTable,
+    PearsonCorrelation, PlainNumbers, Quantile, Range, SUMMARIES, StandardDeviation, Tested,
+    Variance, WeightedNumbers, WeightedRows, WeightedTable,
 };
 
 use learnt_core::prelude::*;

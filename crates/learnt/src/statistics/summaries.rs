@@ -144,8 +144,8 @@ impl Function for Quantile {
 #[derive(Inputs, Clone, Copy)]
 pub struct WeightedRows<'a> {
     /// The rows.
-    #[allow(non_snake_case)]
-    pub X: MatRef<'a>,
+    #[input(name = "X")]
+    pub x: MatRef<'a>,
     /// How much each row counts.
     pub sample_weight: Option<&'a [f64]>,
 }
@@ -165,7 +165,7 @@ impl Function for Covariance {
         &Callable::new("stats.covariance", FunctionKind::Statistic).alias(&["cov"]);
 
     fn call(&self, given: WeightedRows, _run: &Context) -> Result<Matrix> {
-        covariance_matrix(given.X, given.sample_weight, self.ddof)
+        covariance_matrix(given.x, given.sample_weight, self.ddof)
     }
 }
 
@@ -177,8 +177,8 @@ pub struct Correlation {}
 #[derive(Inputs, Clone, Copy)]
 pub struct WeightedTable<'a> {
     /// The table.
-    #[allow(non_snake_case)]
-    pub X: Frame<'a>,
+    #[input(name = "X")]
+    pub x: Frame<'a>,
     /// How much each row counts.
     pub sample_weight: Option<&'a [f64]>,
 }
@@ -190,7 +190,7 @@ impl Function for Correlation {
         &Callable::new("stats.correlation", FunctionKind::Statistic).alias(&["corrcoef"]);
 
     fn call(&self, given: WeightedTable, _run: &Context) -> Result<Matrix> {
-        correlation_matrix(&given.X, given.sample_weight)
+        correlation_matrix(&given.x, given.sample_weight)
     }
 }
 
@@ -249,9 +249,8 @@ pub struct Describe {
 #[derive(Inputs, Clone, Copy)]
 pub struct GappyTable<'a> {
     /// The table; columns of text are left out.
-    #[allow(non_snake_case)]
-    #[input(missing)]
-    pub X: Frame<'a>,
+    #[input(name = "X", missing)]
+    pub x: Frame<'a>,
 }
 
 /// Summaries of the numeric columns, one value a column; what does not exist is not a number.
@@ -286,7 +285,7 @@ impl Function for Describe {
         &Callable::new("stats.describe", FunctionKind::Statistic).threads();
 
     fn call(&self, given: GappyTable, run: &Context) -> Result<Description> {
-        let columns = given.X.schema().columns();
+        let columns = given.x.schema().columns();
         let numeric: Vec<usize> =
             (0..columns.len()).filter(|&j| columns[j].levels().is_none()).collect();
         if numeric.is_empty() {
@@ -294,11 +293,11 @@ impl Function for Describe {
         }
         let described = run.try_par_map(numeric.len(), |k| {
             let values: Vec<f64> =
-                given.X.values().column(numeric[k]).into_iter().filter(|v| !v.is_nan()).collect();
+                given.x.values().column(numeric[k]).into_iter().filter(|v| !v.is_nan()).collect();
             Ok(self.column(&values))
         })?;
         let take = |f: fn(&[f64; 7]) -> f64| described.iter().map(|(_, v)| f(v)).collect();
-        let rows = given.X.nrows() as i64;
+        let rows = given.x.nrows() as i64;
         Ok(Description {
             column: numeric.iter().map(|&j| columns[j].name.clone()).collect(),
             count: described.iter().map(|(n, _)| *n as i64).collect(),
@@ -341,13 +340,15 @@ mod tests {
         let variance = Variance::default();
         close(variance.compute(weighted).unwrap(), variance.compute(plain).unwrap());
         close(Median {}.compute(weighted).unwrap(), Median {}.compute(plain).unwrap());
-        assert!(GeometricMean {}.compute(WeightedNumbers { x: &[-1.0], sample_weight: None }).is_err());
+        assert!(
+            GeometricMean {}.compute(WeightedNumbers { x: &[-1.0], sample_weight: None }).is_err()
+        );
     }
 
     #[test]
     fn a_table_is_described_without_its_gaps_and_text() {
         let penguins = crate::datasets::load("penguins").unwrap();
-        let found = Describe::default().compute(GappyTable { X: penguins.x.frame() }).unwrap();
+        let found = Describe::default().compute(GappyTable { x: penguins.x.frame() }).unwrap();
         assert!(found.column.iter().all(|name| name != "island"));
         let k = found.column.iter().position(|name| name.contains("bill")).unwrap();
         assert_eq!((found.count[k], found.missing[k]), (342, 2));

@@ -70,7 +70,10 @@ impl Mixtures {
             let centre = |_| vec![normal(&mut rng, x, 1.0), normal(&mut rng, y, 1.0)];
             (0..self.centers).map(centre).collect()
         };
-        TwoClassDistribution { centres: [around(1.0, 0.0), around(0.0, 1.0)], variance: self.variance }
+        TwoClassDistribution {
+            centres: [around(1.0, 0.0), around(0.0, 1.0)],
+            variance: self.variance,
+        }
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
@@ -160,7 +163,10 @@ mod tests {
         wrong
     }
 
-    fn mean_errors(distribution: impl Fn(&Context) -> TwoClassDistribution, draws: u64) -> [f64; 4] {
+    fn mean_errors(
+        distribution: impl Fn(&Context) -> TwoClassDistribution,
+        draws: u64,
+    ) -> [f64; 4] {
         let mut mean = [0.0; 4];
         for seed in 0..draws {
             let run = Context::default().with_seed(seed);

@@ -53,7 +53,8 @@ impl Legendre {
         claim(self.n_samples, 2, run)?;
         let target = self.target(run);
         let mut rng = run.rng(ROWS);
-        let x: Vec<f64> = (0..self.n_samples).map(|_| 2.0 * sample::uniform(&mut rng) - 1.0).collect();
+        let x: Vec<f64> =
+            (0..self.n_samples).map(|_| 2.0 * sample::uniform(&mut rng) - 1.0).collect();
         let noise = |_: &f64| self.noise * sample::standard_normal(&mut rng);
         let y = x.iter().map(noise).zip(&x).map(|(e, &x)| target.value(x) + e).collect();
         Ok(OwnedDataset::regression(Matrix::column_vector(x), y))
@@ -87,8 +88,9 @@ mod tests {
     #[test]
     fn the_mean_square_over_many_draws_is_one() {
         let distribution = Legendre { degree: 20, ..Default::default() };
-        let square =
-            |seed: u64| distribution.target(&Context::default().with_seed(seed)).squared_distance(&[]);
+        let square = |seed: u64| {
+            distribution.target(&Context::default().with_seed(seed)).squared_distance(&[])
+        };
         let mean = (0..2000).map(square).sum::<f64>() / 2000.0;
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
     }
@@ -121,8 +123,9 @@ mod tests {
     fn overfitting_falls_with_rows_and_rises_with_noise() {
         let median = |rows: usize, variance: f64| {
             let distribution = Legendre { n_samples: rows, degree: 20, noise: variance.sqrt() };
-            let all: Vec<f64> =
-                (0..600).map(|s| overfit(&distribution, &Context::default().with_seed(s))).collect();
+            let all: Vec<f64> = (0..600)
+                .map(|s| overfit(&distribution, &Context::default().with_seed(s)))
+                .collect();
             summary::median(&all).unwrap()
         };
         let (few, more) = (median(40, 0.5), median(80, 0.5));

@@ -13,7 +13,7 @@ mod tables;
 pub use gaussian::{Gaussians, Mixtures, TwoClassDistribution};
 pub use legendre::{Legendre, LegendreTarget, legendre_values};
 pub use noisy::{Noisy, Sine, noisy_classes, noisy_target};
-pub use shapes::{Blobs, Clouds, Moons, MoonsAndBlobs, Circles, Stretched, TwoDensities, Xor};
+pub use shapes::{Blobs, Circles, Clouds, Moons, MoonsAndBlobs, Stretched, TwoDensities, Xor};
 pub use tables::{Classification, Friedman1, NestedSpheres, Regression};
 
 use learnt_core::context::Rng;

@@ -82,7 +82,8 @@ impl Blobs {
                 .map(|_| low + (high - low) * sample::uniform(&mut distribution))
                 .collect();
             for _ in 0..count {
-                points.push(centre.iter().map(|&c| normal(&mut rng, c, self.cluster_std)).collect());
+                points
+                    .push(centre.iter().map(|&c| normal(&mut rng, c, self.cluster_std)).collect());
                 codes.push(k as i64);
             }
         }
@@ -111,7 +112,8 @@ impl MoonsAndBlobs {
         let moons = Moons { n_samples: self.n_samples - self.n_samples / 2, noise: self.noise };
         let (mut points, mut codes) = moons.points(&mut rng);
         let centres = [(-0.75, 2.25), (1.0, 2.0)];
-        for ((k, count), (x, y)) in even(self.n_samples / 2, 2).into_iter().enumerate().zip(centres) {
+        for ((k, count), (x, y)) in even(self.n_samples / 2, 2).into_iter().enumerate().zip(centres)
+        {
             for _ in 0..count {
                 let point = [x, y].map(|centre| normal(&mut rng, centre, self.cluster_std));
                 points.push(point.to_vec());

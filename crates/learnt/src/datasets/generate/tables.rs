@@ -27,7 +27,9 @@ impl NestedSpheres {
         claim(self.n_samples, self.n_features, run)?;
         let mut rng = run.rng(ROWS);
         let distribution = ChiSquared::new(self.n_features as f64);
-        let border = distribution.map(|distribution| distribution.quantile(0.5)).ok_or_else(|| Error::internal("chi"))?;
+        let border = distribution
+            .map(|distribution| distribution.quantile(0.5))
+            .ok_or_else(|| Error::internal("chi"))?;
         let (mut points, mut codes) = (Vec::new(), Vec::new());
         for _ in 0..self.n_samples {
             let row: Vec<f64> =
@@ -92,7 +94,11 @@ impl Classification {
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
         let clusters = self.n_classes.saturating_mul(self.n_clusters_per_class);
-        claim(self.n_samples.saturating_add(clusters), self.n_features.max(self.n_informative), run)?;
+        claim(
+            self.n_samples.saturating_add(clusters),
+            self.n_features.max(self.n_informative),
+            run,
+        )?;
         let (mut distribution, mut rng) = (run.rng(DISTRIBUTION), run.rng(ROWS));
         let k = self.n_informative;
         let corners = self.corners(&mut distribution, clusters);
@@ -179,7 +185,9 @@ impl Regression {
     /// The coefficients that belong to this seed.
     pub fn coefficients(&self, run: &Context) -> Vec<f64> {
         let mut distribution = run.rng(DISTRIBUTION);
-        let draw = |j| if j < self.n_informative { 100.0 * sample::uniform(&mut distribution) } else { 0.0 };
+        let draw = |j| {
+            if j < self.n_informative { 100.0 * sample::uniform(&mut distribution) } else { 0.0 }
+        };
         (0..self.n_features).map(draw).collect()
     }
 
@@ -187,7 +195,9 @@ impl Regression {
         claim(self.n_samples, self.n_features, run)?;
         let coefficients = self.coefficients(run);
         let mut rng = run.rng(ROWS);
-        let x = Matrix::from_fn(self.n_samples, self.n_features, |_, _| sample::standard_normal(&mut rng));
+        let x = Matrix::from_fn(self.n_samples, self.n_features, |_, _| {
+            sample::standard_normal(&mut rng)
+        });
         let linear = |row: &[f64]| {
             self.bias + row.iter().zip(&coefficients).map(|(x, b)| x * b).sum::<f64>()
         };
@@ -243,7 +253,8 @@ mod tests {
 
     #[test]
     fn redundant_columns_are_combinations_and_counts_are_checked() {
-        let distribution = Classification { n_features: 4, n_classes: 3, flip_y: 0.0, ..Default::default() };
+        let distribution =
+            Classification { n_features: 4, n_classes: 3, flip_y: 0.0, ..Default::default() };
         assert!(distribution.check().is_err());
         let distribution = Classification { n_classes: 2, ..distribution };
         let data = distribution.rows(&Context::default()).unwrap();
