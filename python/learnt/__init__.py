@@ -11,7 +11,7 @@ from ._base import from_bytes, load, registry, threads
 from ._modules import MODULES
 from ._native import __version__
 
-_LAZY = (*MODULES, "optimize")
+_LAZY = (*MODULES, "optimize", "plot")
 __all__ = ["__version__", "errors", "from_bytes", "load", "registry", "threads", *_LAZY]
 
 

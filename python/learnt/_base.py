@@ -213,22 +213,23 @@ class BaseEstimator(Tagged, Parameters):
 
     def ask(self, question, X=None, y=None, sample_weight=None, **arguments):
         """The answer of the fitted model to one of its questions, as tables."""
-        model, table, target = self._fitted(), None, None
-        if X is not None:
-            table = self._rows(X)
+        rows = self._rows_and_target(X, y, sample_weight)
+        return Answer(self._fitted().ask(question, arguments, *rows))
+
+    def _rows_and_target(self, X, y, sample_weight):
+        """What the native half needs to know about rows: values, columns, target, weights, threads."""
+        self._fitted()
+        if X is None:
+            return None, None, None, None, self._threads()
+        table, target = self._rows(X), None
         if y is not None:
             target = _validation.read_target(y, len(table.values), many=True)
             if "classifier" in self._roles():
                 target = _validation.class_codes(target, self.classes_)
             else:
                 target = _validation.read_numbers(target, "y")
-        weights = None if table is None else _validation.read_weights(
-            sample_weight, len(table.values)
-        )
-        values, columns = (None, None) if table is None else (table.values, table.columns)
-        return Answer(
-            model.ask(question, arguments, values, columns, target, weights, self._threads())
-        )
+        weights = _validation.read_weights(sample_weight, len(table.values))
+        return table.values, table.columns, target, weights, self._threads()
 
     def save(self, path):
         """Writes the fitted model to a file that `learnt.load` and the command line read."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _native, _validation
 from ._base import default_threads, seed_of, threads_of
-from .answer import Answer
+from .plot import Picture
 
 
 class Result(tuple):
@@ -49,11 +49,11 @@ class Result(tuple):
     def plot(self):
         """The picture of the results, or None."""
         found = _native.picture(self._path, self._params, list(self))
-        return None if found is None else Answer(found)
+        return None if found is None else Picture(found)
 
     def _repr_html_(self):
         picture = self.plot()
-        return None if picture is None else picture._repr_html_()
+        return None if picture is None else picture.svg
 
     def __repr__(self):
         parts = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())

@@ -6,6 +6,7 @@ MODULES = (
     "compose",
     "datasets",
     "decomposition",
+    "density",
     "discriminant_analysis",
     "dummy",
     "impute",
@@ -16,6 +17,7 @@ MODULES = (
     "neighbors",
     "pipeline",
     "preprocessing",
+    "sequence",
     "theory",
     "tree",
 )

@@ -1,8 +1,8 @@
 """Answers: values, tables, charts and notes, as arrays, frames, text or HTML."""
 
-import json
-
 import numpy as np
+
+from .plot import Picture
 
 
 ROWS_SHOWN = 60
@@ -81,14 +81,14 @@ class Answer:
         return frames[0] if len(frames) == 1 else frames
 
     def charts(self):
-        """The charts as dictionaries."""
-        return [json.loads(chart) for chart in self._native.charts()]
+        """The pictures."""
+        return [Picture(chart) for chart in self._native.charts()]
 
     def __repr__(self):
         return self._native.text(ROWS_SHOWN)
 
     def _repr_html_(self):
-        return self._native.html(ROWS_SHOWN)
+        return self._native.html(ROWS_SHOWN) + "".join(picture.svg for picture in self.charts())
 
 
 __all__ = ["Answer"]

@@ -6,11 +6,12 @@ from ._sklearn import Weighted
 
 __all__ = [
     "KMeans",
+    "DBSCAN",
 ]
 
 
 class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
-    """Groups rows around centres, each the mean of the rows nearest to it.
+    """k-means clustering: groups rows around centroids, each the mean of the rows nearest to it.
 
     Restarts keep scikit-learn's default: one from k-means++ or given centres, ten from random
     rows. A weight counts as so many copies of a row. With `init='random'`, or beyond one block of
@@ -21,18 +22,18 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     n_clusters : a whole number >= 1, default=8
         Number of clusters.
     init : 'k-means++', 'random' or a list, each a list, each a number, default="k-means++"
-        Where the centres start.
+        Initialization of the centroids.
 
         - 'k-means++': Rows drawn one after another, far from those drawn before.
         - 'random': Rows drawn at random.
         - a list, each a list, each a number: At these points, one list a cluster.
     n_init : 'auto' or a whole number >= 1, default="auto"
-        Number of starts, of which the lowest inertia is kept.
+        Number of random restarts, of which the lowest inertia is kept.
 
         - 'auto': 10 from random rows, else 1.
         - a whole number >= 1: This many.
     max_iter : a whole number >= 1, default=300
-        Most iterations of one start.
+        Maximum number of iterations of one start.
     tol : a number >= 0, default=0.0001
         Sum of the centres' squared shifts at which iterations end, as a multiple of the mean
         variance of the columns.
@@ -58,6 +59,8 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         Weighted sum of squared distances of the training rows to their centres.
     n_iter_
         Iterations of the start that was kept.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -102,3 +105,88 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     def partial_fit(self, X, y=None, sample_weight=None):
         """Goes on training with the rows of `X`."""
         return self._partial_fit(X, sample_weight=sample_weight)
+
+
+class DBSCAN(Weighted, Clusterer):
+    """Groups rows that lie densely, of any shape, and leaves out noise.
+
+    Parameters
+    ----------
+    eps : a number > 0, default=0.5
+        Distance up to which rows are neighbours.
+    min_samples : a whole number >= 1, default=5
+        Weight of a core row's neighbours, itself included.
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+        The distance.
+
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': Another name for `euclidean`.
+        - 'manhattan': The sum of absolute differences.
+        - 'cityblock': Another name for `manhattan`.
+        - 'l1': Another name for `manhattan`.
+        - 'chebyshev': The largest absolute difference.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+    algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
+        How neighbours are found; the result is the same.
+
+        - 'auto': A k-d tree for many rows of few columns, else brute force.
+        - 'brute': Every query against every row.
+        - 'kd_tree': A tree of boxes.
+        - 'ball_tree': A tree of balls.
+    leaf_size : a whole number >= 1, default=30
+        Rows in a leaf of a tree; only time depends on it.
+    p : a number > 0, default=2.0
+        Power of the Minkowski distance.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    core_sample_indices_
+        Numbers of the core rows.
+    cluster_sizes_
+        Number of rows in each cluster.
+    n_noise_
+        Number of rows in no cluster.
+    labels_
+        The cluster of each training row; -1 is noise.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n log n time for few columns and neighbours, else n² p; n p memory
+
+    Reference
+    ---------
+    Ester, Kriegel, Sander and Xu (1996), KDD, 226-231
+    """
+
+    _path = "cluster.DBSCAN"
+
+    def __init__(
+        self,
+        eps=0.5,
+        *,
+        min_samples=5,
+        metric="euclidean",
+        algorithm="auto",
+        leaf_size=30,
+        p=2.0,
+        n_jobs=None,
+    ):
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None, sample_weight)

@@ -12,6 +12,7 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     labels_: Any
     inertia_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -28,3 +29,23 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
+
+class DBSCAN(Weighted, Clusterer):
+    core_sample_indices_: Any
+    cluster_sizes_: Any
+    n_noise_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+        algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
+        leaf_size: int = 30,
+        p: float = 2.0,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN: ...

@@ -2,6 +2,7 @@
 """The learners of `learnt.compose`."""
 
 from ._base import Transformer
+from ._compose import Columns
 from ._sklearn import Weighted
 
 __all__ = [
@@ -9,8 +10,8 @@ __all__ = [
 ]
 
 
-class ColumnTransformer(Weighted, Transformer):
-    """Sends groups of columns through different transformers and puts the results side by side.
+class ColumnTransformer(Weighted, Columns, Transformer):
+    """Applies different transformers to different columns and puts the results side by side.
 
     Parameters
     ----------
@@ -61,4 +62,4 @@ class ColumnTransformer(Weighted, Transformer):
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
-        return self._fit(X, None, sample_weight)
+        return self._fit(X, y, sample_weight)

@@ -5,9 +5,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Transformer
+from ._compose import Columns
 from ._sklearn import Weighted
 
-class ColumnTransformer(Weighted, Transformer):
+class ColumnTransformer(Weighted, Columns, Transformer):
     n_features_in_: int
     feature_names_in_: Any
     def __init__(

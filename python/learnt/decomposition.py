@@ -10,7 +10,7 @@ __all__ = [
 
 
 class PCA(Weighted, Invertible, Transformer):
-    """Rotates columns to uncorrelated components, the largest variance first.
+    """Principal component analysis (PCA): uncorrelated components, the largest variance first.
 
     scikit-learn's solver `arpack` and the settings of its iterations (`tol`, `iterated_power`,
     `n_oversamples`, `power_iteration_normalizer`) do not exist: every solver here is exact.
@@ -19,7 +19,7 @@ class PCA(Weighted, Invertible, Transformer):
     Parameters
     ----------
     n_components : None, 'mle', a whole number >= 1 or a number in (0, 1), default=None
-        How many components are kept.
+        Number of components to keep.
 
         - None: All: the lesser of the numbers of rows and columns.
         - 'mle': The number of largest approximate likelihood.
@@ -28,7 +28,7 @@ class PCA(Weighted, Invertible, Transformer):
     whiten : True or False, default=False
         Divide the components by their standard deviations.
     svd_solver : 'auto', 'full', 'covariance_eigh' or 'randomized', default="auto"
-        How components are found.
+        The algorithm: eigendecomposition or singular values (SVD).
 
         - 'auto': `covariance_eigh` for up to 1000 columns and ten times as many rows, else `full`.
         - 'full': Singular vectors of the centred table.

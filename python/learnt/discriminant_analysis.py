@@ -12,7 +12,7 @@ __all__ = [
 
 
 class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier, Transformer):
-    """Normal classes that share one covariance: linear boundaries, and the directions that separate.
+    """Linear discriminant analysis (LDA): normal classes that share one covariance matrix.
 
     The covariance has the divisor N - K; scikit-learn's has N, so that its posteriors are a little
     more certain. With `svd`, directions that do not vary within classes are left out, and a
@@ -28,13 +28,13 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         - 'lsqr': Scores alone, with a covariance that must be regular.
         - 'eigen': Scores and discriminant coordinates, with a covariance that must be regular.
     shrinkage : None, 'auto' or a number in [0, 1], default=None
-        How the covariance is shrunk; not with `svd`.
+        Shrinkage of the covariance matrix; not with `svd`.
 
         - None: Not at all.
         - 'auto': By the share of least expected squared error, for each class.
         - a number in [0, 1]: By this share.
     priors : a list, each a number in [0, 1] or None, default=None
-        Probabilities of the classes, in order; else their shares among the rows.
+        Prior probabilities of the classes, in order; else their shares among the rows.
     n_components : a whole number >= 1 or None, default=None
         Number of discriminant coordinates of the transformation; else as many as there are.
     store_covariance : True or False, default=False
@@ -106,7 +106,7 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
 
 
 class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
-    """Normal classes with a covariance each: boundaries of second degree.
+    """Quadratic discriminant analysis (QDA): normal classes with a covariance matrix each.
 
     The covariances have the divisor N_k - 1; scikit-learn's have N_k. A class whose covariance is
     singular, for example one with no more rows than columns, is an error that names its dependent
@@ -120,15 +120,15 @@ class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Cla
         - 'svd': Covariances as they are.
         - 'eigen': Covariances that may be shrunk.
     shrinkage : None, 'auto' or a number in [0, 1], default=None
-        How the covariances are shrunk; only with `eigen`.
+        Shrinkage of the covariance matrices; only with `eigen`.
 
         - None: Not at all.
         - 'auto': By the share of least expected squared error, for each class.
         - a number in [0, 1]: By this share.
     priors : a list, each a number in [0, 1] or None, default=None
-        Probabilities of the classes, in order; else their shares among the rows.
+        Prior probabilities of the classes, in order; else their shares among the rows.
     reg_param : a number in [0, 1], default=0.0
-        Share of the identity in the covariances.
+        Regularization: share of the identity in the covariance matrices.
     store_covariance : True or False, default=False
         Keep the covariances.
     tol : a number >= 0, default=0.0001
@@ -192,7 +192,7 @@ class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Cla
 
 
 class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
-    """Normal classes whose covariances lean towards the common one, and towards a sphere.
+    """Regularized discriminant analysis: class covariances shrunk to the pooled one and to a sphere.
 
     It cures singular covariances of small classes.
 
@@ -203,7 +203,7 @@ class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, C
     gamma : a number in [0, 1], default=0.0
         Share of a multiple of the identity in the covariance.
     priors : a list, each a number in [0, 1] or None, default=None
-        Probabilities of the classes, in order; else their shares among the rows.
+        Prior probabilities of the classes, in order; else their shares among the rows.
     store_covariance : True or False, default=False
         Keep the covariances.
     tol : a number >= 0, default=0.0001

@@ -11,7 +11,7 @@ __all__ = [
 
 
 class DummyClassifier(Weighted, Probabilities, Classifier):
-    """Predicts classes by their frequency, whatever the inputs.
+    """Baseline classifier: predicts classes by their frequency, whatever the inputs.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class DummyClassifier(Weighted, Probabilities, Classifier):
 
 
 class DummyRegressor(Weighted, Regressor):
-    """Predicts one number, whatever the inputs.
+    """Baseline regressor: predicts one number (mean, median), whatever the inputs.
 
     Parameters
     ----------

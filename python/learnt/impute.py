@@ -2,6 +2,7 @@
 """The learners of `learnt.impute`."""
 
 from ._base import Transformer
+from ._compose import Composed
 from ._sklearn import Weighted
 
 __all__ = [
@@ -11,12 +12,12 @@ __all__ = [
 
 
 class SimpleImputer(Transformer):
-    """Fills missing values with a statistic of their column.
+    """Imputes missing values with a statistic of their column (mean, median, mode).
 
     Parameters
     ----------
     strategy : 'mean', 'median', 'most_frequent' or 'constant', default="mean"
-        Which value to fill in.
+        The statistic that replaces missing values.
 
         - 'mean': The mean; the most frequent level in categorical columns.
         - 'median': The median; the most frequent level in categorical columns.
@@ -64,8 +65,8 @@ class SimpleImputer(Transformer):
         return self._fit(X, None)
 
 
-class IterativeImputer(Weighted, Transformer):
-    """Fills missing values with predictions from the other columns.
+class IterativeImputer(Weighted, Composed, Transformer):
+    """Imputes missing values with predictions from the other columns (chained equations).
 
     Values start at the mean, go from the fewest missing to the most and are not drawn at random,
     so there is no `initial_strategy`, `imputation_order` or `sample_posterior`; every column is an
@@ -81,7 +82,7 @@ class IterativeImputer(Weighted, Transformer):
     max_iter : a whole number >= 0, default=10
         Maximum number of rounds (iterations).
     tol : a number >= 0, default=0.001
-        Largest change at convergence, as a share of the largest known value.
+        Convergence tolerance: the largest change, as a share of the largest known value.
     skip_complete : True or False, default=False
         Fit no models for columns that training has complete; new gaps there get the mean.
     n_jobs : int or None, default=None
@@ -94,6 +95,8 @@ class IterativeImputer(Weighted, Transformer):
         What missing values start from.
     n_iter_
         Rounds made.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -125,4 +128,4 @@ class IterativeImputer(Weighted, Transformer):
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
-        return self._fit(X, None, sample_weight)
+        return self._fit(X, y, sample_weight)

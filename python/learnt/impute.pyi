@@ -2,6 +2,7 @@
 from typing import Any, Literal
 
 from ._base import Transformer
+from ._compose import Composed
 from ._sklearn import Weighted
 
 class SimpleImputer(Transformer):
@@ -18,9 +19,10 @@ class SimpleImputer(Transformer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> SimpleImputer: ...
 
-class IterativeImputer(Weighted, Transformer):
+class IterativeImputer(Weighted, Composed, Transformer):
     initial_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(

@@ -2,13 +2,13 @@
 """The learners and functions of `learnt.linear_model`."""
 
 from ._base import Classifier, DecisionScores, Online, Probabilities, Regressor, SomeProbabilities
+from ._sklearn import Weighted
 from ._functions import call
 from ._linear import (
     enet_path,
     lasso_path,
     regularization_path,
 )
-from ._sklearn import Weighted
 
 __all__ = [
     "LinearRegression",
@@ -53,7 +53,7 @@ __all__ = [
 
 
 class LinearRegression(Weighted, Regressor):
-    """Fits a linear function by least squares, and tells how sure it is.
+    """Ordinary least squares (OLS) linear regression, with standard errors, tests and intervals.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class LinearRegression(Weighted, Regressor):
     tol : a number >= 0, default=1e-6
         Accepted and not used: the solution is direct, to the accuracy of double precision.
     positive : True or False, default=False
-        Keep all coefficients at or above zero; the intercept is free.
+        Constrain all coefficients to be non-negative; the intercept is free.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -169,28 +169,28 @@ class LinearRegression(Weighted, Regressor):
 
 
 class Ridge(Weighted, Regressor):
-    """Least squares with an L2 penalty on the coefficients.
+    """Ridge regression: least squares with an L2 penalty on the coefficients.
 
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
-        Strength of the penalty; 0 is plain least squares.
+        Regularization strength (weight of the penalty); 0 is plain least squares.
     alpha_per_target : a list, each a number >= 0 or None, default=None
         One strength for each output, instead of `alpha` for all.
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1 or None, default=None
-        Most steps of the active set that `positive` uses; none is ten for each column.
+        Maximum number of iterations of the active set for `positive`; none is ten for each column.
     tol : a number >= 0, default=0.0001
         Accepted and not used: the solution is direct, to the accuracy of double precision.
     solver : 'auto', 'cholesky' or 'svd', default="auto"
-        How the problem is solved.
+        The algorithm that solves the problem.
 
         - 'auto': Cholesky, and singular values where the problem is badly conditioned.
         - 'cholesky': The same as `auto`.
         - 'svd': Always by singular values.
     positive : True or False, default=False
-        Keep all coefficients at or above zero.
+        Constrain all coefficients to be non-negative.
     penalize_intercept : True or False, default=False
         Penalise the intercept like a coefficient.
     n_jobs : int or None, default=None
@@ -251,7 +251,7 @@ class Ridge(Weighted, Regressor):
 
 
 class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
-    """Linear scores of classes, turned into probabilities.
+    """Logistic regression: class probabilities from linear scores, binary or multinomial.
 
     `l1_ratio` and `C` say what the penalty is; `penalty` says the same in the older way, where
     none is an infinite `C`. All solvers reach the same optimum, so that their names are hints:
@@ -265,7 +265,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     Parameters
     ----------
     penalty : 'auto', 'l1', 'l2', 'elasticnet' or None, default="auto"
-        Which penalty the weights have.
+        The penalty (regularization) of the weights.
 
         - 'auto': What `l1_ratio` says: by default L2.
         - 'l1': The sum of absolute values divided by `C`.
@@ -273,7 +273,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         - 'elasticnet': Both, in the proportion of `l1_ratio`.
         - None: None: maximum likelihood, with standard errors.
     C : a number > 0, default=1.0
-        Inverse strength of the penalty; `inf` is none.
+        Inverse of the regularization strength; `inf` is no penalty.
     l1_ratio : a number in [0, 1], default=0.0
         Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
     tol : a number >= 0, default=0.0001
@@ -282,12 +282,12 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     fit_intercept : True or False, default=True
         Whether there are intercepts; they are not penalised.
     class_weight : None or 'balanced', default=None
-        Factors of the row weights.
+        Weights of the classes, which multiply the row weights.
 
         - None: All 1.
         - 'balanced': Inverse to the weight of the class, so that every class counts the same.
     solver : 'auto', 'lbfgs', 'newton-cholesky', 'newton-cg', 'sag', 'saga' or 'liblinear', default="auto"
-        The method; the optimum is the same.
+        The optimization algorithm; the optimum is the same.
 
         - 'auto': `newton-cholesky` for few parameters, else `lbfgs`.
         - 'lbfgs': Quasi-Newton steps: cheap with many columns and classes.
@@ -298,7 +298,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         - 'liblinear': Accepted: the same as `auto`. The intercept is free, where the original
         penalises it, and more than two classes are fitted jointly.
     max_iter : a whole number >= 0, default=100
-        Most steps to make.
+        Maximum number of iterations.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -313,6 +313,8 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         Steps made.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -358,7 +360,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
 
 
 class BestSubsetRegression(Weighted, Regressor):
-    """Least squares on the best of all sets of columns.
+    """Best subset selection: least squares on the best of all sets of columns.
 
     Weights count rows: 2 is the same as the row twice, also in the criteria.
 
@@ -367,7 +369,7 @@ class BestSubsetRegression(Weighted, Regressor):
     n_features : a whole number >= 0 or None, default=None
         Number of columns to choose; none leaves the number to the criterion.
     criterion : 'aic', 'bic', 'cp', 'adjusted-r2' or 'cv', default="bic"
-        What decides the number of columns.
+        The selection criterion: AIC, BIC, adjusted R² and others.
 
         - 'aic': The smallest AIC: good predictions, often a column too many.
         - 'bic': The smallest BIC: the right columns, given enough rows.
@@ -465,20 +467,20 @@ class BestSubsetRegression(Weighted, Regressor):
 
 
 class StepwiseRegression(Weighted, Regressor):
-    """Least squares on columns chosen one at a time.
+    """Stepwise regression: least squares on columns selected one at a time, forward or backward.
 
     Weights count rows: 2 is the same as the row twice, also in the criteria.
 
     Parameters
     ----------
     direction : 'forward', 'backward' or 'both', default="forward"
-        Which way the steps go.
+        Direction of the selection: forward, backward or both.
 
         - 'forward': Columns are added.
         - 'backward': Columns are dropped.
         - 'both': Columns are added, and dropped again where that is better.
     criterion : 'aic', 'bic', 'cp', 'f', 'size' or 'cv', default="aic"
-        When the steps end.
+        The stopping criterion: AIC, BIC and others.
 
         - 'aic': When AIC stops falling.
         - 'bic': When BIC stops falling.
@@ -587,7 +589,7 @@ class StepwiseRegression(Weighted, Regressor):
 
 
 class IndicatorRegression(Weighted, DecisionScores, Classifier):
-    """Least squares on indicators of the classes.
+    """Linear regression of an indicator matrix: least squares on indicators of the classes.
 
     Parameters
     ----------
@@ -637,7 +639,7 @@ class IndicatorRegression(Weighted, DecisionScores, Classifier):
 
 
 class Lasso(Weighted, Regressor):
-    """Least squares with an L1 penalty on the coefficients.
+    """Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 
     scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
     faster.
@@ -645,15 +647,15 @@ class Lasso(Weighted, Regressor):
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
-        Strength of the penalty; 0 is plain least squares.
+        Regularization strength (weight of the penalty); 0 is plain least squares.
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the coefficients.
+        Maximum number of iterations (passes over the coefficients).
     tol : a number >= 0, default=0.0001
-        Largest duality gap, as a share of the variance of the target.
+        Convergence tolerance of the duality gap, as a share of the target's variance.
     positive : True or False, default=False
-        Keep all coefficients at or above zero.
+        Constrain all coefficients to be non-negative.
     selection : 'cyclic' or 'random', default="cyclic"
         The order of the coefficients in a pass.
 
@@ -677,6 +679,8 @@ class Lasso(Weighted, Regressor):
         `alpha` 0, what each coefficient alone could still gain, added up.
     n_iter_
         Passes over the coefficients for each output.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -720,7 +724,7 @@ class Lasso(Weighted, Regressor):
 
 
 class ElasticNet(Weighted, Regressor):
-    """Least squares with an L1 and an L2 penalty on the coefficients.
+    """Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
 
     scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
     faster.
@@ -728,17 +732,17 @@ class ElasticNet(Weighted, Regressor):
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
-        Strength of the penalty; 0 is plain least squares.
+        Regularization strength (weight of the penalty); 0 is plain least squares.
     l1_ratio : a number in [0, 1], default=0.5
         Share of the L1 penalty: 1 is the lasso, 0 is ridge regression.
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the coefficients.
+        Maximum number of iterations (passes over the coefficients).
     tol : a number >= 0, default=0.0001
-        Largest duality gap, as a share of the variance of the target.
+        Convergence tolerance of the duality gap, as a share of the target's variance.
     positive : True or False, default=False
-        Keep all coefficients at or above zero.
+        Constrain all coefficients to be non-negative.
     selection : 'cyclic' or 'random', default="cyclic"
         The order of the coefficients in a pass.
 
@@ -762,6 +766,8 @@ class ElasticNet(Weighted, Regressor):
         `alpha` 0, what each coefficient alone could still gain, added up.
     n_iter_
         Passes over the coefficients for each output.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -807,7 +813,7 @@ class ElasticNet(Weighted, Regressor):
 
 
 class GeneralizedLinearModel(Weighted, Regressor):
-    """Fits the mean of a target of any usual distribution, and tells how sure it is.
+    """Generalized linear model (GLM): any usual distribution and link function, with inference.
 
     Predictions are means: for `binomial`, whose target is 0 and 1 or shares between them, they are
     probabilities.
@@ -824,7 +830,7 @@ class GeneralizedLinearModel(Weighted, Regressor):
         - 'inverse-gaussian': Positive numbers, of variance proportional to the cube of the mean.
         - 'tweedie': Variance proportional to a `power` of the mean.
     link : 'auto', 'identity', 'log', 'logit', 'probit', 'inverse' or 'inverse-squared', default="auto"
-        What the linear predictor is of the mean.
+        The link function: what the linear predictor is of the mean.
 
         - 'auto': The canonical link of the family; `log` for `tweedie`.
         - 'identity': The mean itself.
@@ -836,13 +842,13 @@ class GeneralizedLinearModel(Weighted, Regressor):
     power : a number, default=1.5
         Power of the mean that the variance is proportional to, for `family='tweedie'`.
     alpha : a number >= 0, default=0.0
-        Strength of the penalty; 0 is maximum likelihood.
+        Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     fit_intercept : True or False, default=True
         Fit an intercept; it is not penalised.
     max_iter : a whole number >= 1, default=100
-        Most steps to make.
+        Maximum number of iterations.
     tol : a number >= 0, default=1e-8
-        Stop when a step changes the deviance by no more than this share of it.
+        Convergence tolerance: stop when the deviance changes by no more than this share.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -857,6 +863,8 @@ class GeneralizedLinearModel(Weighted, Regressor):
         Steps made.
     deviance_
         Twice the log-likelihood that the fit lacks to a perfect one, times the dispersion.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -900,25 +908,25 @@ class GeneralizedLinearModel(Weighted, Regressor):
 
 
 class PoissonRegressor(Weighted, Regressor):
-    """Fits counts by the exponential of a linear function.
+    """Poisson regression: a generalized linear model of counts with a log link function.
 
     Both solvers are the same Newton steps here. With `alpha=0` the report has tests.
 
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
-        Strength of the penalty; 0 is maximum likelihood.
+        Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     fit_intercept : True or False, default=True
         Fit an intercept; it is not penalised.
     solver : 'lbfgs' or 'newton-cholesky', default="lbfgs"
-        The method; the optimum is the same.
+        The optimization algorithm; the optimum is the same.
 
         - 'lbfgs': Accepted: the same as `newton-cholesky`.
         - 'newton-cholesky': Iteratively reweighted least squares by Cholesky.
     max_iter : a whole number >= 1, default=100
-        Most steps to make.
+        Maximum number of iterations.
     tol : a number > 0, default=0.0001
-        Stop when no derivative of the mean objective is larger.
+        Convergence tolerance: stop when no entry of the gradient is larger.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -933,6 +941,8 @@ class PoissonRegressor(Weighted, Regressor):
         Steps made.
     deviance_
         Twice the log-likelihood that the fit lacks to a perfect one, times the dispersion.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -972,25 +982,25 @@ class PoissonRegressor(Weighted, Regressor):
 
 
 class GammaRegressor(Weighted, Regressor):
-    """Fits positive numbers by the exponential of a linear function.
+    """Gamma regression: a generalized linear model of positive numbers with a log link function.
 
     Both solvers are the same Newton steps here. With `alpha=0` the report has tests.
 
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
-        Strength of the penalty; 0 is maximum likelihood.
+        Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     fit_intercept : True or False, default=True
         Fit an intercept; it is not penalised.
     solver : 'lbfgs' or 'newton-cholesky', default="lbfgs"
-        The method; the optimum is the same.
+        The optimization algorithm; the optimum is the same.
 
         - 'lbfgs': Accepted: the same as `newton-cholesky`.
         - 'newton-cholesky': Iteratively reweighted least squares by Cholesky.
     max_iter : a whole number >= 1, default=100
-        Most steps to make.
+        Maximum number of iterations.
     tol : a number > 0, default=0.0001
-        Stop when no derivative of the mean objective is larger.
+        Convergence tolerance: stop when no entry of the gradient is larger.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -1005,6 +1015,8 @@ class GammaRegressor(Weighted, Regressor):
         Steps made.
     deviance_
         Twice the log-likelihood that the fit lacks to a perfect one, times the dispersion.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1044,7 +1056,7 @@ class GammaRegressor(Weighted, Regressor):
 
 
 class TweedieRegressor(Weighted, Regressor):
-    """Fits a target whose variance is a power of its mean.
+    """Tweedie regression: a generalized linear model whose variance is a power of the mean.
 
     Powers 0, 1, 2 and 3 are the Gaussian, Poisson, gamma and inverse Gaussian families; between 1
     and 2 are positive amounts with many zeros. Both solvers are the same Newton steps here. With
@@ -1055,24 +1067,24 @@ class TweedieRegressor(Weighted, Regressor):
     power : a number, default=0.0
         Power of the mean that the variance is proportional to: at most 0, or at least 1.
     alpha : a number >= 0, default=1.0
-        Strength of the penalty; 0 is maximum likelihood.
+        Regularization strength (weight of the L2 penalty); 0 is maximum likelihood.
     fit_intercept : True or False, default=True
         Fit an intercept; it is not penalised.
     link : 'auto', 'identity' or 'log', default="auto"
-        What the linear predictor is of the mean.
+        The link function: what the linear predictor is of the mean.
 
         - 'auto': `identity` for a power of at most 0, else `log`.
         - 'identity': The mean itself.
         - 'log': Its logarithm.
     solver : 'lbfgs' or 'newton-cholesky', default="lbfgs"
-        The method; the optimum is the same.
+        The optimization algorithm; the optimum is the same.
 
         - 'lbfgs': Accepted: the same as `newton-cholesky`.
         - 'newton-cholesky': Iteratively reweighted least squares by Cholesky.
     max_iter : a whole number >= 1, default=100
-        Most steps to make.
+        Maximum number of iterations.
     tol : a number > 0, default=0.0001
-        Stop when no derivative of the mean objective is larger.
+        Convergence tolerance: stop when no entry of the gradient is larger.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -1087,6 +1099,8 @@ class TweedieRegressor(Weighted, Regressor):
         Steps made.
     deviance_
         Twice the log-likelihood that the fit lacks to a perfect one, times the dispersion.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1130,7 +1144,7 @@ class TweedieRegressor(Weighted, Regressor):
 
 
 class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classifier):
-    """Linear classes by steps along single rows; goes on training with more rows.
+    """Linear classifier trained by stochastic gradient descent (SGD), also on more rows later.
 
     Scale the columns first. `batch_size`, `momentum` and the loss `multinomial` are additions to
     scikit-learn's parameters; `warm_start` is not needed, because training goes on with updates.
@@ -1138,7 +1152,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
     Parameters
     ----------
     loss : 'hinge', 'log_loss', 'modified_huber', 'squared_hinge', 'perceptron', 'squared_error', 'huber', 'epsilon_insensitive', 'squared_epsilon_insensitive' or 'multinomial', default="hinge"
-        What is minimised.
+        The loss function.
 
         - 'hinge': max(0, 1 - y p): a linear support vector machine.
         - 'log_loss': ln(1 + exp(-y p)): logistic regression, with probabilities.
@@ -1153,7 +1167,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         - 'multinomial': Minus the logarithm of the softmax of all classes at once; with
         probabilities.
     penalty : 'l2', 'l1', 'elasticnet' or None, default="l2"
-        Which penalty the weights have.
+        The penalty (regularization) of the weights.
 
         - 'l2': `alpha` times half the sum of squares.
         - 'l1': `alpha` times the sum of absolute values; weights that it carries across zero stay
@@ -1161,21 +1175,21 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         - 'elasticnet': `l1_ratio` of the second, the rest of the first.
         - None: None.
     alpha : a number >= 0, default=0.0001
-        Strength of the penalty; the rate `optimal` divides by it.
+        Regularization strength; the learning rate `optimal` divides by it.
     l1_ratio : a number in [0, 1], default=0.15
         Share of the absolute values in the penalty `elasticnet`.
     fit_intercept : True or False, default=True
         Whether there are intercepts; they are not penalised.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the rows.
+        Maximum number of epochs (passes over the rows).
     tol : a number >= 0 or None, default=0.001
         Stop when passes lower the mean loss by less than this; none makes all passes.
     shuffle : True or False, default=True
-        Whether each pass has a new random order; else rows are taken as listed.
+        Whether rows are shuffled before each epoch; else they are taken as listed.
     epsilon : a number >= 0, default=0.1
         Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
     learning_rate : 'constant', 'optimal', 'invscaling', 'adaptive', 'pa1' or 'pa2', default="optimal"
-        How long steps are.
+        The learning rate schedule: how long steps are.
 
         - 'constant': `eta0`.
         - 'optimal': 1 / (`alpha` (t + t0)), with t0 such that the first steps have the size of
@@ -1185,17 +1199,17 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         - 'pa1': Passive-aggressive: as long as the hinge needs, at most `eta0`.
         - 'pa2': Passive-aggressive: hinge / (|x|² + 1 / (2 `eta0`)).
     eta0 : a number >= 0, default=0.01
-        Length of the first step, for all rates but `optimal`.
+        Initial learning rate, for all schedules but `optimal`.
     power_t : a number >= 0, default=0.5
-        Exponent of the rate `invscaling`.
+        Exponent of the learning rate `invscaling`.
     early_stopping : True or False, default=False
         Whether the score of held-out rows decides when to stop.
     validation_fraction : a number in (0, 1), default=0.1
-        The share of rows that are held out.
+        The share of rows held out as a validation set for early stopping.
     n_iter_no_change : a whole number >= 1, default=5
-        Passes without a gain before stopping.
+        Epochs without improvement before stopping.
     class_weight : None or 'balanced', default=None
-        Factors of the row weights.
+        Weights of the classes, which multiply the row weights.
 
         - None: All 1.
         - 'balanced': Inverse to the weight of the class, so that every class counts the same.
@@ -1205,9 +1219,9 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         - True or False: Over all steps, or not at all.
         - a whole number >= 1: From this step on.
     batch_size : a whole number >= 1, default=1
-        Rows of a step; their slopes are averaged.
+        Mini-batch size: rows of a step, whose gradients are averaged.
     momentum : a number in [0, 1), default=0.0
-        The share of the last step that is repeated.
+        Momentum: the share of the last step that is repeated.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1227,6 +1241,8 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         Steps made plus one.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1300,7 +1316,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
 
 
 class SGDRegressor(Weighted, Online, Regressor):
-    """A line through numbers by steps along single rows; goes on training with more rows.
+    """Linear regression trained by stochastic gradient descent (SGD), also on more rows later.
 
     Scale the columns first. `batch_size`, `momentum` and `factor2` are additions to scikit-learn's
     parameters; `warm_start` is not needed, because training goes on with updates.
@@ -1308,14 +1324,14 @@ class SGDRegressor(Weighted, Online, Regressor):
     Parameters
     ----------
     loss : 'squared_error', 'huber', 'epsilon_insensitive' or 'squared_epsilon_insensitive', default="squared_error"
-        What is minimised.
+        The loss function.
 
         - 'squared_error': ½ (p - y)².
         - 'huber': ½ (p - y)² up to a distance of `epsilon`, then a line.
         - 'epsilon_insensitive': The distance |p - y| beyond `epsilon`.
         - 'squared_epsilon_insensitive': The square of the distance beyond `epsilon`.
     penalty : 'l2', 'l1', 'elasticnet' or None, default="l2"
-        Which penalty the weights have.
+        The penalty (regularization) of the weights.
 
         - 'l2': `alpha` times half the sum of squares.
         - 'l1': `alpha` times the sum of absolute values; weights that it carries across zero stay
@@ -1323,21 +1339,21 @@ class SGDRegressor(Weighted, Online, Regressor):
         - 'elasticnet': `l1_ratio` of the second, the rest of the first.
         - None: None.
     alpha : a number >= 0, default=0.0001
-        Strength of the penalty; the rate `optimal` divides by it.
+        Regularization strength; the learning rate `optimal` divides by it.
     l1_ratio : a number in [0, 1], default=0.15
         Share of the absolute values in the penalty `elasticnet`.
     fit_intercept : True or False, default=True
         Whether there is an intercept; it is not penalised.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the rows.
+        Maximum number of epochs (passes over the rows).
     tol : a number >= 0 or None, default=0.001
         Stop when passes lower the mean loss by less than this; none makes all passes.
     shuffle : True or False, default=True
-        Whether each pass has a new random order; else rows are taken as listed.
+        Whether rows are shuffled before each epoch; else they are taken as listed.
     epsilon : a number >= 0, default=0.1
         Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
     learning_rate : 'constant', 'optimal', 'invscaling', 'adaptive', 'pa1' or 'pa2', default="invscaling"
-        How long steps are.
+        The learning rate schedule: how long steps are.
 
         - 'constant': `eta0`.
         - 'optimal': 1 / (`alpha` (t + t0)), with t0 such that the first steps have the size of
@@ -1347,24 +1363,24 @@ class SGDRegressor(Weighted, Online, Regressor):
         - 'pa1': Passive-aggressive: as long as the hinge needs, at most `eta0`.
         - 'pa2': Passive-aggressive: hinge / (|x|² + 1 / (2 `eta0`)).
     eta0 : a number >= 0, default=0.01
-        Length of the first step, for all rates but `optimal`.
+        Initial learning rate, for all schedules but `optimal`.
     power_t : a number >= 0, default=0.25
-        Exponent of the rate `invscaling`.
+        Exponent of the learning rate `invscaling`.
     early_stopping : True or False, default=False
         Whether R² of held-out rows decides when to stop.
     validation_fraction : a number in (0, 1), default=0.1
-        The share of rows that are held out.
+        The share of rows held out as a validation set for early stopping.
     n_iter_no_change : a whole number >= 1, default=5
-        Passes without a gain before stopping.
+        Epochs without improvement before stopping.
     average : True or False or a whole number >= 1, default=False
         Whether the weights are averaged over steps, or the step from which they are.
 
         - True or False: Over all steps, or not at all.
         - a whole number >= 1: From this step on.
     batch_size : a whole number >= 1, default=1
-        Rows of a step; their slopes are averaged.
+        Mini-batch size: rows of a step, whose gradients are averaged.
     momentum : a number in [0, 1), default=0.0
-        The share of the last step that is repeated.
+        Momentum: the share of the last step that is repeated.
     factor2 : True or False, default=False
         Whether the squared error has no factor ½, so that its steps are twice as long.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
@@ -1381,6 +1397,8 @@ class SGDRegressor(Weighted, Online, Regressor):
         Passes made.
     t_
         Steps made plus one.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1452,7 +1470,7 @@ class SGDRegressor(Weighted, Online, Regressor):
 
 
 class Perceptron(Weighted, Online, DecisionScores, Classifier):
-    """Lines that move at each mistake until there are none.
+    """Perceptron: a linear classifier that is updated at each misclassified row.
 
     The rule of the textbooks takes rows as listed and goes on until a pass has no mistake:
     `textbook`, or `shuffle=False, tol=None` in Python. `mode`, `zero_is`, `learning_rate` and
@@ -1463,7 +1481,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     Parameters
     ----------
     penalty : 'l2', 'l1', 'elasticnet' or None, default=None
-        Which penalty the weights have.
+        The penalty (regularization) of the weights.
 
         - 'l2': `alpha` times half the sum of squares.
         - 'l1': `alpha` times the sum of absolute values; weights that it carries across zero stay
@@ -1471,27 +1489,27 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         - 'elasticnet': `l1_ratio` of the second, the rest of the first.
         - None: None.
     alpha : a number >= 0, default=0.0001
-        Strength of the penalty.
+        Regularization strength (weight of the penalty).
     l1_ratio : a number in [0, 1], default=0.15
         Share of the absolute values in the penalty `elasticnet`.
     fit_intercept : True or False, default=True
         Whether there are intercepts.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the rows.
+        Maximum number of epochs (passes over the rows).
     tol : a number >= 0 or None, default=0.001
         Stop when passes lower the mean criterion by less than this; none goes on to a clean pass.
     shuffle : True or False, default=True
-        Whether each pass has a new random order; else rows are taken as listed.
+        Whether rows are shuffled before each epoch; else they are taken as listed.
     eta0 : a number > 0, default=1.0
-        Length of steps.
+        Learning rate: the length of steps.
     early_stopping : True or False, default=False
         Whether the score of held-out rows decides when to stop.
     validation_fraction : a number in (0, 1), default=0.1
-        The share of rows that are held out.
+        The share of rows held out as a validation set for early stopping.
     n_iter_no_change : a whole number >= 1, default=5
-        Passes without a gain before stopping.
+        Epochs without improvement before stopping.
     class_weight : None or 'balanced', default=None
-        Factors of the row weights.
+        Weights of the classes, which multiply the row weights.
 
         - None: All 1.
         - 'balanced': Inverse to the weight of the class, so that every class counts the same.
@@ -1508,12 +1526,12 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         - 'positive': The second class.
         - 'negative': The first class.
     learning_rate : 'constant' or 'invscaling', default="constant"
-        Whether steps get shorter.
+        The learning rate schedule: whether steps get shorter.
 
         - 'constant': `eta0`.
         - 'invscaling': `eta0` / t^`power_t` after t - 1 rows, or passes of the mode `batch`.
     power_t : a number >= 0, default=0.5
-        Exponent of the rate `invscaling`.
+        Exponent of the learning rate `invscaling`.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1537,6 +1555,8 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         Whether the last pass of every class had no mistake.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1604,7 +1624,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
 
 
 class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
-    """A line that fits margins of two classes by least squares.
+    """Minimum squared error (Widrow-Hoff, LMS) classifier of two classes.
 
     Parameters
     ----------
@@ -1621,14 +1641,14 @@ class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
         - 'sample': Each row, as listed.
         - 'batch': The sum over all rows.
     learning_rate : 'invscaling' or 'constant', default="invscaling"
-        How long steps of `widrow-hoff` are.
+        The learning rate schedule of `widrow-hoff`.
 
         - 'invscaling': `eta0` / k.
         - 'constant': `eta0`.
     eta0 : a number > 0, default=1.0
-        Length of the first step of `widrow-hoff`.
+        Initial learning rate of `widrow-hoff`.
     max_iter : a whole number >= 1, default=1000
-        Most passes of `widrow-hoff` over the rows.
+        Maximum number of epochs (passes of `widrow-hoff` over the rows).
     tol : a number >= 0, default=0.0001
         Stop `widrow-hoff` when no entry of the mean gradient is larger.
 
@@ -1646,6 +1666,8 @@ class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
         Passes made; 1 for the pseudo-inverse.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1687,16 +1709,16 @@ class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
 
 
 class HoKashyapClassifier(Weighted, DecisionScores, Classifier):
-    """A separating line of two classes, or the proof that there is none.
+    """Ho-Kashyap procedure: a separating hyperplane, or the proof that there is none.
 
     Parameters
     ----------
     eta : a number in (0, 1), default=0.5
-        Length of the steps of the margins.
+        Learning rate of the margins.
     tol : a number >= 0, default=1e-6
         Errors up to this count as zero.
     max_iter : a whole number >= 1, default=1000
-        Most steps.
+        Maximum number of iterations.
     margins : a list, each a number > 0 or None, default=None
         The first margin of each row, or one for all; none is 1.
     stop_when_separated : True or False, default=True
@@ -1720,6 +1742,8 @@ class HoKashyapClassifier(Weighted, DecisionScores, Classifier):
         `separated`, `solved`, `not separable` or `limit`.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1771,7 +1795,7 @@ class RidgeCV(Weighted, Regressor):
     fit_intercept : True or False, default=True
         Fit an intercept.
     cv : a whole number >= 2 or None, default=None
-        Number of folds; none leaves out one row at a time.
+        Number of cross-validation folds; none is leave-one-out.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -1832,13 +1856,13 @@ class LassoCV(Weighted, Regressor):
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the coefficients for each penalty.
+        Maximum number of iterations (passes over the coefficients) for each penalty.
     tol : a number >= 0, default=0.0001
-        Largest duality gap, as a share of the variance of the target.
+        Convergence tolerance of the duality gap, as a share of the target's variance.
     cv : a whole number >= 2 or None, default=None
-        Number of folds; none is five.
+        Number of cross-validation folds; none is five.
     positive : True or False, default=False
-        Keep all coefficients at or above zero.
+        Constrain all coefficients to be non-negative.
     selection : 'cyclic' or 'random', default="cyclic"
         The order of the coefficients in a pass.
 
@@ -1867,6 +1891,8 @@ class LassoCV(Weighted, Regressor):
         Duality gap of the final fit.
     n_iter_
         Passes over the coefficients in the final fit.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1937,13 +1963,13 @@ class ElasticNetCV(Weighted, Regressor):
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1, default=1000
-        Most passes over the coefficients for each penalty.
+        Maximum number of iterations (passes over the coefficients) for each penalty.
     tol : a number >= 0, default=0.0001
-        Largest duality gap, as a share of the variance of the target.
+        Convergence tolerance of the duality gap, as a share of the target's variance.
     cv : a whole number >= 2 or None, default=None
-        Number of folds; none is five.
+        Number of cross-validation folds; none is five.
     positive : True or False, default=False
-        Keep all coefficients at or above zero.
+        Constrain all coefficients to be non-negative.
     selection : 'cyclic' or 'random', default="cyclic"
         The order of the coefficients in a pass.
 
@@ -1974,6 +2000,8 @@ class ElasticNetCV(Weighted, Regressor):
         Duality gap of the final fit.
     n_iter_
         Passes over the coefficients in the final fit.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_

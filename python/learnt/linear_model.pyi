@@ -62,6 +62,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     intercept_: Any
     n_iter_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -163,6 +164,7 @@ class Lasso(Weighted, Regressor):
     intercept_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -184,6 +186,7 @@ class ElasticNet(Weighted, Regressor):
     intercept_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -206,6 +209,7 @@ class GeneralizedLinearModel(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -227,6 +231,7 @@ class PoissonRegressor(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -246,6 +251,7 @@ class GammaRegressor(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -265,6 +271,7 @@ class TweedieRegressor(Weighted, Regressor):
     intercept_: Any
     n_iter_: Any
     deviance_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -287,6 +294,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
     n_iter_: Any
     t_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -322,6 +330,7 @@ class SGDRegressor(Weighted, Online, Regressor):
     intercept_: Any
     n_iter_: Any
     t_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -359,6 +368,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     updates_: Any
     separated_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -393,6 +403,7 @@ class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
     squared_error_: Any
     n_iter_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -417,6 +428,7 @@ class HoKashyapClassifier(Weighted, DecisionScores, Classifier):
     n_iter_: Any
     outcome_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -455,6 +467,7 @@ class LassoCV(Weighted, Regressor):
     mse_path_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -482,6 +495,7 @@ class ElasticNetCV(Weighted, Regressor):
     mse_path_: Any
     dual_gap_: Any
     n_iter_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(

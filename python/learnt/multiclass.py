@@ -2,6 +2,7 @@
 """The learners of `learnt.multiclass`."""
 
 from ._base import Classifier, DecisionScores, Probabilities
+from ._compose import Composed
 from ._sklearn import Weighted
 
 __all__ = [
@@ -10,7 +11,7 @@ __all__ = [
 ]
 
 
-class OneVsOneClassifier(Weighted, DecisionScores, Classifier):
+class OneVsOneClassifier(Weighted, Composed, DecisionScores, Classifier):
     """One-vs-one multiclass classification: a two-class classifier for each pair of classes, which
     vote.
 
@@ -30,6 +31,8 @@ class OneVsOneClassifier(Weighted, DecisionScores, Classifier):
         Number of classes.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -55,7 +58,7 @@ class OneVsOneClassifier(Weighted, DecisionScores, Classifier):
         return self._fit(X, y, sample_weight)
 
 
-class OneVsRestClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+class OneVsRestClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
     """One-vs-rest (one-vs-all) multiclass classification: one two-class classifier for each class.
 
     There is one label a row.
@@ -74,6 +77,8 @@ class OneVsRestClassifier(Weighted, Probabilities, DecisionScores, Classifier):
         Number of classes.
     classes_
         The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_

@@ -2,19 +2,22 @@
 from typing import Any
 
 from ._base import Classifier, DecisionScores, Probabilities
+from ._compose import Composed
 from ._sklearn import Weighted
 
-class OneVsOneClassifier(Weighted, DecisionScores, Classifier):
+class OneVsOneClassifier(Weighted, Composed, DecisionScores, Classifier):
     n_classes_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(self, estimator: Any | None = None, *, n_jobs: int | None = None) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OneVsOneClassifier: ...
 
-class OneVsRestClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+class OneVsRestClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
     n_classes_: Any
     classes_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(self, estimator: Any | None = None, *, n_jobs: int | None = None) -> None: ...

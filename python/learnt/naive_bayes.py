@@ -10,14 +10,14 @@ __all__ = [
 
 
 class GaussianNB(Weighted, Online, Probabilities, Classifier):
-    """Columns that are normal and independent within each class.
+    """Gaussian naive Bayes: columns that are normal and independent within each class.
 
     The smoothing uses weighted variances, so that a weight of two is a repeated row.
 
     Parameters
     ----------
     priors : a list, each a number in [0, 1] or None, default=None
-        Probabilities of the classes, in order; else their shares among the rows.
+        Prior probabilities of the classes, in order; else their shares among the rows.
     var_smoothing : a number >= 0, default=1e-9
         The share of the largest variance of a column that is added to all variances.
     n_jobs : int or None, default=None

@@ -11,7 +11,7 @@ __all__ = [
 
 
 class KNeighborsClassifier(Weighted, Probabilities, Classifier):
-    """Classifies by a vote of the nearest training rows.
+    """k-nearest neighbours (kNN) classification: a vote of the nearest training rows.
 
     A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
     counts as w of the neighbours.
@@ -19,16 +19,16 @@ class KNeighborsClassifier(Weighted, Probabilities, Classifier):
     Parameters
     ----------
     n_neighbors : a whole number >= 1, default=5
-        Number of rows that vote.
+        Number of neighbours (k) that vote.
     weights : 'uniform', 'distance' or 'distance_squared', default="uniform"
-        How much each of them counts.
+        Weights of the neighbours.
 
         - 'uniform': All the same.
         - 'distance': One over the distance; where neighbours are at distance 0, those alone.
         - 'distance_squared': One over the squared distance; where neighbours are at distance 0,
         those alone.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
-        How they are found; all ways give the same rows.
+        The search algorithm: tree or brute force; all give the same neighbours.
 
         - 'auto': A k-d tree for many rows of few columns, else brute force.
         - 'brute': Every query against every row.
@@ -39,7 +39,7 @@ class KNeighborsClassifier(Weighted, Probabilities, Classifier):
     p : a number > 0, default=2.0
         The power of the metric `minkowski`: 1 is `manhattan`, 2 `euclidean`.
     metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="minkowski"
-        The distance between rows.
+        The distance metric between rows.
 
         - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
         - 'euclidean': The root of the sum of squared differences.
@@ -102,7 +102,7 @@ class KNeighborsClassifier(Weighted, Probabilities, Classifier):
 
 
 class KNeighborsRegressor(Weighted, Regressor):
-    """Predicts the mean target of the nearest training rows.
+    """k-nearest neighbours (kNN) regression: the mean target of the nearest training rows.
 
     A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
     counts as w of the neighbours.
@@ -110,16 +110,16 @@ class KNeighborsRegressor(Weighted, Regressor):
     Parameters
     ----------
     n_neighbors : a whole number >= 1, default=5
-        Number of rows whose target is averaged.
+        Number of neighbours (k) whose target is averaged.
     weights : 'uniform', 'distance' or 'distance_squared', default="uniform"
-        How much each of them counts.
+        Weights of the neighbours.
 
         - 'uniform': All the same.
         - 'distance': One over the distance; where neighbours are at distance 0, those alone.
         - 'distance_squared': One over the squared distance; where neighbours are at distance 0,
         those alone.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
-        How they are found; all ways give the same rows.
+        The search algorithm: tree or brute force; all give the same neighbours.
 
         - 'auto': A k-d tree for many rows of few columns, else brute force.
         - 'brute': Every query against every row.
@@ -130,7 +130,7 @@ class KNeighborsRegressor(Weighted, Regressor):
     p : a number > 0, default=2.0
         The power of the metric `minkowski`: 1 is `manhattan`, 2 `euclidean`.
     metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="minkowski"
-        The distance between rows.
+        The distance metric between rows.
 
         - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
         - 'euclidean': The root of the sum of squared differences.

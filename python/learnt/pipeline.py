@@ -2,6 +2,7 @@
 """The learners of `learnt.pipeline`."""
 
 from ._base import Composite
+from ._compose import Steps
 from ._sklearn import Weighted
 
 __all__ = [
@@ -9,8 +10,8 @@ __all__ = [
 ]
 
 
-class Pipeline(Weighted, Composite):
-    """Fits transformers one after the other, then a learner on what they give.
+class Pipeline(Weighted, Steps, Composite):
+    """Chains transformers and a final learner into one model.
 
     Parameters
     ----------
@@ -25,6 +26,8 @@ class Pipeline(Weighted, Composite):
 
     Attributes
     ----------
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_

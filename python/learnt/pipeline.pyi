@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from ._base import Composite
+from ._compose import Steps
 from ._sklearn import Weighted
 
-class Pipeline(Weighted, Composite):
+class Pipeline(Weighted, Steps, Composite):
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(

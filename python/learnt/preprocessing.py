@@ -18,7 +18,7 @@ __all__ = [
 
 
 class StandardScaler(Weighted, Invertible, Transformer):
-    """Subtracts each column's mean and divides by its standard deviation.
+    """Standardises columns: subtracts the mean and divides by the standard deviation.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class StandardScaler(Weighted, Invertible, Transformer):
 
 
 class MinMaxScaler(Invertible, Transformer):
-    """Maps each column's range to `feature_range`.
+    """Min-max scaling (normalisation): maps each column's range to `feature_range`.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class MinMaxScaler(Invertible, Transformer):
 
 
 class MaxAbsScaler(Invertible, Transformer):
-    """Divides each column by its largest absolute value.
+    """Scales each column by its maximum absolute value.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ class MaxAbsScaler(Invertible, Transformer):
 
 
 class OneHotEncoder(Invertible, Transformer):
-    """Turns each category into a column of 0 and 1.
+    """One-hot (dummy) encoding: turns each category into a column of 0 and 1.
 
     Always gives a dense table, so there is no `sparse_output`.
 
     Parameters
     ----------
     drop : None, 'first' or 'if_binary', default=None
-        Which category gets no column.
+        Which category of each column is dropped (the reference level).
 
         - None: Every category gets one.
         - 'first': The first of every column.
@@ -202,7 +202,7 @@ class OneHotEncoder(Invertible, Transformer):
 
 
 class OrdinalEncoder(Invertible, Transformer):
-    """Replaces each category by its position among the categories of its column.
+    """Encodes categories as integers: the position among the categories of their column.
 
     Parameters
     ----------
@@ -243,12 +243,12 @@ class OrdinalEncoder(Invertible, Transformer):
 
 
 class PolynomialFeatures(Transformer):
-    """Adds products of columns up to a total degree.
+    """Polynomial and interaction features: products of columns up to a total degree.
 
     Parameters
     ----------
     degree : a whole number >= 0, default=2
-        Largest total degree.
+        Maximum degree of the polynomial.
     min_degree : a whole number >= 0, default=0
         Smallest total degree of the products; columns themselves have degree 1.
     interaction_only : True or False, default=False
@@ -302,7 +302,7 @@ class PolynomialFeatures(Transformer):
 
 
 class RobustScaler(Weighted, Invertible, Transformer):
-    """Subtracts each column's median and divides by its interquartile range.
+    """Scaling robust to outliers: subtracts the median, divides by the interquartile range.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ class RobustScaler(Weighted, Invertible, Transformer):
 
 
 class KBinsDiscretizer(Weighted, Invertible, Transformer):
-    """Sorts the numbers of each column into bins.
+    """Discretizes (bins) the numbers of each column into intervals.
 
     Every row is looked at, so there is no `subsample`; `onehot` and `onehot-dense` give the same
     dense table, so there is no `dtype`. There is no strategy `kmeans`. A constant column has one
@@ -368,13 +368,13 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
     n_bins : a whole number >= 2, default=5
         Number of bins of each column; the strategies `given` and `entropy` find their own.
     encode : 'onehot', 'onehot-dense' or 'ordinal', default="onehot"
-        What a bin becomes.
+        How bins are encoded.
 
         - 'onehot': A column of 0 and 1 for each bin.
         - 'onehot-dense': The same.
         - 'ordinal': The number of the bin.
     strategy : 'uniform', 'quantile', 'given' or 'entropy', default="quantile"
-        Where the cuts are.
+        How the bin edges are found.
 
         - 'uniform': At equal distances.
         - 'quantile': So that bins hold equally many rows.
@@ -445,7 +445,7 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
 
 
 class FormulaTransformer(Transformer):
-    """Columns of a formula such as `wt * cyl + log(hp)`.
+    """Design matrix of an R-style formula such as `wt * cyl + log(hp)`.
 
     Interactions, powers and functions of columns, and categories coded by treatment.
 

@@ -2,8 +2,8 @@
 """The learners and functions of `learnt.tree`."""
 
 from ._base import Classifier, Probabilities, Regressor
-from ._functions import call
 from ._sklearn import Weighted
+from ._functions import call
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -13,7 +13,7 @@ __all__ = [
 
 
 class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
-    """A decision tree for classes.
+    """Decision tree classifier (CART): splits on columns until the classes are pure enough.
 
     Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
     `class_weight` takes no dictionary (use weights).
@@ -21,7 +21,7 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
     Parameters
     ----------
     criterion : 'gini', 'entropy' or 'log_loss', default="gini"
-        What makes a node impure.
+        The impurity measure of a node: Gini or entropy.
 
         - 'gini': 1 - Σ p².
         - 'entropy': -Σ p log2 p, in bits.
@@ -32,21 +32,21 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         - 'best': The best.
         - 'random': One drawn at random between the smallest and largest value of the node.
     max_depth : a whole number >= 1 or None, default=None
-        The deepest a leaf may be; none means no limit.
+        Maximum depth of the tree; none means no limit.
     min_samples_split : a whole number >= 2 or a number in (0, 1], default=2
-        Nodes with fewer rows are not split: a count, or a share of all rows.
+        Minimum number of rows to split a node: a count, or a share of all rows.
 
         - a whole number >= 2: This many.
         - a number in (0, 1]: This share of all rows, rounded up.
     min_samples_leaf : a whole number >= 1 or a number in (0, 1), default=1
-        Fewest rows in a leaf: a count, or a share of all rows.
+        Minimum number of rows in a leaf: a count, or a share of all rows.
 
         - a whole number >= 1: This many.
         - a number in (0, 1): This share of all rows, rounded up.
     min_weight_fraction_leaf : a number in [0, 0.5], default=0.0
-        Least share of all weight in a leaf.
+        Minimum share of all weight in a leaf.
     max_features : None, 'sqrt', 'log2', a whole number >= 1 or a number in (0, 1], default=None
-        How many columns a node looks at, drawn afresh for each.
+        Number of columns (features) drawn at random for each split.
 
         - None: All of them.
         - 'sqrt': The square root of their number.
@@ -54,22 +54,22 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         - a whole number >= 1: This many.
         - a number in (0, 1]: This share of them.
     max_leaf_nodes : a whole number >= 2 or None, default=None
-        Most leaves; the best splits come first then.
+        Maximum number of leaves; the tree then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
-        Least decrease of impurity, times the node's share of all weight.
+        Minimum decrease of impurity by a split, times the node's share of all weight.
     class_weight : 'balanced' or None, default=None
         Weights of classes: none, or `balanced` to make all classes count the same.
 
         - 'balanced': n / (number of classes * n of the class).
     ccp_alpha : a number >= 0, default=0.0
-        Price of a leaf in minimal cost-complexity pruning; 0 prunes nothing.
+        Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
     method : 'exact' or 'histogram', default="exact"
         How splits are searched.
 
         - 'exact': Every cut between distinct values.
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
-        Most bins of a column, for the method `histogram`.
+        Maximum number of bins of a column, for the method `histogram`.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -144,7 +144,7 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
 
 
 class DecisionTreeRegressor(Weighted, Regressor):
-    """A decision tree for numbers.
+    """Decision tree regressor (CART): splits on columns, with a mean in each leaf.
 
     Takes categories, missing values and several targets as they are. scikit-learn's
     `monotonic_cst` is left out.
@@ -152,7 +152,7 @@ class DecisionTreeRegressor(Weighted, Regressor):
     Parameters
     ----------
     criterion : 'squared_error', 'friedman_mse', 'absolute_error' or 'poisson', default="squared_error"
-        The error that splits lower.
+        The error measure that splits reduce.
 
         - 'squared_error': Squared error; leaves predict the mean.
         - 'friedman_mse': Friedman's improvement score: for two children the same splits as
@@ -165,21 +165,21 @@ class DecisionTreeRegressor(Weighted, Regressor):
         - 'best': The best.
         - 'random': One drawn at random between the smallest and largest value of the node.
     max_depth : a whole number >= 1 or None, default=None
-        The deepest a leaf may be; none means no limit.
+        Maximum depth of the tree; none means no limit.
     min_samples_split : a whole number >= 2 or a number in (0, 1], default=2
-        Nodes with fewer rows are not split: a count, or a share of all rows.
+        Minimum number of rows to split a node: a count, or a share of all rows.
 
         - a whole number >= 2: This many.
         - a number in (0, 1]: This share of all rows, rounded up.
     min_samples_leaf : a whole number >= 1 or a number in (0, 1), default=1
-        Fewest rows in a leaf: a count, or a share of all rows.
+        Minimum number of rows in a leaf: a count, or a share of all rows.
 
         - a whole number >= 1: This many.
         - a number in (0, 1): This share of all rows, rounded up.
     min_weight_fraction_leaf : a number in [0, 0.5], default=0.0
-        Least share of all weight in a leaf.
+        Minimum share of all weight in a leaf.
     max_features : None, 'sqrt', 'log2', a whole number >= 1 or a number in (0, 1], default=None
-        How many columns a node looks at, drawn afresh for each.
+        Number of columns (features) drawn at random for each split.
 
         - None: All of them.
         - 'sqrt': The square root of their number.
@@ -187,18 +187,18 @@ class DecisionTreeRegressor(Weighted, Regressor):
         - a whole number >= 1: This many.
         - a number in (0, 1]: This share of them.
     max_leaf_nodes : a whole number >= 2 or None, default=None
-        Most leaves; the best splits come first then.
+        Maximum number of leaves; the tree then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
-        Least decrease of impurity, times the node's share of all weight.
+        Minimum decrease of impurity by a split, times the node's share of all weight.
     ccp_alpha : a number >= 0, default=0.0
-        Price of a leaf in minimal cost-complexity pruning; 0 prunes nothing.
+        Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
     method : 'exact' or 'histogram', default="exact"
         How splits are searched.
 
         - 'exact': Every cut between distinct values.
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
-        Most bins of a column, for the method `histogram`.
+        Maximum number of bins of a column, for the method `histogram`.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.

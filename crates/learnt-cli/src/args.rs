@@ -82,12 +82,16 @@ pub(crate) fn command() -> Command {
             ),
             folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
-                .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners")),
+                .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
+                .arg(plot_flag()),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt"))
                 .arg(out_flag("Save the model to this file"))
                 .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there")),
-            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")),
+            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
+            picture(data("plot", "Draw a picture of a model: ROC, residuals, tree, coefficients", "learnt plot\n  learnt plot roc my.learnt test.csv -o roc.svg\n  learnt plot tree my.learnt")),
+            model(data("report", "Write one page about a model and how it does on rows", "learnt report my.learnt test.csv -o report.html").mut_arg("data", |arg| arg.required(false).value_name("TEST")))
+                .arg(out_flag("The page [default: report.html]")),
             model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))
                 .arg(flag("schema", "Only the columns"))
                 .arg(flag("privacy", "Which raw values of the training data the file holds")),
@@ -208,7 +212,7 @@ fn path() -> Command {
     preparation(data(
         "path",
         "Follow the coefficients of a penalised regression as the penalty falls",
-        "learnt path lasso cpu --figure path.svg\n  learnt path elastic-net my.csv -t price --l1-ratio 0.9 -o path.csv",
+        "learnt path lasso cpu --plot path.svg\n  learnt path elastic-net my.csv -t price --l1-ratio 0.9 -o path.csv",
     ))
     .mut_arg("data", |arg| arg.index(2))
     .arg(
@@ -226,7 +230,7 @@ fn path() -> Command {
     .arg(flag("positive", "Keep the coefficients at or above zero"))
     .arg(flag("strict", "Exit with 5 if a penalty did not converge"))
     .arg(out_flag("Write the path as a table to this file; the ending chooses the format"))
-    .arg(number("figure", "FILE.svg", "Draw the path"))
+    .arg(plot_flag())
 }
 
 /// MODEL, then QUESTION, then DATA, the last two by choice.
@@ -246,6 +250,27 @@ fn question(command: Command) -> Command {
                 .action(ArgAction::Append)
                 .help("An argument of the question; may be repeated"),
         )
+        .arg(plot_flag())
+}
+
+/// NAME, then MODEL, then DATA, all by choice.
+fn picture(command: Command) -> Command {
+    let place = |name: &'static str, index: usize, value: &'static str, help: &'static str| {
+        Arg::new(name).index(index).value_name(value).help(help)
+    };
+    command
+        .mut_arg("data", |arg| arg.required(false).index(3))
+        .arg(place("name", 1, "NAME", "Which picture; all are listed without one"))
+        .arg(place("model", 2, "MODEL", "A model file"))
+        .arg(out_flag(
+            "The file: .svg, .png, .html, .json (Vega-Lite) or .txt; the terminal without one",
+        ))
+}
+
+fn plot_flag() -> Arg {
+    Arg::new("plot").long("plot").value_name("FILE").help(
+        "Draw the answer into .svg, .png, .html, .json (Vega-Lite) or .txt, or - for the terminal",
+    )
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {
@@ -401,7 +426,8 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
         .about(sentence)
         .before_help("")
         .aliases(entry.about.aliases.iter().copied())
-        .arg(out_flag("Write to this file instead; the ending chooses the form"));
+        .arg(out_flag("Write to this file instead; the ending chooses the form"))
+        .arg(plot_flag());
     if !entry.inputs.is_empty() || entry.about.kind == FunctionKind::Split {
         command = with_data(command).mut_arg("data", |arg| arg.required(false));
     } else {

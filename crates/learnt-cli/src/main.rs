@@ -6,6 +6,7 @@ mod input;
 mod learner;
 mod observer;
 mod output;
+mod picture;
 
 use learnt::error::{Code, Error};
 use std::process::ExitCode;

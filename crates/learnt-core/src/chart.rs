@@ -57,6 +57,8 @@ pub struct Axis {
     pub scale: Scale,
     /// Least and largest value shown; from the marks if there is none.
     pub range: Option<(f64, f64)>,
+    /// Whether the largest value stands first.
+    pub reversed: bool,
     /// Whether ticks, grid and label are left out, for diagrams.
     pub hidden: bool,
 }
@@ -121,6 +123,9 @@ pub enum Colour {
     Muted,
     /// From `values`, on a scale from dark to light between these two (or their own ends).
     Values(Option<(f64, f64)>),
+    /// The colour of the series, stronger for larger `values`: from none at zero to all of it at this
+    /// value (or their largest).
+    Shade(Option<f64>),
 }
 
 /// One layer of a panel: columns and how they are drawn. Columns a shape does not use are empty.
@@ -128,7 +133,8 @@ pub enum Colour {
 pub struct Mark {
     /// What the columns are drawn as.
     pub shape: Shape,
-    /// Name of the series; marks of one name share a colour and an entry of the legend.
+    /// Name of the series; marks of one name share a colour and an entry of the legend. An empty name
+    /// has a colour and no entry.
     pub series: String,
     /// Where the name stands.
     pub naming: Naming,
@@ -219,6 +225,12 @@ impl Panel {
         self
     }
 
+    /// With the largest value at the left.
+    pub fn reversed_x(mut self) -> Panel {
+        self.x.reversed = true;
+        self
+    }
+
     /// With these names along the horizontal axis.
     pub fn categories_x(mut self, names: Vec<String>) -> Panel {
         self.x.scale = Scale::Categories(names);
@@ -270,6 +282,9 @@ impl Axis {
         out.insert("scale".into(), json!(self.scale.name()));
         if let Scale::Categories(names) = &self.scale {
             out.insert("categories".into(), json!(names));
+        }
+        if self.reversed {
+            out.insert("reversed".into(), json!(true));
         }
         if let Some((low, high)) = self.range {
             out.insert("range".into(), json!([low, high]));
@@ -364,7 +379,6 @@ impl Mark {
     /// A cell of one unit around each point, coloured by its value.
     pub fn cells(series: impl Into<String>, x: Vec<f64>, y: Vec<f64>, values: Vec<f64>) -> Mark {
         Mark { values, colour: Colour::Values(None), ..Mark::new(Shape::Cell, series, x, y) }
-            .unnamed()
     }
 
     /// Closed outlines, one after every value that is not finite.
@@ -374,7 +388,7 @@ impl Mark {
 
     /// A text at each point.
     pub fn texts(x: Vec<f64>, y: Vec<f64>, labels: Vec<String>) -> Mark {
-        Mark { labels, ..Mark::new(Shape::Text, "", x, y) }.unnamed()
+        Mark { labels, ..Mark::new(Shape::Text, "", x, y) }
     }
 
     /// Straight lines from (x, y) to (x2, y2).
@@ -407,6 +421,12 @@ impl Mark {
     /// Coloured by values, one a point.
     pub fn coloured(mut self, values: Vec<f64>, range: Option<(f64, f64)>) -> Mark {
         (self.values, self.colour) = (values, Colour::Values(range));
+        self
+    }
+
+    /// With the colour of the series, stronger for larger values.
+    pub fn shaded(mut self, most: Option<f64>) -> Mark {
+        self.colour = Colour::Shade(most);
         self
     }
 

@@ -11,7 +11,6 @@ pub mod context;
 pub mod data;
 pub mod error;
 pub mod estimator;
-pub mod figure;
 pub mod function;
 pub mod linalg;
 pub mod names;

@@ -4,6 +4,7 @@
 use crate::convert::{self, Columns as TableColumns, Numbers};
 use crate::failure::{raise, warn};
 use crate::interrupt;
+use crate::picture::Picture;
 use learnt_core::answer::{Answer as CoreAnswer, Datum, Series, TableColumn};
 use learnt_core::context::Context;
 use learnt_core::data::{Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema};
@@ -54,21 +55,21 @@ pub(crate) fn call<'py>(
     Ok((values, outcome.value.notes))
 }
 
-/// The picture of a result, as an answer with one chart; `None` where the function draws nothing.
+/// The picture of a result; `None` where the function draws nothing.
 #[pyfunction]
 pub(crate) fn picture(
     py: Python<'_>,
     path: &str,
     params: &Bound<'_, PyDict>,
     values: &Bound<'_, PyList>,
-) -> PyResult<Option<Answer>> {
+) -> PyResult<Option<Picture>> {
     let function = build(py, path, params)?;
     let mut answer = CoreAnswer::default();
     for value in values {
         answer.push("", object_datum(&value)?);
     }
     let chart = function.chart_any(&answer).map_err(|error| raise(py, error))?;
-    Ok(chart.map(|chart| Answer(CoreAnswer { charts: vec![chart], ..CoreAnswer::default() })))
+    Ok(chart.map(Picture::new))
 }
 
 fn build(py: Python<'_>, path: &str, params: &Bound<'_, PyDict>) -> PyResult<Box<dyn AnyFunction>> {
@@ -360,9 +361,9 @@ impl Answer {
         self.0.to_json().to_string()
     }
 
-    /// The charts as JSON text.
-    fn charts(&self) -> Vec<String> {
-        self.0.charts.iter().map(|chart| chart.to_json().to_string()).collect()
+    /// The charts.
+    fn charts(&self) -> Vec<Picture> {
+        self.0.charts.iter().cloned().map(Picture::new).collect()
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn regularization_path<'py>(
     if shown {
         let report = path.report();
         out.set_item("report", Bound::new(py, Answer(report))?)?;
-        out.set_item("svg", path.figure().to_svg())?;
+        out.set_item("svg", learnt_plot::to_svg(&path.chart_with_bic(x.len()?)))?;
     }
     out.set_item("alphas", PyArray1::from_vec(py, path.alphas))?;
     let coefs: Vec<_> =

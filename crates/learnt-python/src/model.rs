@@ -4,6 +4,7 @@ use crate::convert::{self, Columns, Numbers};
 use crate::failure::{raise, warn};
 use crate::function::Answer;
 use crate::interrupt;
+use crate::picture::Picture;
 use learnt_core::context::{Context, Observer};
 use learnt_core::data::{Dataset, Frame, Matrix, Schema, Sequences, Table, Target};
 use learnt_core::error::{Error, Result};
@@ -29,6 +30,54 @@ impl Model {
 
     pub(crate) fn trained(&self) -> &Trained {
         &self.trained
+    }
+
+    /// Calls `work` with rows as Python has them, without the interpreter's lock.
+    #[expect(clippy::too_many_arguments, reason = "one reading of arguments for all who need rows")]
+    fn with_rows<'py, T: Send>(
+        &self,
+        py: Python<'py>,
+        x: Option<&Bound<'py, PyAny>>,
+        columns: Option<Columns>,
+        y: Option<&Bound<'py, PyAny>>,
+        weights: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+        work: impl FnOnce(Option<Dataset>, &Context) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let inputs = x.map(Numbers::read).transpose()?;
+        let known = &self.trained.history.schema;
+        let schema = columns.map(|columns| columns.schema_like(known)).transpose();
+        let schema = schema.map_err(|error| raise(py, error))?;
+        let classes = &self.trained.history.classes;
+        let codes: Option<PyReadonlyArray1<'py, u32>> = match (y, classes.is_empty()) {
+            (Some(y), false) => Some(y.extract()?),
+            _ => None,
+        };
+        let codes = codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
+        let outputs = y.filter(|_| classes.is_empty()).map(Numbers::read).transpose()?;
+        let weights = weights.map(Numbers::read).transpose()?;
+        let weights = weights.as_ref().map(Numbers::to_contiguous);
+        let (values, outputs) =
+            (inputs.as_ref().map(Numbers::view), outputs.as_ref().map(Numbers::view));
+        let outcome = interrupt::run(py, |observer| {
+            let run = Context::default().with_threads(threads).observed_by(observer);
+            let data = match (values, &schema) {
+                (Some(values), Some(schema)) => Some(Dataset {
+                    x: Frame::new(values, schema)?,
+                    y: match (codes, outputs) {
+                        (Some(codes), _) => Some(Target::Class { codes, classes }),
+                        (None, outputs) => outputs.map(Target::Real),
+                    },
+                    weights: weights.as_deref(),
+                    groups: None,
+                    sequences: None,
+                }),
+                _ => None,
+            };
+            work(data, &run)
+        })?;
+        warn(py, &outcome.warnings)?;
+        Ok(outcome.value)
     }
 }
 
@@ -198,40 +247,52 @@ impl Model {
         for (key, value) in arguments {
             given.push((key.extract()?, convert::value(&value)?));
         }
-        let inputs = x.map(Numbers::read).transpose()?;
-        let known = &self.trained.history.schema;
-        let schema = columns.map(|columns| columns.schema_like(known)).transpose();
-        let schema = schema.map_err(|error| raise(py, error))?;
-        let classes = &self.trained.history.classes;
-        let codes: Option<PyReadonlyArray1<'py, u32>> = match (y, classes.is_empty()) {
-            (Some(y), false) => Some(y.extract()?),
-            _ => None,
-        };
-        let codes = codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
-        let outputs = y.filter(|_| classes.is_empty()).map(Numbers::read).transpose()?;
-        let weights = weights.map(Numbers::read).transpose()?;
-        let weights = weights.as_ref().map(Numbers::to_contiguous);
-        let (values, outputs) =
-            (inputs.as_ref().map(Numbers::view), outputs.as_ref().map(Numbers::view));
-        let outcome = interrupt::run(py, |observer| {
-            let run = Context::default().with_threads(threads).observed_by(observer);
-            let data = match (values, &schema) {
-                (Some(values), Some(schema)) => Some(Dataset {
-                    x: Frame::new(values, schema)?,
-                    y: match (codes, outputs) {
-                        (Some(codes), _) => Some(Target::Class { codes, classes }),
-                        (None, outputs) => outputs.map(Target::Real),
-                    },
-                    weights: weights.as_deref(),
-                    groups: None,
-                    sequences: None,
-                }),
-                _ => None,
-            };
-            self.trained.ask(name, &given, data, &run)
-        })?;
-        warn(py, &outcome.warnings)?;
-        Ok(Answer(outcome.value))
+        self.with_rows(py, x, columns, y, weights, threads, |data, run| {
+            self.trained.ask(name, &given, data, run).map(Answer)
+        })
+    }
+
+    /// A picture by name. `y` holds numbers, or codes of classes.
+    #[pyo3(signature = (name, x, columns, y, weights, threads))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one crossing of the boundary, called by one function"
+    )]
+    fn plot<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        x: Option<&Bound<'py, PyAny>>,
+        columns: Option<Columns>,
+        y: Option<&Bound<'py, PyAny>>,
+        weights: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+    ) -> PyResult<Picture> {
+        self.with_rows(py, x, columns, y, weights, threads, |data, run| {
+            learnt::plot::find(name)?.draw(&self.trained, data.as_ref(), run).map(Picture::new)
+        })
+    }
+
+    /// The page about the model and how it does on rows.
+    #[pyo3(signature = (title, x, columns, y, weights, threads))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one crossing of the boundary, called by one function"
+    )]
+    fn page<'py>(
+        &self,
+        py: Python<'py>,
+        title: &str,
+        x: Option<&Bound<'py, PyAny>>,
+        columns: Option<Columns>,
+        y: Option<&Bound<'py, PyAny>>,
+        weights: Option<&Bound<'py, PyAny>>,
+        threads: usize,
+    ) -> PyResult<String> {
+        self.with_rows(py, x, columns, y, weights, threads, |data, run| {
+            let sections = learnt::plot::report(&self.trained, data.as_ref(), run)?;
+            Ok(learnt_plot::to_page(title, &sections))
+        })
     }
 
     /// Names of the questions that the model answers.

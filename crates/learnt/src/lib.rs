@@ -10,6 +10,7 @@ pub mod algebra;
 pub mod baseline;
 pub mod bayes;
 pub mod catalogue;
+pub mod charts;
 pub mod cluster;
 pub mod compose;
 pub mod datasets;
@@ -20,6 +21,7 @@ mod learner;
 pub mod linear;
 pub mod metrics;
 pub mod neighbors;
+pub mod plot;
 pub mod prepare;
 pub mod reduce;
 pub mod select;
@@ -32,8 +34,8 @@ pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named, parts};
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    answer, chart, context, data, error, estimator, figure, function, linalg, optimize, params,
-    persist, question, rounds, stats, trained,
+    answer, chart, context, data, error, estimator, function, linalg, optimize, params, persist,
+    question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};

@@ -5,6 +5,7 @@ use super::models::load;
 use super::predict::labelled;
 use crate::input;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
@@ -22,6 +23,7 @@ pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     let arguments =
         call.texts("with").iter().map(|pair| argument(pair)).collect::<Result<Vec<_>>>()?;
     let report = trained.ask(name, &arguments, rows.as_ref().map(OwnedDataset::view), &call.run)?;
+    picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
         false => print(&report.to_text()),

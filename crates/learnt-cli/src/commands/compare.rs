@@ -186,6 +186,9 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
         }
         false => print(&compare_text(call, &supervised, k, &comparison)),
     }
+    if let Some(place) = call.text("plot") {
+        crate::picture::draw(call, &[comparison.chart()], place)?;
+    }
     let failed = comparison.failures().count();
     Ok(ExitCode::from(if failed > 0 { 8 } else { 0 }))
 }

@@ -8,6 +8,7 @@ use super::data::write_drawn;
 use crate::args::{INPUT, PARAM};
 use crate::input;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Answer, Columns, Datum};
 use learnt::data::{Label, Matrix, Table};
 use learnt::error::{Code, Error, Result, plain};
@@ -40,6 +41,10 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     let mut answer = function.call_any(&inputs.given(), &call.run)?;
     if entry.about.kind == FunctionKind::Split {
         answer = parts_of_rows(&answer);
+    }
+    if call.text("plot").is_some() {
+        answer.charts.extend(function.chart_any(&answer)?);
+        picture::plot_answer(call, &answer)?;
     }
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data))] => write_drawn(call, name, std::mem::take(data.as_mut())),

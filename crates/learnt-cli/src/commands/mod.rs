@@ -8,8 +8,10 @@ mod function;
 mod help;
 mod models;
 mod path;
+mod plot;
 mod predict;
 mod registry;
+mod report;
 
 use crate::observer::{Terminal, watch_interrupts};
 use clap::ArgMatches;
@@ -88,6 +90,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("cv", Some(name)) => compare::cross_validate(&call, name),
         ("compare", _) => compare::compare(&call),
         ("ask", _) => ask::ask(&call),
+        ("plot", _) => plot::plot(&call),
+        ("report", _) => report::report(&call),
         ("summary", _) => models::summary(&call),
         ("inspect", _) => models::inspect(&call),
         ("update", _) => fit::update(&call),

@@ -2,6 +2,7 @@
 
 use super::Call;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
 use learnt::error::{Code, Error, Result};
@@ -25,6 +26,7 @@ pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
         Error::unsupported(format!("{} has no summary", trained.about.name()))
             .hint("`learnt inspect` shows what the file holds")
     })?;
+    picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("summary", None, json!({ "report": report.to_json() })),
         false => print(&report.to_text()),

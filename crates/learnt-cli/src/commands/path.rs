@@ -4,6 +4,7 @@ use super::Call;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
+use crate::picture;
 use learnt::data::{Column, Dataset, Matrix, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::linear::penalized::{PathKind, PathOptions, RegularizationPath, path};
@@ -33,7 +34,7 @@ pub(crate) fn run(call: &Call) -> Result<ExitCode> {
                 path(kind, &Dataset { x: prepared.frame(), ..data }, &options, &call.run)?
             }
         };
-    show(call, &found)?;
+    show(call, &found, data.nrows())?;
     Ok(ExitCode::from(match call.flag("strict") && !found.converged {
         true => Code::NotConverged.exit_code(),
         false => 0,
@@ -62,21 +63,19 @@ fn options(call: &Call) -> Result<PathOptions> {
     Ok(options)
 }
 
-fn show(call: &Call, found: &RegularizationPath) -> Result<()> {
+fn show(call: &Call, found: &RegularizationPath, rows: usize) -> Result<()> {
     if let Some(file) = call.text("out").filter(|file| *file != "-") {
         learnt_io::write(file, &table(found)?.frame(), &WriteOptions::default())?;
         call.say(&format!("wrote {file} ({} penalties)", found.alphas.len()));
     }
-    if let Some(file) = call.text("figure") {
-        std::fs::write(file, found.figure().to_svg())
-            .map_err(|error| Error::from(error).hint(format!("{file} cannot be written")))?;
-        call.say(&format!("wrote {file}"));
+    if let Some(place) = call.text("plot") {
+        picture::draw(call, &[found.chart_with_bic(rows)], place)?;
     }
     match (call.text("out"), call.json) {
         (Some("-"), _) => learnt_io::write("-", &table(found)?.frame(), &WriteOptions::default()),
         (_, true) => {
             let payload = json!({
-                "report": found.report().to_json(), "figure": found.figure().to_json(),
+                "report": found.report().to_json(), "chart": found.chart_with_bic(rows).to_json(),
                 "converged": found.converged,
             });
             print_json("path", None, payload);

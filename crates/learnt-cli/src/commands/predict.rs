@@ -177,7 +177,15 @@ fn rows_json(table: &Table) -> Vec<Json> {
 
 /// The rows that the arguments name with the model's own targets.
 pub(crate) fn labelled(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
-    let input = input::read(call)?;
+    labelled_input(call, trained, input::read(call)?)
+}
+
+/// The same for a table that is read.
+pub(crate) fn labelled_input(
+    call: &Call,
+    trained: &Trained,
+    input: input::Input,
+) -> Result<OwnedDataset> {
     note_extra(call, trained, input.table.schema());
     let mut asked = input::ColumnChoice::new(call, None)?;
     if asked.targets.is_empty() {

@@ -29,7 +29,7 @@ fn a_path_is_printed_saved_and_drawn() {
         "8",
         "-o",
         &table,
-        "--figure",
+        "--plot",
         &figure,
         "--scale",
     ];
@@ -57,7 +57,11 @@ fn a_path_takes_formulas_and_every_penalty() {
         let formula = "price ~ area * rooms";
         let words = ["path", penalty, &data, "--formula", formula, "--n-alphas", "4", "--json"];
         let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
-        assert_eq!(document["figure"]["series"][2]["name"], "area:rooms", "{penalty}");
+        assert_eq!(
+            document["chart"]["title"].as_str().map(str::is_empty),
+            Some(false),
+            "{penalty}"
+        );
         assert_eq!(document["report"]["tables"][0]["rows"].as_array().unwrap().len(), 4);
     }
     fails(&["path", "lasso", &data, "-t", "price", "--l1-ratio", "0.5"], 2, &["elastic-net"]);

@@ -7,6 +7,7 @@ mod faults;
 mod files;
 mod formula;
 mod linear;
+mod pictures;
 mod verbs;
 
 use std::io::Write;

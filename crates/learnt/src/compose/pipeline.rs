@@ -348,12 +348,12 @@ impl Summary {
 }
 
 impl PipelineModel {
-    fn last(&self) -> Option<&dyn Model> {
+    pub(crate) fn last(&self) -> Option<&dyn Model> {
         self.parts.last().map(|part| part.model.as_ref())
     }
 
     /// Calls `f` with the rows as the last step sees them.
-    fn prepared<T>(
+    pub(crate) fn prepared<T>(
         &self,
         x: &Frame,
         run: &Context,

@@ -9,6 +9,7 @@
 //!
 //! K. Pearson (1901); T. Minka (2000), "Automatic choice of dimensionality for PCA".
 
+use crate::charts::components::scree;
 use learnt_core::linalg::{self, Projection, Scatter, Triangle};
 use learnt_core::prelude::*;
 use learnt_core::stats::special::ln_gamma;
@@ -367,6 +368,8 @@ impl PCAModel {
         let mut report = Answer::new("Principal components");
         report.tables = vec![shares, self.loadings()];
         report.push("noise variance", self.noise_variance);
+        let names: Vec<String> = (0..self.n_components).map(|k| format!("pca{k}")).collect();
+        report.charts.push(scree(&names, &self.explained_variance_ratio));
         report
     }
 

@@ -8,7 +8,9 @@
 
 use super::cross_validate::{CrossValidation, Entrant, cross_validate_all};
 use super::folds::{Split, Splitter};
+use crate::charts::comparison::intervals;
 use crate::metrics::{Metric, Task};
+use learnt_core::chart::Chart;
 use learnt_core::context::Progress;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
@@ -261,7 +263,26 @@ impl Comparison {
             notes.push(format!("simplest within one standard error of the best: {name}"));
         }
         let title = format!("comparison by {}", self.metrics[0].name);
-        Answer { title, tables: vec![table], notes, ..Answer::default() }
+        Answer {
+            title,
+            tables: vec![table],
+            charts: vec![self.chart()],
+            notes,
+            ..Answer::default()
+        }
+    }
+}
+
+impl Comparison {
+    /// Means of the first metric with their standard errors.
+    pub fn chart(&self) -> Chart {
+        let rows: Vec<(&Row, f64)> =
+            self.rows.iter().filter_map(|row| Some((row, row.mean(0)?))).collect();
+        let names: Vec<String> = rows.iter().map(|(row, _)| row.name.clone()).collect();
+        let means: Vec<f64> = rows.iter().map(|(_, mean)| *mean).collect();
+        let errors: Vec<f64> =
+            rows.iter().map(|(row, _)| row.standard_error(0).unwrap_or(0.0)).collect();
+        intervals(self.metrics[0].name, &names, &means, &errors)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A tree as text: one line a node, conditions indented by depth, with counts and predictions.
 
 use super::nodes::{NONE, Tree};
+use crate::charts::tree::{TreeNode, diagram};
 use learnt_core::answer::number;
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -109,6 +110,7 @@ pub(crate) fn report(
         table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
     }
     report.tables.push(table);
+    report.charts.push(diagram(&nodes(tree, schema, label)));
     report.push("nodes", tree.len());
     report.push("leaves", tree.leaves());
     report.push("depth", tree.depth());
@@ -117,4 +119,24 @@ pub(crate) fn report(
         report.notes.push(format!("{more} more nodes are not shown"));
     }
     report
+}
+
+/// Nodes in the order of the rules, for the diagram.
+fn nodes(tree: &Tree, schema: &Schema, label: impl Fn(usize) -> String) -> Vec<TreeNode> {
+    let mut out: Vec<TreeNode> = Vec::new();
+    let mut open = vec![(0, None)];
+    while let Some((node, parent)) = open.pop() {
+        let place = out.len();
+        let inner = !tree.is_leaf(node);
+        let question = inner.then(|| conditions(tree, schema, node).0);
+        if inner {
+            open.push((tree.right[node] as usize, Some(place)));
+            open.push((tree.left[node] as usize, Some(place)));
+        }
+        let prediction = label(node);
+        let group = prediction.split(" (").next().unwrap_or_default().to_string();
+        let lines = vec![prediction, format!("{} rows", tree.rows[node])];
+        out.push(TreeNode { parent, question, lines, group });
+    }
+    out
 }

@@ -1,6 +1,7 @@
 //! All diagnostics of a fit as one report.
 
 use super::{Influence, breusch_pagan, durbin_watson, influence, jarque_bera, normal_pairs, reset};
+use crate::charts::regression::{Fit, diagnostics};
 use crate::linear::LinearRegressionModel;
 use crate::linear::inference::Test;
 use learnt_core::prelude::*;
@@ -48,8 +49,19 @@ fn add_output(
     tests.push(test_row("normal", "Jarque-Bera", jarque_bera(&scaled)));
     report.tables.push(tests);
     report.tables.push(influence_table(rows, suffix));
+    let quantiles = normal_pairs(&rows.standardised);
+    let mut chart = diagnostics(&Fit {
+        fitted: &rows.fitted,
+        residual: &rows.residual,
+        standardised: &rows.standardised,
+        quantiles: &quantiles,
+        leverage: &rows.leverage,
+        cook: &rows.cook,
+    });
+    chart.title += suffix;
+    report.charts.push(chart);
     report.push(format!("PRESS{suffix}"), rows.press);
-    let straight = correlation(&normal_pairs(&rows.standardised));
+    let straight = correlation(&quantiles);
     report.push_some(format!("correlation of the normal plot{suffix}"), straight);
     let largest = rows.cook.iter().copied().fold(0.0, f64::max);
     report.push(format!("largest Cook's distance{suffix}"), largest);

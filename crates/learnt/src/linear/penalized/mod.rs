@@ -10,7 +10,6 @@ mod in_memory;
 mod lasso;
 mod lasso_cv;
 mod path;
-mod path_figure;
 mod problem;
 pub(crate) mod quadratic;
 mod quadratic_penalty;

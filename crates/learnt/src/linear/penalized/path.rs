@@ -12,6 +12,8 @@
 use super::elastic_net::warn_unconverged;
 use super::problem::{Problem, Settings, Solved};
 use super::spectrum::Spectrum;
+use crate::charts;
+use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
 
 /// Which penalty falls along a path.
@@ -26,6 +28,16 @@ pub enum PathKind {
     },
     /// RSS + alpha ‖b‖².
     Ridge,
+}
+
+impl PathKind {
+    fn name(self) -> &'static str {
+        match self {
+            PathKind::Lasso => "Lasso",
+            PathKind::ElasticNet { .. } => "Elastic net",
+            PathKind::Ridge => "Ridge",
+        }
+    }
 }
 
 /// How a path is made.
@@ -345,14 +357,35 @@ impl RegularizationPath {
         }
     }
 
+    /// The position of the penalty of least n ln(1 - R²) + df ln n on the first output, its BIC up to a
+    /// constant; none where every penalty explains all or nothing.
+    pub fn least_bic(&self, rows: usize) -> Option<usize> {
+        let n = rows as f64;
+        let bic = |i: usize| n * (1.0 - self.r2[(0, i)]).ln() + self.df[(0, i)] * n.ln();
+        let finite = (0..self.alphas.len()).filter(|&i| bic(i).is_finite());
+        finite.min_by(|&a, &b| bic(a).total_cmp(&bic(b)))
+    }
+
+    /// The coefficients of the first output against the penalty, with a penalty marked by its name.
+    pub fn chart(&self, chosen: Option<(&str, f64)>) -> Chart {
+        charts::path::path(&charts::path::Path {
+            learner: self.kind.name(),
+            names: &self.names,
+            alphas: &self.alphas,
+            coefs: &self.coefs[0],
+            chosen,
+        })
+    }
+
+    /// The picture with the penalty of least BIC marked.
+    pub fn chart_with_bic(&self, rows: usize) -> Chart {
+        self.chart(self.least_bic(rows).map(|i| ("least BIC", self.alphas[i])))
+    }
+
     /// A row for each penalty: its figures and, for up to 30 columns, the coefficients.
     pub fn report(&self) -> Answer {
         const SHOWN: usize = 30;
-        let mut report = Answer::new(match self.kind {
-            PathKind::Lasso => "Lasso path",
-            PathKind::ElasticNet { .. } => "Elastic net path",
-            PathKind::Ridge => "Ridge path",
-        });
+        let mut report = Answer::new(format!("{} path", self.kind.name()));
         let shown = if self.names.len() > SHOWN { 0 } else { self.names.len() };
         for t in 0..self.coefs.len() {
             report.tables.push(self.table(t, shown));
@@ -458,6 +491,14 @@ mod tests {
             assert!(path.df[(0, 0)] < 0.1 * d as f64 && path.shrinkage[(0, 0)] < 0.1);
             assert!(path.shrinkage[(0, 99)] > 0.95);
         }
+    }
+
+    #[test]
+    fn bic_keeps_the_columns_that_matter() {
+        let data = random(200, 8);
+        let path = lasso_path(&data.view(), &exact(), &Context::default()).unwrap();
+        let best = path.least_bic(200).unwrap();
+        assert_eq!(path.df[(0, best)], 2.0);
     }
 
     #[test]

@@ -1,0 +1,365 @@
+//! From a trained model and rows to the arrays of a picture.
+
+use crate::charts::classification::{Curve, Scored};
+use crate::charts::coefficients::Group;
+use crate::charts::{self, regression::Fit};
+use crate::compose::PipelineModel;
+use crate::linear::diagnostics::normal_pairs;
+use crate::linear::penalized::{PathKind, PathOptions};
+use crate::metrics::{
+    ConfusionCounts, average_precision, precision_recall_curve, roc_auc, roc_curve,
+};
+use learnt_core::chart::Chart;
+use learnt_core::params::{LearnerSpec, all_values};
+use learnt_core::prelude::*;
+use learnt_core::stats::summary;
+use learnt_core::trained::{Missing, Prediction, Trained};
+use std::any::Any;
+
+/// Names of the ends of intervals in tables of coefficients.
+const ENDS: [(&str, &str); 2] = [("2.5%", "97.5%"), ("lower", "upper")];
+
+pub(super) fn confusion(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    let data = rows(data)?;
+    let (codes, _) = data.class_target()?;
+    let Prediction::Class(predicted) = trained.predict(&data.x, run)? else {
+        return Err(no_classifier(trained));
+    };
+    let classes = class_names(trained);
+    let counts = ConfusionCounts::new(codes, &predicted, classes.len(), data.weights)?;
+    Ok(charts::classification::confusion(counts.counts(), &classes))
+}
+
+pub(super) fn roc(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    let curve = |one: &Scored| {
+        let found = roc_curve(&one.positive, &one.scores, one.weights)?;
+        Ok(Curve {
+            class: one.class.clone(),
+            x: found.false_positive_rate,
+            y: found.true_positive_rate,
+            sum: roc_auc(&one.positive, &one.scores, one.weights)?,
+        })
+    };
+    let scored = scored(trained, rows(data)?, run, true)?;
+    Ok(charts::classification::roc(&scored.iter().map(curve).collect::<Result<Vec<_>>>()?))
+}
+
+pub(super) fn precision_recall(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
+    let curve = |one: &Scored| {
+        let found = precision_recall_curve(&one.positive, &one.scores, one.weights)?;
+        Ok(Curve {
+            class: one.class.clone(),
+            x: found.recall,
+            y: found.precision,
+            sum: average_precision(&one.positive, &one.scores, one.weights)?,
+        })
+    };
+    let scored = scored(trained, rows(data)?, run, true)?;
+    let curves = scored.iter().map(curve).collect::<Result<Vec<_>>>()?;
+    Ok(charts::classification::precision_recall(&curves))
+}
+
+pub(super) fn calibration(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
+    Ok(charts::classification::calibration(&scored(trained, rows(data)?, run, false)?))
+}
+
+/// Probabilities, or decision scores where those will do; of two classes the second alone, and of more
+/// those that the rows hold.
+fn scored<'a>(
+    trained: &Trained,
+    data: &Dataset<'a>,
+    run: &Context,
+    ranking: bool,
+) -> Result<Vec<Scored<'a>>> {
+    if trained.model.as_classifier().is_none() {
+        return Err(no_classifier(trained));
+    }
+    let (codes, _) = data.class_target()?;
+    let scores = match trained.probabilities(&data.x, run) {
+        Err(error) if error.code() == Code::Unsupported && ranking => {
+            decision_scores(trained, data, run)?
+        }
+        scores => scores?,
+    };
+    let classes = class_names(trained);
+    let two = classes.len() == 2;
+    let chosen: Vec<usize> = match two {
+        true => vec![1],
+        false => {
+            (0..classes.len()).filter(|&k| codes.iter().any(|&code| code as usize == k)).collect()
+        }
+    };
+    let one = |k: usize| Scored {
+        class: classes[k].clone(),
+        positive: codes.iter().map(|&code| code as usize == k).collect(),
+        // Two classes may have one column of decision scores.
+        scores: scores.view().column(k.min(scores.ncols().saturating_sub(1))),
+        weights: data.weights,
+    };
+    Ok(chosen.into_iter().map(one).collect())
+}
+
+fn decision_scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Matrix> {
+    let rows = trained.admit(&data.x, None, Missing::Error, run)?;
+    trained.call("decision_scores", &rows, run).map(Prediction::into_matrix)
+}
+
+pub(super) fn predicted_actual(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
+    let (actual, predicted) = outputs(trained, rows(data)?, run)?;
+    Ok(charts::regression::predicted_against_actual(&actual, &predicted))
+}
+
+pub(super) fn residuals(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    let (actual, fitted) = outputs(trained, rows(data)?, run)?;
+    Ok(charts::regression::residuals_against_fitted(&fitted, &differences(&actual, &fitted)))
+}
+
+/// Residuals over their own standard deviation, so that rows other than those of training will do.
+pub(super) fn normal_quantiles(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
+    let (actual, fitted) = outputs(trained, rows(data)?, run)?;
+    let residuals = differences(&actual, &fitted);
+    let spread = summary::variance(&residuals, None, 1.0).map_or(0.0, f64::sqrt);
+    let mean = summary::mean(&residuals, None).unwrap_or(0.0);
+    let scale = if spread > 0.0 { spread } else { 1.0 };
+    let standardised: Vec<f64> = residuals.iter().map(|r| (r - mean) / scale).collect();
+    Ok(charts::regression::normal_quantiles(&normal_pairs(&standardised)))
+}
+
+pub(super) fn scale_location(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
+    let found = Influence::of(trained, rows(data)?, run)?;
+    Ok(charts::regression::scale_location(&found.fitted, &found.standardised))
+}
+
+pub(super) fn leverage(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    let found = Influence::of(trained, rows(data)?, run)?;
+    Ok(charts::regression::residuals_against_leverage(
+        &found.leverage,
+        &found.standardised,
+        &found.cook,
+    ))
+}
+
+pub(super) fn diagnostics(
+    trained: &Trained,
+    data: Option<&Dataset>,
+    run: &Context,
+) -> Result<Chart> {
+    let found = Influence::of(trained, rows(data)?, run)?;
+    Ok(charts::regression::diagnostics(&Fit {
+        fitted: &found.fitted,
+        residual: &found.residual,
+        standardised: &found.standardised,
+        quantiles: &normal_pairs(&found.standardised),
+        leverage: &found.leverage,
+        cook: &found.cook,
+    }))
+}
+
+/// What a model answers to the question `influence`.
+struct Influence {
+    fitted: Vec<f64>,
+    residual: Vec<f64>,
+    standardised: Vec<f64>,
+    leverage: Vec<f64>,
+    cook: Vec<f64>,
+}
+
+impl Influence {
+    fn of(trained: &Trained, data: &Dataset, run: &Context) -> Result<Influence> {
+        if !trained.model.questions().iter().any(|question| question.name == "influence") {
+            let message = format!("{} does not know the influence of rows", trained.about.name());
+            return Err(Error::unsupported(message).hint("linear-regression does"));
+        }
+        let answer = trained.ask("influence", &[], Some(*data), run)?;
+        let column = |name: &str| {
+            let found = answer.column(name).and_then(|column| column.reals());
+            found.ok_or_else(|| Error::internal("influence without a column"))
+        };
+        Ok(Influence {
+            fitted: column("fitted")?,
+            residual: column("residual")?,
+            standardised: column("standardised")?,
+            leverage: column("leverage")?,
+            cook: column("cook")?,
+        })
+    }
+}
+
+/// Tables of coefficients of the model's report, with intervals where they have them.
+pub(super) fn coefficients(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {
+    let answer = trained.report().unwrap_or_default();
+    let group = |table: &Columns| {
+        let numbers = |name: &str| table.column(name).and_then(|column| column.reals());
+        let estimates = numbers("coefficient")?;
+        let terms = table.column("term")?;
+        let ends = ENDS.iter().find_map(|(low, high)| numbers(low).zip(numbers(high)));
+        Some(Group {
+            title: table.title.clone(),
+            terms: (0..estimates.len()).map(|i| terms.text(i)).collect(),
+            intervals: ends.map_or(Vec::new(), |(low, high)| low.into_iter().zip(high).collect()),
+            estimates,
+        })
+    };
+    let groups: Vec<Group> = answer.tables.iter().filter_map(group).take(6).collect();
+    match groups.is_empty() {
+        true => Err(Error::unsupported(format!("{} has no coefficients", trained.about.name()))),
+        false => Ok(charts::coefficients::intervals(&groups)),
+    }
+}
+
+/// The path of the model's own penalty over rows as its last step sees them.
+pub(super) fn path(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    let data = rows(data)?;
+    let last = last_model(trained);
+    let answer = |name: &str| {
+        let found = last.attributes().into_iter().find(|(known, _)| *known == name);
+        found.and_then(|(_, node)| f64::from_node(&node).ok())
+    };
+    let (learner, params) = learner_of(trained)?;
+    let parameter = |name: &str| {
+        params.iter().find(|(known, _)| known == name).and_then(|(_, value)| real(value))
+    };
+    let ratio = answer("l1_ratio").or_else(|| parameter("l1_ratio")).unwrap_or(0.5);
+    let kind = match learner {
+        "linear_model.Lasso" | "linear_model.LassoCV" => PathKind::Lasso,
+        "linear_model.ElasticNet" | "linear_model.ElasticNetCV" if ratio > 0.0 => {
+            PathKind::ElasticNet { l1_ratio: ratio }
+        }
+        "linear_model.Ridge" | "linear_model.RidgeCV" => PathKind::Ridge,
+        _ => {
+            let message = format!("{} has no path of a penalty", trained.about.name());
+            return Err(Error::unsupported(message).hint("lasso, elastic-net and ridge have"));
+        }
+    };
+    let alpha = answer("alpha").or_else(|| parameter("alpha"));
+    let draw = |x: &Frame| {
+        let options = PathOptions { least_squares: false, ..PathOptions::default() };
+        let found =
+            crate::linear::penalized::path(kind, &Dataset { x: *x, ..*data }, &options, run)?;
+        Ok(found.chart(alpha.filter(|alpha| *alpha > 0.0).map(|alpha| ("this model", alpha))))
+    };
+    let rows = trained.admit(&data.x, None, Missing::Error, run)?;
+    match as_pipeline(trained) {
+        Some(pipeline) => pipeline.prepared(&rows.frame(), run, draw),
+        None => draw(&rows.frame()),
+    }
+}
+
+pub(super) fn tree(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {
+    own_chart(trained, "Decision tree", "tree")
+}
+
+pub(super) fn scree(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {
+    own_chart(trained, "Variance of the components", "principal components")
+}
+
+/// A chart that the model's own report holds.
+fn own_chart(trained: &Trained, title: &str, noun: &str) -> Result<Chart> {
+    let answer = trained.report().unwrap_or_default();
+    let found = answer.charts.into_iter().find(|chart| chart.title == title);
+    found.ok_or_else(|| Error::unsupported(format!("{} has no {noun}", trained.about.name())))
+}
+
+pub(super) fn biplot(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    let wrong =
+        || Error::unsupported(format!("{} has no two principal components", trained.about.name()));
+    let answer = trained.report().unwrap_or_default();
+    let table = answer.tables.iter().find(|table| table.title == "Loadings").ok_or_else(wrong)?;
+    let loading =
+        |k: usize| table.columns.get(k + 1).and_then(|column| column.reals()).ok_or_else(wrong);
+    let (one, two) = (loading(0)?, loading(1)?);
+    let names: Vec<String> = (0..table.len()).map(|i| table.columns[0].text(i)).collect();
+    let Prediction::Table(scores) = trained.predict(&rows(data)?.x, run)? else {
+        return Err(wrong());
+    };
+    let axes: Vec<&str> = scores.schema().names().take(2).collect();
+    let [first, second] = axes[..] else { return Err(wrong()) };
+    let column = |k: usize| scores.values().column(k);
+    Ok(charts::components::biplot([first, second], [&column(0), &column(1)], &names, [&one, &two]))
+}
+
+/// Actual and predicted numbers of the first output.
+fn outputs(trained: &Trained, data: &Dataset, run: &Context) -> Result<(Vec<f64>, Vec<f64>)> {
+    if trained.model.as_regressor().is_none() {
+        return Err(Error::unsupported(format!("{} is not a regressor", trained.about.name())));
+    }
+    let actual = data.real_target()?.column(0);
+    match trained.predict(&data.x, run)? {
+        Prediction::Real(values) => Ok((actual, values.column(0))),
+        _ => Err(Error::internal("a regressor that predicts no numbers")),
+    }
+}
+
+fn differences(actual: &[f64], fitted: &[f64]) -> Vec<f64> {
+    actual.iter().zip(fitted).map(|(actual, fitted)| actual - fitted).collect()
+}
+
+fn rows<'a, 'b>(data: Option<&'b Dataset<'a>>) -> Result<&'b Dataset<'a>> {
+    data.ok_or_else(|| Error::new(Code::Usage, "this picture needs rows"))
+}
+
+fn class_names(trained: &Trained) -> Vec<String> {
+    trained.history.classes.iter().map(ToString::to_string).collect()
+}
+
+fn no_classifier(trained: &Trained) -> Error {
+    Error::unsupported(format!("{} is not a classifier", trained.about.name()))
+}
+
+fn as_pipeline(trained: &Trained) -> Option<&PipelineModel> {
+    let any: &dyn Any = trained.model.as_ref();
+    any.downcast_ref()
+}
+
+fn last_model(trained: &Trained) -> &dyn Model {
+    let last = as_pipeline(trained).and_then(PipelineModel::last);
+    last.unwrap_or(trained.model.as_ref())
+}
+
+/// Path and parameters of the learner, or of the last step of a pipeline.
+fn learner_of(trained: &Trained) -> Result<(&'static str, Vec<(String, Value)>)> {
+    let params = &trained.history.params;
+    if as_pipeline(trained).is_none() {
+        return Ok((trained.about.path, params.clone()));
+    }
+    let spec = params.iter().rev().find_map(|(_, value)| last_learner(value));
+    let learner = crate::build(spec.ok_or_else(|| Error::internal("a pipeline without steps"))?)?;
+    Ok((learner.about().path, all_values(learner.as_ref())?))
+}
+
+/// The last learner that a value holds.
+fn last_learner(value: &Value) -> Option<&LearnerSpec> {
+    match value {
+        Value::Learner(spec) => Some(spec),
+        Value::List(items) => items.iter().rev().find_map(last_learner),
+        _ => None,
+    }
+}
+
+fn real(value: &Value) -> Option<f64> {
+    match value {
+        Value::Real(x) => Some(*x),
+        Value::Int(i) => Some(*i as f64),
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! What a page about a model says: its scores on rows, the pictures that fit it, what it learnt, and
+//! its card.
+
+use super::PLOTS;
+use crate::metrics::{self, Predictions, Task};
+use learnt_core::prelude::*;
+use learnt_core::trained::{Missing, Trained};
+
+/// The sections of a page. Pictures and scores that do not fit the model are left out; what else went
+/// wrong is said.
+pub fn report(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Vec<Answer>> {
+    let mut sections = Vec::new();
+    if let Some(data) = data {
+        sections.push(scores(trained, data, run)?);
+    }
+    let pictures = pictures(trained, data, run)?;
+    if !pictures.charts.is_empty() || !pictures.notes.is_empty() {
+        sections.push(pictures);
+    }
+    if let Some(mut learnt) = trained.report() {
+        learnt.charts.clear();
+        sections.push(learnt);
+    }
+    sections.push(card(trained));
+    Ok(sections)
+}
+
+/// The usual metrics of the task.
+fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Answer> {
+    let mut answer = Answer::new("Scores");
+    answer.push("rows", data.nrows());
+    let rows = trained.admit(&data.x, data.sequences, Missing::Error, run)?;
+    let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), run)?;
+    let outcome = predictions.with_truth(data);
+    let mut table = Columns::new("", &["metric", "value"]);
+    for metric in metrics::usual(Task::of(data)) {
+        let cell = match (metric.score)(&outcome, run) {
+            Ok(value) => Cell::Number(value),
+            Err(error) if error.code() == Code::Cancelled => return Err(error),
+            Err(error) => Cell::Empty(error.message().to_string()),
+        };
+        table.push(vec![metric.name.into(), cell]);
+    }
+    answer.tables.push(table);
+    Ok(answer)
+}
+
+fn pictures(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Answer> {
+    let mut answer = Answer::new("Pictures");
+    for plot in PLOTS.iter().filter(|plot| plot.in_report) {
+        match plot.draw(trained, data, run) {
+            Ok(chart) => answer.charts.push(chart),
+            Err(error) if error.code() == Code::Cancelled => return Err(error),
+            Err(error) if matches!(error.code(), Code::Unsupported | Code::Usage) => {}
+            Err(error) => {
+                answer.notes.push(format!("No {} picture: {}.", plot.name, error.message()))
+            }
+        }
+    }
+    Ok(answer)
+}
+
+/// The card of a model: what it was trained with and on.
+pub fn card(trained: &Trained) -> Answer {
+    let history = &trained.history;
+    let mut card = Answer::new("Card of the model");
+    card.push("learner", trained.about.path);
+    card.push("roles", trained.about.roles.names().join(", "));
+    if !history.targets.is_empty() {
+        card.push("target", history.targets.join(", "));
+    }
+    if !history.classes.is_empty() {
+        let names: Vec<String> = history.classes.iter().take(20).map(ToString::to_string).collect();
+        let more = history.classes.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        card.push("classes", names.join(", ") + &more);
+    }
+    card.push("training rows", history.rows as usize);
+    card.push("training data (SHA-256)", history.digest.as_deref().unwrap_or("not from a file"));
+    card.push("seed", history.seed.to_string());
+    card.push("trained by", format!("learnt {}", history.version));
+    card.push("converged", trained.model.converged());
+    let mut params = Columns::new("Parameters", &["parameter", "value"]);
+    for (name, value) in &history.params {
+        params.push(vec![Cell::Text(name.clone()), Cell::Text(value.to_string())]);
+    }
+    let mut columns = Columns::new("Columns", &["column", "type", "levels"]);
+    for column in history.schema.columns() {
+        let kind = if column.levels().is_some() { "category" } else { "number" };
+        let levels = column.levels().unwrap_or_default();
+        let shown = levels.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
+        let more = if levels.len() > 12 {
+            format!(" and {} more", levels.len() - 12)
+        } else {
+            String::new()
+        };
+        columns.push(vec![Cell::Text(column.name.clone()), kind.into(), Cell::Text(shown + &more)]);
+    }
+    card.tables = vec![params, columns];
+    card.notes
+        .extend(history.warnings.iter().map(|warning| format!("Warning in training: {warning}")));
+    card
+}

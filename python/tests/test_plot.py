@@ -1,0 +1,83 @@
+"""Pictures of fitted models, in notebooks and in files."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.metrics import confusion_matrix, roc_auc_score
+
+import learnt
+from learnt import plot
+from learnt.decomposition import PCA
+from learnt.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge
+from learnt.pipeline import Pipeline
+from learnt.preprocessing import StandardScaler
+from learnt.tree import DecisionTreeClassifier
+
+FLOWERS, SPECIES = load_iris(return_X_y=True)
+PATIENTS, PROGRESS = load_diabetes(return_X_y=True)
+
+
+def models():
+    return [
+        (LogisticRegression().fit(FLOWERS, SPECIES), FLOWERS, SPECIES),
+        (DecisionTreeClassifier().fit(FLOWERS, SPECIES), FLOWERS, SPECIES),
+        (LinearRegression().fit(PATIENTS, PROGRESS), PATIENTS, PROGRESS),
+        (Ridge().fit(PATIENTS, PROGRESS), PATIENTS, PROGRESS),
+        (PCA().fit(FLOWERS), FLOWERS, None),
+    ]
+
+
+def test_every_picture_is_drawn_for_a_model_that_has_it():
+    for name in plot.names():
+        drawn = 0
+        for model, x, y in models():
+            try:
+                picture = plot.plot(name, model, x, y)
+            except (learnt.errors.LearntError, ValueError):
+                continue
+            assert picture.svg.startswith("<svg") and picture._repr_svg_() == picture.svg
+            assert picture.to_vega_lite()["$schema"].endswith("v5.json")
+            drawn += 1
+        assert drawn, name
+
+
+def test_pictures_hold_the_numbers_of_scikit_learn():
+    model = LogisticRegression().fit(FLOWERS, SPECIES == 1)
+    cells = plot.confusion(model, FLOWERS, SPECIES == 1).to_dict()["panels"][0]["marks"][0]
+    counts = [float(label.split("\n")[0]) for label in cells["labels"]]
+    expected = confusion_matrix(SPECIES == 1, model.predict(FLOWERS))
+    np.testing.assert_array_equal(np.reshape(counts, (2, 2)), expected)
+    area = roc_auc_score(SPECIES == 1, model.predict_proba(FLOWERS)[:, 1])
+    curve = plot.roc(model, FLOWERS, SPECIES == 1).to_dict()["panels"][0]["marks"][1]
+    assert curve["series"].endswith(f"AUC {area:.3f}")
+
+
+def test_a_picture_is_saved_in_the_form_of_its_ending(tmp_path):
+    picture = plot.roc(LogisticRegression().fit(FLOWERS, SPECIES), FLOWERS, SPECIES)
+    for ending, start in [(".svg", "<svg"), (".html", "<!doctype"), (".json", "{"), (".txt", "ROC")]:
+        path = tmp_path / f"roc{ending}"
+        picture.save(path)
+        assert path.read_text(encoding="utf-8").startswith(start)
+    json.loads((tmp_path / "roc.json").read_text())
+    with pytest.raises(ValueError, match=r"\.svg"):
+        picture.save(tmp_path / "roc.bmp")
+    assert "ROC" in str(picture) and "ROC" in repr(picture)
+
+
+def test_the_path_of_a_pipeline_marks_its_own_penalty():
+    model = Pipeline([("scale", StandardScaler()), ("lasso", LassoCV())]).fit(PATIENTS, PROGRESS)
+    marks = plot.path(model, PATIENTS, PROGRESS).to_dict()["panels"][0]["marks"]
+    chosen = [mark for mark in marks if mark["series"] == "this model"]
+    assert chosen[0]["x"] == [pytest.approx(model.alpha_)]
+
+
+def test_a_picture_that_does_not_fit_is_refused():
+    model = LogisticRegression().fit(FLOWERS, SPECIES)
+    with pytest.raises(learnt.errors.LearntError, match="no tree"):
+        plot.tree(model)
+    with pytest.raises(learnt.errors.LearntError, match="needs rows"):
+        plot.roc(model)
+    with pytest.raises(AttributeError, match="rock"):
+        plot.rock
