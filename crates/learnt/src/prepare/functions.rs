@@ -39,9 +39,7 @@ impl Function for PolynomialFeatureCount {
 #[derive(Inputs, Clone, Copy)]
 pub struct Gappy<'a> {
     /// The table.
-    #[allow(non_snake_case)]
-    #[input(missing)]
-    #[input(name = "X")]
+    #[input(name = "X", missing)]
     pub x: Frame<'a>,
 }
 
@@ -136,9 +134,7 @@ pub struct ClassModeImputation {}
 #[derive(Inputs, Clone, Copy)]
 pub struct GappyWithClasses<'a> {
     /// The table.
-    #[allow(non_snake_case)]
-    #[input(missing)]
-    #[input(name = "X")]
+    #[input(name = "X", missing)]
     pub x: Frame<'a>,
     /// The class of each row.
     pub y: Classes<'a>,

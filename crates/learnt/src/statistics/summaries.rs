@@ -144,7 +144,6 @@ impl Function for Quantile {
 #[derive(Inputs, Clone, Copy)]
 pub struct WeightedRows<'a> {
     /// The rows.
-    #[allow(non_snake_case)]
     #[input(name = "X")]
     pub x: MatRef<'a>,
     /// How much each row counts.
@@ -178,7 +177,6 @@ pub struct Correlation {}
 #[derive(Inputs, Clone, Copy)]
 pub struct WeightedTable<'a> {
     /// The table.
-    #[allow(non_snake_case)]
     #[input(name = "X")]
     pub x: Frame<'a>,
     /// How much each row counts.
@@ -251,9 +249,7 @@ pub struct Describe {
 #[derive(Inputs, Clone, Copy)]
 pub struct GappyTable<'a> {
     /// The table; columns of text are left out.
-    #[allow(non_snake_case)]
-    #[input(missing)]
-    #[input(name = "X")]
+    #[input(name = "X", missing)]
     pub x: Frame<'a>,
 }
 
