@@ -83,6 +83,8 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
         path, params, given, classes, seed_of(random_state), threads_of(n_jobs)
     )
     values = [_unpack(value) for value in values]
+    if kinds and all(kind == "numbers" and np.ndim(value) == 0 for kind, value in zip(kinds, inputs)):
+        values = [value[0] if isinstance(value, np.ndarray) and value.size == 1 else value for value in values]
     if outputs[0] == "value":
         return values[0]
     return Result(values, outputs, path, params, notes)
@@ -104,8 +106,12 @@ def _read(value, kind, name):
     array = np.asarray(value, dtype=None)
     if array.dtype == object or array.dtype.kind in "US":
         array = _validation.read_numbers(array, name)
+    if array.ndim == 0:
+        array = array.reshape(1)
     if array.ndim > (1 if kind == "numbers" else 2):
         array = array.reshape(len(array), -1)
+        if kind == "numbers" and array.shape[1] != 1:
+            raise ValueError(f"{name} takes one number a row, got an array of shape {np.shape(value)}")
         if kind == "numbers":
             array = array[:, 0]
     return array if array.dtype == np.float64 else array.astype(np.float64)

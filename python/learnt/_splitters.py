@@ -19,10 +19,12 @@ class Splitter:
         params["n_samples"] = _rows(X, y, groups)
         given = {"y": y, "groups": groups}
         used = [None if given[name] is None else np.asarray(given[name]) for name in self._inputs]
+        self._check(dict(zip(self._inputs, used)))
         codes, classes = _encode([array for array in used if array is not None])
         codes = iter(codes)
         inputs = [None if array is None else next(codes) for array in used]
-        seed = seed_of(getattr(self, "random_state", 0))
+        fixed = getattr(self, "shuffle", True) is False
+        seed = 0 if fixed else seed_of(getattr(self, "random_state", 0))
         values, _ = _native.call(self._path, params, inputs, classes, seed, default_threads())
         for train, test in zip(*values):
             yield train, test
@@ -31,7 +33,15 @@ class Splitter:
         """How many pairs there will be."""
         if hasattr(self, "n_splits"):
             return self.n_splits * getattr(self, "n_repeats", 1)
-        return sum(1 for _ in self.split(X, y, groups))
+        return _rows(X, y, groups)
+
+    @staticmethod
+    def _check(given):
+        for name, array in given.items():
+            if array is None:
+                raise ValueError(f"the '{name}' parameter should not be None")
+            if name == "y" and array.dtype.kind == "f" and np.any(array != np.floor(array)):
+                raise ValueError("the target is continuous, and strata need classes")
 
     def __repr__(self):
         parts = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())

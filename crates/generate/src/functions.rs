@@ -25,7 +25,8 @@ pub(super) fn imports(entries: &[&FunctionEntry]) -> String {
 }
 
 fn is_split(entry: &FunctionEntry) -> bool {
-    entry.about.kind == FunctionKind::Split
+    let class = entry.about.name().starts_with(char::is_uppercase);
+    entry.about.kind == FunctionKind::Split && class
 }
 
 /// A function, or a splitter's class.

@@ -7,13 +7,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::text::{first_sentence, plain, wrap};
-use super::{MARK, Members, functions};
+use super::{MARK, Members, datasets, functions};
 
 const WIDTH: usize = 99;
 
 /// Functions that are written by hand, by module: the file they stand in, and their names.
-const FUNCTIONS: [(&str, &str, &[&str]); 1] =
-    [("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"])];
+const FUNCTIONS: &[(&str, &str, &[&str])] = &[
+    ("datasets", "_datasets", &["load", "names"]),
+    ("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"]),
+    ("model_selection", "_model_selection", &["train_test_split"]),
+    ("utils", "_utils", &["compute_class_weight", "compute_sample_weight"]),
+];
 
 /// The lines that bring a module's functions in, and their names.
 fn by_hand(module: &str) -> (String, &'static [&'static str]) {
@@ -36,6 +40,8 @@ pub(super) fn module(name: &str, members: &Members) -> String {
         .map(|entry| entry.about.name())
         .chain(own.iter().copied())
         .chain(calls.iter().map(|call| call.about.name()))
+        .map(ToString::to_string)
+        .chain((name == datasets::MODULE).then(datasets::names).into_iter().flatten())
         .map(|name| format!("    \"{name}\",\n"))
         .collect();
     let what = match (entries.is_empty(), calls.is_empty()) {
@@ -53,6 +59,9 @@ pub(super) fn module(name: &str, members: &Members) -> String {
     }
     for call in calls {
         out += &functions::definition(call);
+    }
+    if name == datasets::MODULE {
+        out += &datasets::definitions();
     }
     out
 }
@@ -422,6 +431,9 @@ pub(super) fn stub(name: &str, members: &Members) -> String {
     }
     if classes.contains("-> Answer") {
         out += "from .answer import Answer\n";
+    }
+    if name == datasets::MODULE {
+        out += &datasets::stubs();
     }
     out + &classes
 }

@@ -7,12 +7,15 @@ use std::fmt::Write as _;
 
 use super::python::literal;
 use super::text::{first_sentence, plain};
-use super::{MARK, Members, functions};
+use super::{MARK, Members, datasets, functions};
 
 /// One page for a module.
 pub(super) fn page(module: &str, members: &Members) -> String {
     let mut sections: String = members.learners.iter().map(|entry| section(entry)).collect();
     sections.extend(members.functions.iter().map(|entry| functions::section(entry)));
+    if module == datasets::MODULE {
+        sections += &datasets::section();
+    }
     format!("<!-- {MARK} -->\n# learnt.{module}\n{sections}")
 }
 

@@ -444,7 +444,15 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
             .allow_hyphen_values(true);
         command = command.arg(arg);
     }
-    with_params(command, function.specs())
+    let command = with_params(command, function.specs());
+    match entry.about.kind {
+        FunctionKind::Generator => command.mut_args(|arg| match arg.get_long() {
+            Some("n-samples") => arg.alias("rows"),
+            Some("n-features") => arg.alias("columns"),
+            _ => arg,
+        }),
+        _ => command,
+    }
 }
 
 /// One flag for each parameter; `--param-NAME` where the verb has a flag of that name itself.

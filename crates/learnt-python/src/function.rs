@@ -218,6 +218,27 @@ fn datum_object<'py>(py: Python<'py>, datum: Datum) -> PyResult<Bound<'py, PyAny
     })
 }
 
+/// The names of the bundled data sets.
+#[pyfunction]
+pub(crate) fn dataset_names() -> Vec<&'static str> {
+    learnt::datasets::BUNDLED.iter().map(|set| set.name).collect()
+}
+
+/// A bundled data set: its rows, columns and target; its weights; and what it is.
+#[pyfunction]
+pub(crate) fn dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let set = learnt::datasets::describe(name).map_err(|error| raise(py, error))?;
+    let mut data = set.load().map_err(|error| raise(py, error))?;
+    let weights = data.weights.take().map(|weights| PyArray1::from_vec(py, weights));
+    let about = PyDict::new(py);
+    about.set_item("name", set.name)?;
+    about.set_item("about", set.about)?;
+    about.set_item("target", set.target)?;
+    about.set_item("source", set.source)?;
+    about.set_item("licence", set.licence)?;
+    Ok((data_object(py, data)?, weights, about).into_pyobject(py)?.into_any())
+}
+
 /// Inputs, their columns and the target.
 fn data_object<'py>(py: Python<'py>, data: OwnedDataset) -> PyResult<Bound<'py, PyAny>> {
     let (values, schema) = data.x.into_parts();

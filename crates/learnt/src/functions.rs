@@ -3,7 +3,9 @@
 //! A function is one file with a struct of parameters and one line in its family's `FUNCTIONS`; the
 //! command line and Python see it through this list alone.
 
-use crate::{datasets, discriminant, linear, metrics, theory, tree};
+use crate::{
+    algebra, datasets, discriminant, linear, metrics, prepare, select, statistics, theory, tree,
+};
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
 
@@ -15,6 +17,15 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     theory::FUNCTIONS,
     tree::FUNCTIONS,
     datasets::FUNCTIONS,
+    prepare::FUNCTIONS,
+    algebra::FUNCTIONS,
+    select::SPLITTERS,
+    select::SAMPLES,
+    statistics::DISTRIBUTIONS,
+    statistics::SAMPLING,
+    statistics::SUMMARIES,
+    statistics::RESIDUAL_TESTS,
+    statistics::SPECIAL_FUNCTIONS,
 ];
 
 /// All functions.

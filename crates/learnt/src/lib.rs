@@ -6,6 +6,7 @@
 //! Everything is also reachable by name, through [`REGISTRY`], [`find`] and [`build`]: that is how the
 //! command line and Python see it.
 
+pub mod algebra;
 pub mod baseline;
 pub mod bayes;
 pub mod catalogue;
@@ -25,6 +26,7 @@ pub mod prepare;
 pub mod reduce;
 pub mod select;
 pub mod sequence;
+pub mod statistics;
 pub mod theory;
 pub mod tree;
 

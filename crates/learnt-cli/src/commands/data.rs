@@ -38,7 +38,10 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     }
     let mut out = Columns::new(
         "",
-        &["column", "type", "missing", "distinct", "min", "median", "max", "note"],
+        &[
+            "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%",
+            "max", "note",
+        ],
     );
     let limit = if call.flag("all") { width } else { SHOWN };
     for column in columns
@@ -72,7 +75,8 @@ struct Described {
     kind: String,
     missing: usize,
     distinct: usize,
-    quantiles: Option<[f64; 3]>,
+    /// Mean, standard deviation, smallest, lower quartile, median, upper quartile, largest.
+    summary: Option<[f64; 7]>,
     common: Vec<(String, usize)>,
 }
 
@@ -89,7 +93,7 @@ fn describe_column(table: &Table, j: usize) -> Described {
         kind: "num".to_string(),
         missing: values.len() - known.len(),
         distinct: distinct.len(),
-        quantiles: None,
+        summary: None,
         common: Vec::new(),
     };
     match column.levels() {
@@ -106,9 +110,11 @@ fn describe_column(table: &Table, j: usize) -> Described {
             described.common = counts;
         }
         None => {
-            if let (Some(low), Some(high)) = (sorted.first(), sorted.last()) {
-                let median = summary::sorted_quantile(&sorted, 0.5).unwrap_or(f64::NAN);
-                described.quantiles = Some([*low, median, *high]);
+            if !sorted.is_empty() {
+                let at = |p| summary::sorted_quantile(&sorted, p).unwrap_or(f64::NAN);
+                let mean = summary::mean(&sorted, None).unwrap_or(f64::NAN);
+                let sd = summary::sd(&sorted, None, 1.0).unwrap_or(f64::NAN);
+                described.summary = Some([mean, sd, at(0.0), at(0.25), at(0.5), at(0.75), at(1.0)]);
             }
         }
     }
@@ -117,9 +123,8 @@ fn describe_column(table: &Table, j: usize) -> Described {
 
 impl Described {
     fn cells(&self, target: Option<&str>) -> Vec<Cell> {
-        let at = |k: usize| {
-            self.quantiles.map_or(Cell::Text(String::new()), |q| Cell::Text(number(q[k])))
-        };
+        let at =
+            |k: usize| self.summary.map_or(Cell::Text(String::new()), |s| Cell::Text(number(s[k])));
         let mut note = Vec::new();
         if target == Some(self.name.as_str()) {
             note.push("target".to_string());
@@ -132,20 +137,19 @@ impl Described {
             let more = if self.common.len() > 4 { ", …" } else { "" };
             note.push(format!("{}{more}", shown.collect::<Vec<_>>().join(", ")));
         }
-        vec![
+        let mut cells = vec![
             Cell::Text(self.name.clone()),
             Cell::Text(self.kind.clone()),
             Cell::Count(self.missing as i64),
             Cell::Count(self.distinct as i64),
-            at(0),
-            at(1),
-            at(2),
-            Cell::Text(note.join("; ")),
-        ]
+        ];
+        cells.extend((0..7).map(at));
+        cells.push(Cell::Text(note.join("; ")));
+        cells
     }
 
     fn json(&self, target: Option<&str>) -> Json {
-        let at = |k: usize| self.quantiles.map_or(Json::Null, |q| finite(q[k]));
+        let at = |k: usize| self.summary.map_or(Json::Null, |s| finite(s[k]));
         let levels: Vec<Json> = self
             .common
             .iter()
@@ -154,7 +158,8 @@ impl Described {
             .collect();
         json!({
             "name": self.name, "type": self.kind, "missing": self.missing, "distinct": self.distinct,
-            "min": at(0), "median": at(1), "max": at(2), "levels": levels, "target": target == Some(self.name.as_str()),
+            "mean": at(0), "sd": at(1), "min": at(2), "lower_quartile": at(3), "median": at(4),
+            "upper_quartile": at(5), "max": at(6), "levels": levels, "target": target == Some(self.name.as_str()),
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::args::{INPUT, PARAM};
 use crate::input;
 use crate::output::{print, print_json};
 use crate::picture;
-use learnt::answer::{Answer, Datum};
+use learnt::answer::{Answer, Columns, Datum};
 use learnt::data::{Label, Matrix, Table};
 use learnt::error::{Code, Error, Result, plain};
 use learnt::function::{
@@ -43,6 +43,9 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
         answer.charts.extend(function.chart_any(&answer)?);
         picture::plot_answer(call, &answer)?;
     }
+    if entry.about.kind == FunctionKind::Split {
+        answer = parts_of_rows(&answer);
+    }
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data))] => write_drawn(call, name, std::mem::take(data.as_mut())),
         _ => show(call, entry, &answer),
@@ -60,6 +63,53 @@ pub(crate) fn build(call: &Call, entry: &FunctionEntry) -> Result<Box<dyn AnyFun
         function.set(name, &value).map_err(|error| error.within(entry.about.name()))?;
     }
     Ok(function)
+}
+
+/// Which part each row is in: one column if every row is tested once (the number of its fold) or if
+/// there is one division, else a column for each division.
+fn parts_of_rows(answer: &Answer) -> Answer {
+    let lists = |name: &str| match answer.value(name) {
+        Some(Datum::List(items)) => items.iter().map(numbers).collect(),
+        Some(datum @ Datum::Counts(_)) => vec![numbers(datum)],
+        _ => Vec::new(),
+    };
+    let parts =
+        [("train", lists("train")), ("test", lists("test")), ("validation", lists("validation"))];
+    let all = parts.iter().flat_map(|(_, lists)| lists).flatten();
+    let rows = all.max().map_or(0, |row| row + 1);
+    let mut table = Columns::titled("").counts("row", (1..=rows as i64).collect());
+    let tests = &parts[1].1;
+    let mut fold = vec![0_i64; rows];
+    for (k, list) in tests.iter().enumerate() {
+        list.iter()
+            .for_each(|&row| fold[row] += if fold[row] == 0 { k as i64 + 1 } else { i64::MIN });
+    }
+    if tests.len() > 1 && fold.iter().all(|&k| k > 0) {
+        table = table.counts("fold", fold);
+    } else {
+        for k in 0..tests.len() {
+            let mut words = vec![String::new(); rows];
+            for (word, lists) in &parts {
+                lists
+                    .get(k)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|&row| words[row] = (*word).to_string());
+            }
+            let name =
+                if tests.len() == 1 { "part".to_string() } else { format!("split_{}", k + 1) };
+            table = table.texts(name, words);
+        }
+    }
+    Answer { tables: vec![table], notes: answer.notes.clone(), ..Answer::default() }
+}
+
+/// The row numbers in a list.
+fn numbers(datum: &Datum) -> Vec<usize> {
+    match datum {
+        Datum::Counts(values) => values.iter().filter_map(|&i| usize::try_from(i).ok()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// A function that divides rows by their number learns it from the table.

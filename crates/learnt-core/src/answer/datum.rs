@@ -169,16 +169,6 @@ impl<T: DatumType> DatumType for Option<T> {
     }
 }
 
-/// A value whose shape depends on what it is computed from.
-impl DatumType for Datum {
-    fn into_datum(self) -> Datum {
-        self
-    }
-    fn from_datum(datum: Datum) -> Result<Self> {
-        Ok(datum)
-    }
-}
-
 /// Several arrays of different lengths: folds, samples.
 impl<T> DatumType for Vec<Vec<T>>
 where

@@ -116,6 +116,11 @@ impl PivotedQr {
         PivotedQr { r, order: forward.to_vec(), rank, qt }
     }
 
+    /// Q (n × min(n, d)).
+    pub fn q(&self) -> Matrix {
+        self.qt.transposed()
+    }
+
     /// Qᵀ y.
     pub fn qt_times(&self, y: &[f64]) -> Vec<f64> {
         self.qt.rows().map(|row| super::dot(row, y)).collect()

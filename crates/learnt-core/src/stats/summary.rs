@@ -2,8 +2,9 @@
 //!
 //! Method: Neumaier's compensated summation; two-pass variance and covariance with the correction
 //! of T. F. Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance"
-//! (1983); type-7 quantiles of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical
-//! packages" (1996).
+//! (1983); quantiles of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages"
+//! (1996): type 7, which interpolates, without weights, and type 2, which depends on shares of the
+//! total weight alone, with weights.
 //!
 //! A summary is `None`, never `NaN`, when it does not exist: for an empty sample, a value that is
 //! not finite, weights of another length, that are negative or sum to zero, or an overflow.
@@ -153,27 +154,44 @@ pub fn sorted_quantile(sorted: &[f64], p: f64) -> Option<f64> {
     finite(if share == 0.5 { 0.5 * low + 0.5 * high } else { low + share * (high - low) })
 }
 
-/// The type-7 quantile of the values repeated by their weights: the value at position
-/// `p (W - 1)`, interpolated, where W is the total weight; `None` outside [0, 1].
+/// The quantile of the weighted distribution: [`averaged_quantiles`] at one probability.
 pub fn weighted_quantile(values: &[f64], weights: &[f64], p: f64) -> Option<f64> {
-    let total = total_weight(values, Some(weights))?;
-    if !(0.0..=1.0).contains(&p) {
-        return None;
-    }
-    let mut order: Vec<usize> = (0..values.len()).filter(|index| weights[*index] > 0.0).collect();
+    averaged_quantiles(values, Some(weights), &[p]).and_then(|result| result.first().copied())
+}
+
+/// Inverses of the distribution function, averaged where it is flat (type 2), with one sort: the
+/// first value at which the weight reaches `p W`, and the middle between it and the next one where
+/// the weight is `p W` exactly; W is the total weight. Only shares of W count, so that weights times
+/// a constant give the same. `None` when one of them does not exist.
+pub fn averaged_quantiles(
+    values: &[f64],
+    weights: Option<&[f64]>,
+    probabilities: &[f64],
+) -> Option<Vec<f64>> {
+    let total = total_weight(values, weights)?;
+    let mut order: Vec<usize> =
+        (0..values.len()).filter(|index| weight_at(weights, *index) > 0.0).collect();
     order.sort_by(|left, right| values[*left].total_cmp(&values[*right]));
-    let position = p * (total - 1.0).max(0.0);
-    let at = |place: f64| {
-        let mut reached = Accumulator::default();
-        let found = order.iter().find(|index| {
-            reached.add(weights[**index]);
-            place < reached.sum + reached.compensation
-        });
-        found.or(order.last()).map(|index| values[*index])
+    let mut reached = Accumulator::default();
+    let cumulative = order.iter().map(|index| {
+        reached.add(weight_at(weights, *index));
+        reached.sum + reached.compensation
+    });
+    let cumulative: Vec<f64> = cumulative.collect();
+    // What rounding of weights and of p W can amount to.
+    let slack = 4.0 * f64::EPSILON * total;
+    let at = |p: &f64| {
+        if !(0.0..=1.0).contains(p) {
+            return None;
+        }
+        let place = cumulative.partition_point(|sum| *sum < p * total - slack);
+        let place = place.min(order.len().checked_sub(1)?);
+        let low = values[order[place]];
+        let flat = *p > 0.0 && cumulative[place] <= p * total + slack;
+        let next = order.get(place + 1).filter(|_| flat).map_or(low, |index| values[*index]);
+        finite(0.5 * low + 0.5 * next)
     };
-    let (low, high) = (at(position.floor())?, at(position.ceil())?);
-    let share = position - position.floor();
-    finite((1.0 - share) * low + share * high)
+    probabilities.iter().map(at).collect()
 }
 
 /// The largest value minus the smallest.

@@ -396,6 +396,27 @@ fn weights_count_repetitions() {
 }
 
 #[test]
+fn weighted_quantiles_depend_on_shares_of_the_weight_alone() {
+    let values: Vec<f64> = (1..=101).map(f64::from).collect();
+    for weight in [1.0, 1.0 / 101.0, 1e-9, 7.3e11] {
+        let median = summary::weighted_quantile(&values, &[weight; 101], 0.5);
+        assert_eq!(median, Some(51.0), "{weight}");
+    }
+    let (x, w) = ([3.0, 1.0, 7.0, 2.0, 5.0], [2.0, 1.0, 3.0, 0.0, 4.0]);
+    let repeated = [3.0, 3.0, 1.0, 7.0, 7.0, 7.0, 5.0, 5.0, 5.0, 5.0];
+    let places: Vec<f64> = (0..=20).map(|k| f64::from(k) / 20.0).collect();
+    let whole = summary::averaged_quantiles(&repeated, None, &places).unwrap();
+    for scale in [1.0, 7.3, 0.001, 1.0 / 3.0] {
+        let scaled = w.map(|weight| weight * scale);
+        assert_eq!(summary::averaged_quantiles(&x, Some(&scaled), &places).unwrap(), whole);
+    }
+    let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+    let found = summary::averaged_quantiles(&ten, None, &[0.25, 0.5, 0.75]);
+    assert_eq!(found, Some(vec![3.0, 5.5, 8.0]));
+    assert_eq!(summary::averaged_quantiles(&ten, None, &[1.5]), None);
+}
+
+#[test]
 fn summaries_that_do_not_exist_are_none() {
     assert_eq!(summary::mean(&[], None), None);
     assert_eq!(summary::mean(&[1.0, f64::NAN], None), None);

@@ -131,6 +131,13 @@ mod tests {
     }
 
     #[test]
+    fn only_shares_of_the_weight_count() {
+        let median = DummyRegressor { strategy: RegressorStrategy::Median, ..Default::default() };
+        let y: Vec<f64> = (1..=101).map(f64::from).collect();
+        assert_eq!(median.summary(&y, Some(&[1.0 / 101.0; 101])).unwrap(), 51.0);
+    }
+
+    #[test]
     fn the_constant_strategy_needs_a_constant() {
         let learner =
             DummyRegressor { strategy: RegressorStrategy::Constant, ..Default::default() };

@@ -1,8 +1,8 @@
 //! The confusion matrix: weight of the rows of each actual class (rows) by predicted class (columns).
 
 use super::{Predicted, class_positions};
-use learnt_core::answer::DatumType;
 use crate::charts::classification;
+use learnt_core::answer::DatumType;
 use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
 

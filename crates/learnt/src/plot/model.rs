@@ -18,6 +18,9 @@ use std::any::Any;
 const ENDS: [(&str, &str); 2] = [("2.5%", "97.5%"), ("lower", "upper")];
 
 pub(super) fn confusion(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    if trained.model.as_classifier().is_none() {
+        return Err(no_classifier(trained));
+    }
     let data = rows(data)?;
     let (codes, _) = data.class_target()?;
     let Prediction::Class(predicted) = trained.predict(&data.x, run)? else {
@@ -222,11 +225,16 @@ pub(super) fn coefficients(trained: &Trained, _: Option<&Dataset>, _: &Context) 
         let estimates = numbers("coefficient")?;
         let terms = table.column("term")?;
         let ends = ENDS.iter().find_map(|(low, high)| numbers(low).zip(numbers(high)));
+        // An intercept is on the scale of the target, not of the columns: alone it is drawn.
+        let is_slope = |i: &usize| estimates.len() == 1 || terms.text(*i) != "(intercept)";
+        let shown: Vec<usize> = (0..estimates.len()).filter(is_slope).collect();
         Some(Group {
             title: table.title.clone(),
-            terms: (0..estimates.len()).map(|i| terms.text(i)).collect(),
-            intervals: ends.map_or(Vec::new(), |(low, high)| low.into_iter().zip(high).collect()),
-            estimates,
+            terms: shown.iter().map(|&i| terms.text(i)).collect(),
+            estimates: shown.iter().map(|&i| estimates[i]).collect(),
+            intervals: ends.map_or(Vec::new(), |(low, high)| {
+                shown.iter().map(|&i| (low[i], high[i])).collect()
+            }),
         })
     };
     let groups: Vec<Group> = answer.tables.iter().filter_map(group).take(6).collect();

@@ -8,8 +8,8 @@
 
 use super::affine::check_width;
 use super::entropy_cuts::entropy_cuts;
-use super::quantile;
 use learnt_core::prelude::*;
+use learnt_core::stats::summary;
 
 /// Discretizes (bins) the numbers of each column into intervals.
 ///
@@ -86,7 +86,7 @@ pub enum BinStrategy {
 pub enum QuantileMethod {
     /// The inverse of the distribution function, averaged where it is flat.
     AveragedInvertedCdf,
-    /// Linear interpolation.
+    /// Linear interpolation, without weights only; with weights the other method is used.
     Linear,
 }
 
@@ -143,13 +143,12 @@ impl KBinsDiscretizer {
                 around(low, inside, high)
             }
             BinStrategy::Quantile => {
-                let at = |k: usize| match self.quantile_method {
-                    QuantileMethod::Linear => quantile::linear(&values, data.weights, share(k)),
-                    QuantileMethod::AveragedInvertedCdf => {
-                        quantile::averaged(&values, data.weights, share(k))
-                    }
+                let places: Vec<f64> = (1..self.n_bins).map(share).collect();
+                let inside = match (self.quantile_method, data.weights) {
+                    (QuantileMethod::Linear, None) => summary::quantiles(&values, &places),
+                    (_, weights) => summary::averaged_quantiles(&values, weights, &places),
                 };
-                let inside = (1..self.n_bins).map(|k| at(k).unwrap_or(high));
+                let inside = inside.unwrap_or_default().into_iter();
                 wide_enough(&around(low, inside, high))
             }
             BinStrategy::Given => {
@@ -345,6 +344,19 @@ mod tests {
         let run = Context::default();
         let back = model.inverse_transform_in(&table.frame(), &run).unwrap();
         assert_eq!(back.values().column(0), [1.0, 1.0, 3.0, 3.0]);
+    }
+
+    #[test]
+    fn quantile_edges_are_the_averaged_inverse_and_weights_only_their_shares() {
+        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
+        let learner = KBinsDiscretizer { n_bins: 4, ..Default::default() };
+        let edges = [vec![1.0, 3.0, 5.5, 8.0, 10.0]];
+        assert_eq!(learner.fit(&column(&ten).view()).unwrap().bin_edges, edges);
+        let weighted = OwnedDataset { weights: Some(vec![0.1; 10]), ..column(&ten) };
+        assert_eq!(learner.fit(&weighted.view()).unwrap().bin_edges, edges);
+        let linear = KBinsDiscretizer { quantile_method: QuantileMethod::Linear, ..learner };
+        let model = linear.fit(&column(&ten).view()).unwrap();
+        assert_eq!(model.bin_edges, [vec![1.0, 3.25, 5.5, 7.75, 10.0]]);
     }
 
     #[test]

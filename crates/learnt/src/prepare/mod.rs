@@ -6,6 +6,7 @@ mod categories;
 mod covariance;
 mod entropy_cuts;
 mod formula;
+mod functions;
 mod iterative_imputer;
 mod k_bins_discretizer;
 mod max_abs_scaler;
@@ -14,7 +15,6 @@ mod missing_rows;
 mod one_hot_encoder;
 mod ordinal_encoder;
 mod polynomial_features;
-mod quantile;
 mod robust_scaler;
 mod signs;
 mod simple_imputer;
@@ -26,6 +26,10 @@ pub use entropy_cuts::entropy_cuts;
 pub use formula::{
     Formula, FormulaState, FormulaTransformer, FormulaTransformerModel, Shape, Side, Values,
     Variable, design_matrix,
+};
+pub use functions::{
+    ClassModeImputation, DropMissingRows, EntropyCuts, FUNCTIONS, FilledTable, KeptRows,
+    LabelSigns, PolynomialFeatureCount,
 };
 pub use iterative_imputer::{IterativeImputer, IterativeImputerModel};
 pub use k_bins_discretizer::{

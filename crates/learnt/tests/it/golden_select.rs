@@ -240,7 +240,7 @@ fn overfitting_falls_with_rows_and_rises_with_noise_as_recorded() {
     let case = case("overfit-catalysts");
     for rows in [20, 40, 80, 120] {
         for (variance, name) in [(0.5_f64, "0.5"), (2.0, "2")] {
-            let law = Legendre { rows, degree: 20, noise: variance.sqrt() };
+            let law = Legendre { n_samples: rows, degree: 20, noise: variance.sqrt() };
             let all: Vec<usize> = (0..rows).collect();
             let excess = |seed: u64| {
                 let draw = draw(&law, seed);
@@ -257,7 +257,7 @@ fn overfitting_falls_with_rows_and_rises_with_noise_as_recorded() {
 #[test]
 fn too_little_regularisation_costs_more_than_too_much() {
     let case = case("too-little-regularisation");
-    let law = Legendre { rows: 30, degree: 15, noise: 0.5_f64.sqrt() };
+    let law = Legendre { n_samples: 30, degree: 15, noise: 0.5_f64.sqrt() };
     let all: Vec<usize> = (0..30).collect();
     for (name, range) in case.expect("e_out").as_object().unwrap() {
         let alpha: f64 = name.parse().unwrap();
@@ -272,7 +272,7 @@ fn too_little_regularisation_costs_more_than_too_much() {
 #[test]
 fn retraining_on_all_rows_beats_the_partial_fit() {
     let case = case("validation-retrain-wins");
-    let law = Legendre { rows: 35, degree: 10, noise: 0.4_f64.sqrt() };
+    let law = Legendre { n_samples: 35, degree: 10, noise: 0.4_f64.sqrt() };
     let all: Vec<usize> = (0..35).collect();
     let mut gaps = Vec::new();
     for held in numbers(case.param("K")) {

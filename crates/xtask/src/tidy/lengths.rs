@@ -7,6 +7,7 @@ const LIMIT: usize = 600;
 const LONGER: &[(&str, &str)] = &[
     ("benches/learnt_bench/workloads.py", "a list: a short function for each side of a workload"),
     ("crates/learnt-core/src/function.rs", "one contract: declarations, calls and their errors"),
+    ("crates/learnt-plot/src/marks.rs", "one short method for each kind of mark"),
     ("crates/learnt/src/cluster/k_means.rs", "four rounds of one fit and their summary"),
     (
         "crates/learnt/src/compose/column_transformer.rs",

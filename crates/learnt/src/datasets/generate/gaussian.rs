@@ -4,7 +4,7 @@
 //! the larger density, the first of equals. Densities are compared in log space.
 //! T. Hastie, R. Tibshirani, J. Friedman, The elements of statistical learning, section 2.3.
 
-use super::{LAW, ROWS, claim, classes, even, normal};
+use super::{DISTRIBUTION, ROWS, claim, classes, even, normal};
 use learnt_core::context::Rng;
 use learnt_core::linalg::squared_distance;
 use learnt_core::prelude::*;
@@ -15,11 +15,11 @@ use learnt_core::stats::sample;
 #[derive(Params, Clone, Debug)]
 pub struct Gaussians {
     /// Number of rows.
-    #[param(default = 200, range = 2..)]
-    pub rows: usize,
+    #[param(positional, default = 200, range = 2..)]
+    pub n_samples: usize,
     /// Number of columns.
-    #[param(default = 2, range = 1..)]
-    pub columns: usize,
+    #[param(positional, default = 2, range = 1..)]
+    pub n_features: usize,
     /// Position of the second cloud in every column.
     #[param(default = 1.5)]
     pub shift: f64,
@@ -30,8 +30,8 @@ pub struct Gaussians {
 #[derive(Params, Clone, Debug)]
 pub struct Mixtures {
     /// Number of rows.
-    #[param(default = 200, range = 2..)]
-    pub rows: usize,
+    #[param(positional, default = 200, range = 2..)]
+    pub n_samples: usize,
     /// Number of clouds in each class.
     #[param(default = 10, range = 1..)]
     pub centers: usize,
@@ -42,7 +42,7 @@ pub struct Mixtures {
 
 /// The densities of two equally likely classes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TwoClassLaw {
+pub struct TwoClassDistribution {
     /// Centres of the clouds of each class.
     pub centres: [Vec<Vec<f64>>; 2],
     /// Variance of every cloud.
@@ -50,36 +50,39 @@ pub struct TwoClassLaw {
 }
 
 impl Gaussians {
-    /// The law.
-    pub fn law(&self) -> TwoClassLaw {
-        let centre = |value: f64| vec![vec![value; self.columns]];
-        TwoClassLaw { centres: [centre(0.0), centre(self.shift)], variance: 1.0 }
+    /// The distribution.
+    pub fn distribution(&self) -> TwoClassDistribution {
+        let centre = |value: f64| vec![vec![value; self.n_features]];
+        TwoClassDistribution { centres: [centre(0.0), centre(self.shift)], variance: 1.0 }
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, self.columns, run)?;
-        self.law().draw(self.rows, &mut run.rng(ROWS))
+        claim(self.n_samples, self.n_features, run)?;
+        self.distribution().draw(self.n_samples, &mut run.rng(ROWS))
     }
 }
 
 impl Mixtures {
-    /// The law, with the centres that belong to this seed.
-    pub fn law(&self, run: &Context) -> TwoClassLaw {
-        let mut rng = run.rng(LAW);
+    /// The distribution, with the centres that belong to this seed.
+    pub fn distribution(&self, run: &Context) -> TwoClassDistribution {
+        let mut rng = run.rng(DISTRIBUTION);
         let mut around = |x: f64, y: f64| -> Vec<Vec<f64>> {
             let centre = |_| vec![normal(&mut rng, x, 1.0), normal(&mut rng, y, 1.0)];
             (0..self.centers).map(centre).collect()
         };
-        TwoClassLaw { centres: [around(1.0, 0.0), around(0.0, 1.0)], variance: self.variance }
+        TwoClassDistribution {
+            centres: [around(1.0, 0.0), around(0.0, 1.0)],
+            variance: self.variance,
+        }
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows.saturating_add(self.centers), 2, run)?;
-        self.law(run).draw(self.rows, &mut run.rng(ROWS))
+        claim(self.n_samples.saturating_add(self.centers), 2, run)?;
+        self.distribution(run).draw(self.n_samples, &mut run.rng(ROWS))
     }
 }
 
-impl TwoClassLaw {
+impl TwoClassDistribution {
     /// Rows of both classes in equal numbers, in random order.
     pub fn draw(&self, rows: usize, rng: &mut Rng) -> Result<OwnedDataset> {
         let sd = self.variance.sqrt();
@@ -134,9 +137,9 @@ mod tests {
     use learnt_core::linalg::PivotedQr;
 
     /// Errors of least squares on 0/1, 1-NN, 15-NN and the Bayes rule.
-    fn errors(law: &TwoClassLaw, run: &Context) -> [f64; 4] {
-        let train = law.draw(200, &mut run.rng(1)).unwrap();
-        let test = law.draw(1000, &mut run.rng(2)).unwrap();
+    fn errors(distribution: &TwoClassDistribution, run: &Context) -> [f64; 4] {
+        let train = distribution.draw(200, &mut run.rng(1)).unwrap();
+        let test = distribution.draw(1000, &mut run.rng(2)).unwrap();
         let view = train.view();
         let y: Vec<f64> = view.class_target().unwrap().0.iter().map(|&c| f64::from(c)).collect();
         let design = |x: &Matrix| {
@@ -152,7 +155,7 @@ mod tests {
             near.sort_by(|a, b| a.0.total_cmp(&b.0));
             let vote = |k: usize| near[..k].iter().map(|(_, y)| y).sum::<f64>() > k as f64 / 2.0;
             let linear = weights[0] + weights[1] * row[0] + weights[2] * row[1] > 0.5;
-            let said = [linear, vote(1), vote(15), law.bayes(row) == 1];
+            let said = [linear, vote(1), vote(15), distribution.bayes(row) == 1];
             for (count, said) in wrong.iter_mut().zip(said) {
                 *count += f64::from(said != (class == 1)) / 1000.0;
             }
@@ -160,11 +163,14 @@ mod tests {
         wrong
     }
 
-    fn mean_errors(law: impl Fn(&Context) -> TwoClassLaw, draws: u64) -> [f64; 4] {
+    fn mean_errors(
+        distribution: impl Fn(&Context) -> TwoClassDistribution,
+        draws: u64,
+    ) -> [f64; 4] {
         let mut mean = [0.0; 4];
         for seed in 0..draws {
             let run = Context::default().with_seed(seed);
-            let errors = errors(&law(&run), &run);
+            let errors = errors(&distribution(&run), &run);
             mean.iter_mut().zip(errors).for_each(|(m, e)| *m += e / draws as f64);
         }
         mean
@@ -172,9 +178,9 @@ mod tests {
 
     #[test]
     fn one_cloud_a_class_suits_the_linear_rule() {
-        let law = Gaussians::default().law();
-        assert!((law.bayes_error().unwrap() - 0.144_4).abs() < 1e-3);
-        let mean = mean_errors(|_| law.clone(), 12);
+        let distribution = Gaussians::default().distribution();
+        assert!((distribution.bayes_error().unwrap() - 0.144_4).abs() < 1e-3);
+        let mean = mean_errors(|_| distribution.clone(), 12);
         for (got, wanted) in mean.iter().zip([0.146, 0.208, 0.153, 0.145]) {
             assert!((got - wanted).abs() < 0.02, "{mean:?}");
         }
@@ -182,7 +188,7 @@ mod tests {
 
     #[test]
     fn mixtures_suit_the_neighbours() {
-        let mean = mean_errors(|run| Mixtures::default().law(run), 25);
+        let mean = mean_errors(|run| Mixtures::default().distribution(run), 25);
         for (got, wanted) in mean.iter().zip([0.266, 0.266, 0.211, 0.202]) {
             assert!((got - wanted).abs() < 0.06, "{mean:?}");
         }

@@ -4,7 +4,7 @@
 //! [-1, 1]. Because E L_p L_q = [p = q] / (2q + 1), the squared distance of two expansions is
 //! Σ (a_q - b_q)² / (2q + 1). (q + 1) L_{q+1} = (2q + 1) x L_q - q L_{q-1}.
 
-use super::{LAW, ROWS, claim};
+use super::{DISTRIBUTION, ROWS, claim};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
@@ -12,8 +12,8 @@ use learnt_core::stats::sample;
 #[derive(Params, Clone, Debug)]
 pub struct Legendre {
     /// Number of rows.
-    #[param(default = 100, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 1..)]
+    pub n_samples: usize,
     /// Degree of the polynomial.
     #[param(default = 10, range = 0..=1000)]
     pub degree: usize,
@@ -43,17 +43,18 @@ pub fn legendre_values(x: f64, degree: usize) -> Vec<f64> {
 impl Legendre {
     /// The polynomial that belongs to this seed.
     pub fn target(&self, run: &Context) -> LegendreTarget {
-        let mut rng = run.rng(LAW);
+        let mut rng = run.rng(DISTRIBUTION);
         let scale = (0..=self.degree).map(|q| 1.0 / (2 * q + 1) as f64).sum::<f64>().sqrt();
         let coefficient = |_| sample::standard_normal(&mut rng) / scale;
         LegendreTarget { coefficients: (0..=self.degree).map(coefficient).collect() }
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let target = self.target(run);
         let mut rng = run.rng(ROWS);
-        let x: Vec<f64> = (0..self.rows).map(|_| 2.0 * sample::uniform(&mut rng) - 1.0).collect();
+        let x: Vec<f64> =
+            (0..self.n_samples).map(|_| 2.0 * sample::uniform(&mut rng) - 1.0).collect();
         let noise = |_: &f64| self.noise * sample::standard_normal(&mut rng);
         let y = x.iter().map(noise).zip(&x).map(|(e, &x)| target.value(x) + e).collect();
         Ok(OwnedDataset::regression(Matrix::column_vector(x), y))
@@ -86,9 +87,10 @@ mod tests {
 
     #[test]
     fn the_mean_square_over_many_draws_is_one() {
-        let law = Legendre { degree: 20, ..Default::default() };
-        let square =
-            |seed: u64| law.target(&Context::default().with_seed(seed)).squared_distance(&[]);
+        let distribution = Legendre { degree: 20, ..Default::default() };
+        let square = |seed: u64| {
+            distribution.target(&Context::default().with_seed(seed)).squared_distance(&[])
+        };
         let mean = (0..2000).map(square).sum::<f64>() / 2000.0;
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
     }
@@ -103,9 +105,9 @@ mod tests {
     }
 
     /// E_out(degree 10) - E_out(degree 2) for one data set.
-    fn overfit(law: &Legendre, run: &Context) -> f64 {
-        let data = law.rows(run).unwrap();
-        let target = law.target(run);
+    fn overfit(distribution: &Legendre, run: &Context) -> f64 {
+        let data = distribution.rows(run).unwrap();
+        let target = distribution.target(run);
         let x = data.x.values().column(0);
         let view = data.view();
         let y = view.real_target().unwrap().column(0);
@@ -120,9 +122,10 @@ mod tests {
     #[test]
     fn overfitting_falls_with_rows_and_rises_with_noise() {
         let median = |rows: usize, variance: f64| {
-            let law = Legendre { rows, degree: 20, noise: variance.sqrt() };
-            let all: Vec<f64> =
-                (0..600).map(|s| overfit(&law, &Context::default().with_seed(s))).collect();
+            let distribution = Legendre { n_samples: rows, degree: 20, noise: variance.sqrt() };
+            let all: Vec<f64> = (0..600)
+                .map(|s| overfit(&distribution, &Context::default().with_seed(s)))
+                .collect();
             summary::median(&all).unwrap()
         };
         let (few, more) = (median(40, 0.5), median(80, 0.5));

@@ -1,7 +1,7 @@
-//! Generators: data drawn from known laws, the same for the same seed.
+//! Generators: data drawn from known distributions, the same for the same seed.
 //!
 //! Each generator is a struct of parameters that can be read and set by name, so that the command
-//! line and Python know it from [`FUNCTIONS`] alone. Where the law is worth having, its type gives
+//! line and Python know it from [`FUNCTIONS`] alone. Where the distribution is worth having, its type gives
 //! more than the rows: the exact Bayes rule, the noiseless target.
 
 mod gaussian;
@@ -10,10 +10,10 @@ mod noisy;
 mod shapes;
 mod tables;
 
-pub use gaussian::{Gaussians, Mixtures, TwoClassLaw};
+pub use gaussian::{Gaussians, Mixtures, TwoClassDistribution};
 pub use legendre::{Legendre, LegendreTarget, legendre_values};
 pub use noisy::{Noisy, Sine, noisy_classes, noisy_target};
-pub use shapes::{Blobs, Clouds, Moons, MoonsAndBlobs, Rings, Stretched, TwoDensities, Xor};
+pub use shapes::{Blobs, Circles, Clouds, Moons, MoonsAndBlobs, Stretched, TwoDensities, Xor};
 pub use tables::{Classification, Friedman1, NestedSpheres, Regression};
 
 use learnt_core::context::Rng;
@@ -22,12 +22,12 @@ use learnt_core::stats::sample;
 
 /// Makes functions of structs whose method `rows` draws.
 macro_rules! generators {
-    ($($path:literal: $type:ty;)*) => {
+    ($($path:literal: $type:ty, $aliases:expr;)*) => {
         $(impl Function for $type {
             type Inputs<'a> = ();
             type Output = OwnedDataset;
             const ABOUT: &'static Callable =
-                &Callable::new($path, FunctionKind::Generator).randomness();
+                &Callable::new($path, FunctionKind::Generator).alias($aliases).randomness();
 
             fn call(&self, _inputs: (), run: &Context) -> Result<OwnedDataset> {
                 self.rows(run)
@@ -39,28 +39,28 @@ macro_rules! generators {
     };
 }
 generators! {
-    "datasets.make_moons": Moons;
-    "datasets.make_blobs": Blobs;
-    "datasets.make_moons_and_blobs": MoonsAndBlobs;
-    "datasets.make_rings": Rings;
-    "datasets.make_two_densities": TwoDensities;
-    "datasets.make_stretched": Stretched;
-    "datasets.make_clouds": Clouds;
-    "datasets.make_xor": Xor;
-    "datasets.make_gaussians": Gaussians;
-    "datasets.make_mixtures": Mixtures;
-    "datasets.make_nested_spheres": NestedSpheres;
-    "datasets.make_classification": Classification;
-    "datasets.make_regression": Regression;
-    "datasets.make_friedman1": Friedman1;
-    "datasets.make_legendre": Legendre;
-    "datasets.make_sine": Sine;
+    "datasets.make_moons": Moons, &[];
+    "datasets.make_blobs": Blobs, &[];
+    "datasets.make_moons_and_blobs": MoonsAndBlobs, &[];
+    "datasets.make_circles": Circles, &["rings"];
+    "datasets.make_two_densities": TwoDensities, &[];
+    "datasets.make_stretched": Stretched, &[];
+    "datasets.make_clouds": Clouds, &[];
+    "datasets.make_xor": Xor, &[];
+    "datasets.make_gaussians": Gaussians, &[];
+    "datasets.make_mixtures": Mixtures, &[];
+    "datasets.make_nested_spheres": NestedSpheres, &[];
+    "datasets.make_classification": Classification, &[];
+    "datasets.make_regression": Regression, &[];
+    "datasets.make_friedman1": Friedman1, &[];
+    "datasets.make_legendre": Legendre, &[];
+    "datasets.make_sine": Sine, &[];
 }
 
 /// The stream of random numbers of the rows.
 const ROWS: u64 = 0x72_6f77_7300;
-/// The stream of random numbers of the law itself.
-const LAW: u64 = 0x006c_6177;
+/// The stream of random numbers of the distribution itself.
+const DISTRIBUTION: u64 = 0x006c_6177;
 
 /// Rows with class codes, in random order; refused if too large for the run.
 fn classes(rows: Vec<Vec<f64>>, codes: Vec<i64>, rng: &mut Rng) -> Result<OwnedDataset> {
@@ -94,7 +94,7 @@ mod tests {
     fn every_generator_keeps_its_number_of_rows_and_repeats_with_its_seed() {
         for entry in FUNCTIONS {
             let mut generator = (entry.build)();
-            generator.set("rows", &Value::Int(61)).unwrap();
+            generator.set("n_samples", &Value::Int(61)).unwrap();
             let run = Context::default().with_seed(5);
             let drawn = |run: &Context| generator.call_any(&[], run).unwrap().values.remove(0).1;
             let Datum::Data(data) = drawn(&run) else { panic!("{}", entry.about.path) };

@@ -35,8 +35,8 @@ pub fn noisy_classes(x: Matrix, p: impl Fn(&[f64]) -> f64, rng: &mut Rng) -> Noi
 #[derive(Params, Clone, Debug)]
 pub struct Sine {
     /// Number of rows.
-    #[param(default = 100, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 1..)]
+    pub n_samples: usize,
     /// Standard deviation of the noise.
     #[param(default = 0.3, range = 0.0..)]
     pub noise: f64,
@@ -49,13 +49,13 @@ impl Sine {
     /// The rows with the wave itself.
     pub fn noisy(&self, run: &Context) -> Noisy {
         let mut rng = run.rng(ROWS);
-        let x = (0..self.rows).map(|_| sample::uniform(&mut rng)).collect();
+        let x = (0..self.n_samples).map(|_| sample::uniform(&mut rng)).collect();
         let wave = |row: &[f64]| (TAU * self.periods * row[0]).sin();
         noisy_target(Matrix::column_vector(x), wave, self.noise, &mut rng)
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         Ok(self.noisy(run).data)
     }
 }

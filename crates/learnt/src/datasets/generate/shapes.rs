@@ -1,6 +1,6 @@
 //! Shapes in the plane that clustering and non-linear classifiers are tried on.
 
-use super::{LAW, ROWS, claim, classes, even, normal};
+use super::{DISTRIBUTION, ROWS, claim, classes, even, normal};
 use learnt_core::linalg::Cholesky;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
@@ -10,8 +10,8 @@ use std::f64::consts::{PI, TAU};
 #[derive(Params, Clone, Debug)]
 pub struct Moons {
     /// Number of rows.
-    #[param(default = 100, range = 2..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 2..)]
+    pub n_samples: usize,
     /// Standard deviation of the noise.
     #[param(default = 0.1, range = 0.0..)]
     pub noise: f64,
@@ -20,7 +20,7 @@ pub struct Moons {
 impl Moons {
     fn points(&self, rng: &mut learnt_core::context::Rng) -> (Vec<Vec<f64>>, Vec<i64>) {
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (moon, count) in even(self.rows, 2).into_iter().enumerate() {
+        for (moon, count) in even(self.n_samples, 2).into_iter().enumerate() {
             for i in 0..count {
                 let angle = PI * i as f64 / (count.max(2) - 1) as f64;
                 let (x, y) = match moon {
@@ -35,7 +35,7 @@ impl Moons {
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
         let (points, codes) = self.points(&mut rng);
         classes(points, codes, &mut rng)
@@ -44,36 +44,46 @@ impl Moons {
 
 /// Normal clouds around centres that are drawn evenly from a box.
 #[derive(Params, Clone, Debug)]
+#[params(constraints = constraints)]
 pub struct Blobs {
     /// Number of rows.
-    #[param(default = 100, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 1..)]
+    pub n_samples: usize,
+    /// Number of columns.
+    #[param(positional, default = 2, range = 1..)]
+    pub n_features: usize,
     /// Number of clouds.
     #[param(default = 3, range = 1..)]
     pub centers: usize,
-    /// Number of columns.
-    #[param(default = 2, range = 1..)]
-    pub columns: usize,
     /// Standard deviation of each cloud.
     #[param(default = 1.0, range = 0.0..)]
-    pub spread: f64,
-    /// Half the width of the box.
-    #[param(default = 10.0, range = 0.0..)]
-    pub reach: f64,
+    pub cluster_std: f64,
+    /// Ends of the box in every column.
+    #[param(default = vec![-10.0, 10.0])]
+    pub center_box: Vec<f64>,
 }
 
 impl Blobs {
+    fn constraints(&self) -> Result<()> {
+        match self.center_box.as_slice() {
+            [low, high] if low <= high => Ok(()),
+            ends => Err(Error::parameter("center_box", "two rising numbers", format!("{ends:?}"))),
+        }
+    }
+
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows.saturating_add(self.centers), self.columns, run)?;
-        let mut law = run.rng(LAW);
+        claim(self.n_samples.saturating_add(self.centers), self.n_features, run)?;
+        let (low, high) = (self.center_box[0], self.center_box[1]);
+        let mut distribution = run.rng(DISTRIBUTION);
         let mut rng = run.rng(ROWS);
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (k, count) in even(self.rows, self.centers).into_iter().enumerate() {
-            let centre: Vec<f64> = (0..self.columns)
-                .map(|_| self.reach * (2.0 * sample::uniform(&mut law) - 1.0))
+        for (k, count) in even(self.n_samples, self.centers).into_iter().enumerate() {
+            let centre: Vec<f64> = (0..self.n_features)
+                .map(|_| low + (high - low) * sample::uniform(&mut distribution))
                 .collect();
             for _ in 0..count {
-                points.push(centre.iter().map(|&c| normal(&mut rng, c, self.spread)).collect());
+                points
+                    .push(centre.iter().map(|&c| normal(&mut rng, c, self.cluster_std)).collect());
                 codes.push(k as i64);
             }
         }
@@ -85,26 +95,27 @@ impl Blobs {
 #[derive(Params, Clone, Debug)]
 pub struct MoonsAndBlobs {
     /// Number of rows, half of them in the moons.
-    #[param(default = 100, range = 4..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 4..)]
+    pub n_samples: usize,
     /// Standard deviation of the noise of the moons.
     #[param(default = 0.05, range = 0.0..)]
     pub noise: f64,
     /// Standard deviation of the clouds.
     #[param(default = 0.25, range = 0.0..)]
-    pub spread: f64,
+    pub cluster_std: f64,
 }
 
 impl MoonsAndBlobs {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
-        let moons = Moons { rows: self.rows - self.rows / 2, noise: self.noise };
+        let moons = Moons { n_samples: self.n_samples - self.n_samples / 2, noise: self.noise };
         let (mut points, mut codes) = moons.points(&mut rng);
         let centres = [(-0.75, 2.25), (1.0, 2.0)];
-        for ((k, count), (x, y)) in even(self.rows / 2, 2).into_iter().enumerate().zip(centres) {
+        for ((k, count), (x, y)) in even(self.n_samples / 2, 2).into_iter().enumerate().zip(centres)
+        {
             for _ in 0..count {
-                let point = [x, y].map(|centre| normal(&mut rng, centre, self.spread));
+                let point = [x, y].map(|centre| normal(&mut rng, centre, self.cluster_std));
                 points.push(point.to_vec());
                 codes.push(2 + k as i64);
             }
@@ -115,10 +126,10 @@ impl MoonsAndBlobs {
 
 /// A ring inside a ring.
 #[derive(Params, Clone, Debug)]
-pub struct Rings {
+pub struct Circles {
     /// Number of rows.
-    #[param(default = 100, range = 2..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 2..)]
+    pub n_samples: usize,
     /// Standard deviation of the noise.
     #[param(default = 0.05, range = 0.0..)]
     pub noise: f64,
@@ -127,12 +138,12 @@ pub struct Rings {
     pub factor: f64,
 }
 
-impl Rings {
+impl Circles {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (ring, count) in even(self.rows, 2).into_iter().enumerate() {
+        for (ring, count) in even(self.n_samples, 2).into_iter().enumerate() {
             let radius = if ring == 0 { 1.0 } else { self.factor };
             for i in 0..count {
                 let angle = TAU * i as f64 / count as f64;
@@ -149,11 +160,11 @@ impl Rings {
 #[derive(Params, Clone, Debug)]
 pub struct TwoDensities {
     /// Number of rows.
-    #[param(default = 100, range = 2..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 2..)]
+    pub n_samples: usize,
     /// Standard deviation of the dense cloud.
     #[param(default = 0.2, above = 0.0)]
-    pub spread: f64,
+    pub cluster_std: f64,
     /// How much wider the other cloud is.
     #[param(default = 5.0, range = 1.0..)]
     pub ratio: f64,
@@ -164,11 +175,11 @@ pub struct TwoDensities {
 
 impl TwoDensities {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (k, count) in even(self.rows, 2).into_iter().enumerate() {
-            let sd = if k == 0 { self.spread } else { self.spread * self.ratio };
+        for (k, count) in even(self.n_samples, 2).into_iter().enumerate() {
+            let sd = if k == 0 { self.cluster_std } else { self.cluster_std * self.ratio };
             for _ in 0..count {
                 let x = normal(&mut rng, self.distance * k as f64, sd);
                 points.push(vec![x, normal(&mut rng, 0.0, sd)]);
@@ -183,8 +194,8 @@ impl TwoDensities {
 #[derive(Params, Clone, Debug)]
 pub struct Stretched {
     /// Number of rows.
-    #[param(default = 150, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 150, range = 1..)]
+    pub n_samples: usize,
     /// Number of clusters.
     #[param(default = 3, range = 1..)]
     pub clusters: usize,
@@ -195,10 +206,10 @@ pub struct Stretched {
 
 impl Stretched {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (k, count) in even(self.rows, self.clusters).into_iter().enumerate() {
+        for (k, count) in even(self.n_samples, self.clusters).into_iter().enumerate() {
             for _ in 0..count {
                 let x = normal(&mut rng, 5.0 * k as f64, 0.5);
                 points.push(vec![x, normal(&mut rng, 0.0, self.stretch)]);
@@ -213,8 +224,8 @@ impl Stretched {
 #[derive(Params, Clone, Debug)]
 pub struct Xor {
     /// Number of rows.
-    #[param(default = 200, range = 4..)]
-    pub rows: usize,
+    #[param(positional, default = 200, range = 4..)]
+    pub n_samples: usize,
     /// Standard deviation of each cloud; corners are at -1 and 1.
     #[param(default = 0.4, range = 0.0..)]
     pub noise: f64,
@@ -222,10 +233,10 @@ pub struct Xor {
 
 impl Xor {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (corner, count) in even(self.rows, 4).into_iter().enumerate() {
+        for (corner, count) in even(self.n_samples, 4).into_iter().enumerate() {
             let (right, top) = (corner & 1, corner >> 1);
             for _ in 0..count {
                 let x = normal(&mut rng, 2.0 * right as f64 - 1.0, self.noise);
@@ -245,8 +256,8 @@ impl Xor {
 #[derive(Params, Clone, Debug)]
 pub struct Clouds {
     /// Number of rows.
-    #[param(default = 400, range = 16..)]
-    pub rows: usize,
+    #[param(positional, default = 400, range = 16..)]
+    pub n_samples: usize,
     /// Correlation ρ of the two columns.
     #[param(default = 0.5, above = -1.0, below = 1.0)]
     pub correlation: f64,
@@ -254,11 +265,11 @@ pub struct Clouds {
 
 impl Clouds {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, 2, run)?;
+        claim(self.n_samples, 2, run)?;
         let mut rng = run.rng(ROWS);
         let target = Matrix::from_fn(2, 2, |i, j| if i == j { 1.0 } else { self.correlation });
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (shape, count) in even(self.rows, 4).into_iter().enumerate() {
+        for (shape, count) in even(self.n_samples, 4).into_iter().enumerate() {
             let mut draw = |_| -> [f64; 2] {
                 let (place, width) = (2.0 * sample::uniform(&mut rng) - 1.0, 0.1);
                 match shape {
@@ -323,7 +334,7 @@ mod tests {
 
     #[test]
     fn moons_without_noise_lie_on_their_arcs() {
-        let moons = Moons { rows: 41, noise: 0.0 };
+        let moons = Moons { n_samples: 41, noise: 0.0 };
         let data = moons.rows(&Context::default()).unwrap();
         let view = data.view();
         let codes = view.class_target().unwrap().0;

@@ -1,6 +1,6 @@
 //! Tables of many columns with known structure.
 
-use super::{LAW, ROWS, claim, classes, even, normal};
+use super::{DISTRIBUTION, ROWS, claim, classes, even, normal};
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{ChiSquared, Continuous};
 use learnt_core::stats::sample;
@@ -12,11 +12,11 @@ use std::f64::consts::PI;
 #[derive(Params, Clone, Debug)]
 pub struct NestedSpheres {
     /// Number of rows.
-    #[param(default = 1000, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 1000, range = 1..)]
+    pub n_samples: usize,
     /// Number of columns.
-    #[param(default = 10, range = 1..)]
-    pub columns: usize,
+    #[param(positional, default = 10, range = 1..)]
+    pub n_features: usize,
     /// Share of labels that are turned over.
     #[param(default = 0.0, range = 0.0..=1.0)]
     pub flip: f64,
@@ -24,14 +24,16 @@ pub struct NestedSpheres {
 
 impl NestedSpheres {
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, self.columns, run)?;
+        claim(self.n_samples, self.n_features, run)?;
         let mut rng = run.rng(ROWS);
-        let law = ChiSquared::new(self.columns as f64);
-        let border = law.map(|law| law.quantile(0.5)).ok_or_else(|| Error::internal("chi"))?;
+        let distribution = ChiSquared::new(self.n_features as f64);
+        let border = distribution
+            .map(|distribution| distribution.quantile(0.5))
+            .ok_or_else(|| Error::internal("chi"))?;
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for _ in 0..self.rows {
+        for _ in 0..self.n_samples {
             let row: Vec<f64> =
-                (0..self.columns).map(|_| sample::standard_normal(&mut rng)).collect();
+                (0..self.n_features).map(|_| sample::standard_normal(&mut rng)).collect();
             let outside = row.iter().map(|x| x * x).sum::<f64>() > border;
             codes.push(i64::from(outside != (sample::uniform(&mut rng) < self.flip)));
             points.push(row);
@@ -42,80 +44,84 @@ impl NestedSpheres {
 
 /// Normal clusters at corners of a cube, with redundant and useless columns and turned labels.
 ///
-/// The first `informative` columns hold the clusters, each sheared by a random matrix; the next
-/// `redundant` are random combinations of them; the rest is noise.
+/// The first `n_informative` columns hold the clusters, each sheared by a random matrix; the next
+/// `n_redundant` are random combinations of them; the rest is noise.
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct Classification {
     /// Number of rows.
-    #[param(default = 100, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 1..)]
+    pub n_samples: usize,
     /// Number of columns.
-    #[param(default = 20, range = 1..)]
-    pub columns: usize,
+    #[param(positional, default = 20, range = 1..)]
+    pub n_features: usize,
     /// Number of columns that hold the clusters.
     #[param(default = 2, range = 1..)]
-    pub informative: usize,
+    pub n_informative: usize,
     /// Number of columns made from those.
     #[param(default = 2)]
-    pub redundant: usize,
+    pub n_redundant: usize,
     /// Number of classes.
     #[param(default = 2, range = 2..)]
-    pub classes: usize,
+    pub n_classes: usize,
     /// Clusters in each class.
     #[param(default = 2, range = 1..)]
-    pub clusters: usize,
+    pub n_clusters_per_class: usize,
     /// Half the side of the cube.
     #[param(default = 1.0, range = 0.0..)]
-    pub separation: f64,
+    pub class_sep: f64,
     /// Share of labels that are drawn anew.
     #[param(default = 0.01, range = 0.0..=1.0)]
-    pub flip: f64,
+    pub flip_y: f64,
 }
 
 impl Classification {
     fn constraints(&self) -> Result<()> {
-        if self.informative.saturating_add(self.redundant) > self.columns {
-            let got = format!("{} + {}", self.informative, self.redundant);
-            let expected = format!("at most {} columns", self.columns);
-            return Err(Error::parameter("informative + redundant", expected, got));
+        if self.n_informative.saturating_add(self.n_redundant) > self.n_features {
+            let got = format!("{} + {}", self.n_informative, self.n_redundant);
+            let expected = format!("at most {} columns", self.n_features);
+            return Err(Error::parameter("n_informative + n_redundant", expected, got));
         }
-        let clusters = self.classes.saturating_mul(self.clusters);
-        match self.informative >= 63 || clusters <= 1 << self.informative {
+        let clusters = self.n_classes.saturating_mul(self.n_clusters_per_class);
+        match self.n_informative >= 63 || clusters <= 1 << self.n_informative {
             true => Ok(()),
             false => {
-                let expected = format!("at most 2^{} corners of the cube", self.informative);
-                Err(Error::parameter("classes * clusters", expected, clusters))
+                let expected = format!("at most 2^{} corners of the cube", self.n_informative);
+                Err(Error::parameter("n_classes * n_clusters_per_class", expected, clusters))
             }
         }
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        let clusters = self.classes.saturating_mul(self.clusters);
-        claim(self.rows.saturating_add(clusters), self.columns.max(self.informative), run)?;
-        let (mut law, mut rng) = (run.rng(LAW), run.rng(ROWS));
-        let k = self.informative;
-        let corners = self.corners(&mut law, clusters);
+        let clusters = self.n_classes.saturating_mul(self.n_clusters_per_class);
+        claim(
+            self.n_samples.saturating_add(clusters),
+            self.n_features.max(self.n_informative),
+            run,
+        )?;
+        let (mut distribution, mut rng) = (run.rng(DISTRIBUTION), run.rng(ROWS));
+        let k = self.n_informative;
+        let corners = self.corners(&mut distribution, clusters);
         let mut matrix = |rows, columns| {
-            Matrix::from_fn(rows, columns, |_, _| 2.0 * sample::uniform(&mut law) - 1.0)
+            Matrix::from_fn(rows, columns, |_, _| 2.0 * sample::uniform(&mut distribution) - 1.0)
         };
-        let mix = matrix(k, self.redundant);
+        let mix = matrix(k, self.n_redundant);
         let (mut points, mut codes) = (Vec::new(), Vec::new());
-        for (c, count) in even(self.rows, clusters).into_iter().enumerate() {
+        for (c, count) in even(self.n_samples, clusters).into_iter().enumerate() {
             let shear = matrix(k, k);
             for _ in 0..count {
                 let z: Vec<f64> = (0..k).map(|_| sample::standard_normal(&mut rng)).collect();
                 let mut row: Vec<f64> = (0..k)
                     .map(|j| corners[c][j] + (0..k).map(|i| z[i] * shear[(i, j)]).sum::<f64>())
                     .collect();
-                for j in 0..self.redundant {
+                for j in 0..self.n_redundant {
                     row.push((0..k).map(|i| row[i] * mix[(i, j)]).sum());
                 }
-                row.resize_with(self.columns, || sample::standard_normal(&mut rng));
+                row.resize_with(self.n_features, || sample::standard_normal(&mut rng));
                 points.push(row);
-                let flipped = sample::uniform(&mut rng) < self.flip;
-                let anew = sample::below(&mut rng, self.classes as u64) as i64;
-                codes.push(if flipped { anew } else { (c % self.classes) as i64 });
+                let flipped = sample::uniform(&mut rng) < self.flip_y;
+                let anew = sample::below(&mut rng, self.n_classes as u64) as i64;
+                codes.push(if flipped { anew } else { (c % self.n_classes) as i64 });
             }
         }
         classes(points, codes, &mut rng)
@@ -123,19 +129,19 @@ impl Classification {
 
     /// Different corners of the cube, in random order. Of more than 2^20 corners, draws are all but
     /// certain to differ, and equal ones are drawn again.
-    fn corners(&self, law: &mut learnt_core::context::Rng, count: usize) -> Vec<Vec<f64>> {
+    fn corners(&self, distribution: &mut learnt_core::context::Rng, count: usize) -> Vec<Vec<f64>> {
         let sides = |code: u64| -> Vec<f64> {
             let side = |j: usize| if code >> (j % 64) & 1 == 1 { 1.0 } else { -1.0 };
-            (0..self.informative).map(|j| self.separation * side(j)).collect()
+            (0..self.n_informative).map(|j| self.class_sep * side(j)).collect()
         };
-        if self.informative <= 20 {
-            let codes = sample::choose(law, 1 << self.informative, count);
+        if self.n_informative <= 20 {
+            let codes = sample::choose(distribution, 1 << self.n_informative, count);
             return codes.into_iter().map(|code| sides(code as u64)).collect();
         }
         let mut taken = std::collections::BTreeSet::new();
         let mut corners = Vec::with_capacity(count);
         while corners.len() < count {
-            let code = sample::below(law, 1 << self.informative.min(63));
+            let code = sample::below(distribution, 1 << self.n_informative.min(63));
             if taken.insert(code) {
                 corners.push(sides(code));
             }
@@ -149,14 +155,14 @@ impl Classification {
 #[params(constraints = constraints)]
 pub struct Regression {
     /// Number of rows.
-    #[param(default = 100, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 100, range = 1..)]
+    pub n_samples: usize,
     /// Number of columns.
-    #[param(default = 10, range = 1..)]
-    pub columns: usize,
+    #[param(positional, default = 10, range = 1..)]
+    pub n_features: usize,
     /// Number of columns that count, with coefficients drawn evenly from 0 to 100.
     #[param(default = 5)]
-    pub informative: usize,
+    pub n_informative: usize,
     /// The target where all columns are 0.
     #[param(default = 0.0)]
     pub bias: f64,
@@ -167,27 +173,31 @@ pub struct Regression {
 
 impl Regression {
     fn constraints(&self) -> Result<()> {
-        match self.informative <= self.columns {
+        match self.n_informative <= self.n_features {
             true => Ok(()),
             false => {
-                let expected = format!("at most {} columns", self.columns);
-                Err(Error::parameter("informative", expected, self.informative))
+                let expected = format!("at most {} columns", self.n_features);
+                Err(Error::parameter("n_informative", expected, self.n_informative))
             }
         }
     }
 
     /// The coefficients that belong to this seed.
     pub fn coefficients(&self, run: &Context) -> Vec<f64> {
-        let mut law = run.rng(LAW);
-        let draw = |j| if j < self.informative { 100.0 * sample::uniform(&mut law) } else { 0.0 };
-        (0..self.columns).map(draw).collect()
+        let mut distribution = run.rng(DISTRIBUTION);
+        let draw = |j| {
+            if j < self.n_informative { 100.0 * sample::uniform(&mut distribution) } else { 0.0 }
+        };
+        (0..self.n_features).map(draw).collect()
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, self.columns, run)?;
+        claim(self.n_samples, self.n_features, run)?;
         let coefficients = self.coefficients(run);
         let mut rng = run.rng(ROWS);
-        let x = Matrix::from_fn(self.rows, self.columns, |_, _| sample::standard_normal(&mut rng));
+        let x = Matrix::from_fn(self.n_samples, self.n_features, |_, _| {
+            sample::standard_normal(&mut rng)
+        });
         let linear = |row: &[f64]| {
             self.bias + row.iter().zip(&coefficients).map(|(x, b)| x * b).sum::<f64>()
         };
@@ -201,11 +211,11 @@ impl Regression {
 #[derive(Params, Clone, Debug)]
 pub struct Friedman1 {
     /// Number of rows.
-    #[param(default = 200, range = 1..)]
-    pub rows: usize,
+    #[param(positional, default = 200, range = 1..)]
+    pub n_samples: usize,
     /// Number of columns.
-    #[param(default = 10, range = 5..)]
-    pub columns: usize,
+    #[param(positional, default = 10, range = 5..)]
+    pub n_features: usize,
     /// Standard deviation of the noise.
     #[param(default = 1.0, range = 0.0..)]
     pub noise: f64,
@@ -219,9 +229,9 @@ impl Friedman1 {
     }
 
     pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.rows, self.columns, run)?;
+        claim(self.n_samples, self.n_features, run)?;
         let mut rng = run.rng(ROWS);
-        let x = Matrix::from_fn(self.rows, self.columns, |_, _| sample::uniform(&mut rng));
+        let x = Matrix::from_fn(self.n_samples, self.n_features, |_, _| sample::uniform(&mut rng));
         Ok(super::noisy_target(x, Self::target, self.noise, &mut rng).data)
     }
 }
@@ -232,8 +242,8 @@ mod tests {
 
     #[test]
     fn half_of_the_nested_spheres_are_outside() {
-        let law = NestedSpheres { rows: 10_000, ..Default::default() };
-        let data = law.rows(&Context::default()).unwrap();
+        let distribution = NestedSpheres { n_samples: 10_000, ..Default::default() };
+        let data = distribution.rows(&Context::default()).unwrap();
         let view = data.view();
         let ones: u32 = view.class_target().unwrap().0.iter().sum();
         assert!((f64::from(ones) / 10_000.0 - 0.5).abs() < 0.02);
@@ -243,20 +253,21 @@ mod tests {
 
     #[test]
     fn redundant_columns_are_combinations_and_counts_are_checked() {
-        let law = Classification { columns: 4, classes: 3, flip: 0.0, ..Default::default() };
-        assert!(law.check().is_err());
-        let law = Classification { classes: 2, ..law };
-        let data = law.rows(&Context::default()).unwrap();
+        let distribution =
+            Classification { n_features: 4, n_classes: 3, flip_y: 0.0, ..Default::default() };
+        assert!(distribution.check().is_err());
+        let distribution = Classification { n_classes: 2, ..distribution };
+        let data = distribution.rows(&Context::default()).unwrap();
         let gram = learnt_core::linalg::gram(data.x.values().view());
         assert!(learnt_core::linalg::svd(gram.view()).unwrap().rank() == 2);
     }
 
     #[test]
     fn a_linear_target_without_noise_is_linear() {
-        let law = Regression { noise: 0.0, bias: 3.0, ..Default::default() };
+        let distribution = Regression { noise: 0.0, bias: 3.0, ..Default::default() };
         let run = Context::default();
-        let data = law.rows(&run).unwrap();
-        let b = law.coefficients(&run);
+        let data = distribution.rows(&run).unwrap();
+        let b = distribution.coefficients(&run);
         let view = data.view();
         let y = view.real_target().unwrap().at(7, 0);
         let wanted = 3.0 + data.x.values().row(7).iter().zip(&b).map(|(x, b)| x * b).sum::<f64>();

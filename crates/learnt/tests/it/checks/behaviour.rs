@@ -168,6 +168,34 @@ fn weights_equal_repetition() {
 }
 
 #[test]
+fn weights_times_a_constant_change_nothing() {
+    for_each("weights_scale", |_, learner| {
+        if !learner.any_accepts().weights {
+            return Ok(());
+        }
+        let data = easy(60, learner.any_roles());
+        let said = |scale: f64| {
+            let weights = (0..60).map(|i| scale * (0.25 + 0.5 * (i % 4) as f64)).collect();
+            let weighted = OwnedDataset { weights: Some(weights), ..data.clone() };
+            let run = Context::default();
+            fit_in(learner, &weighted.view(), &run)
+                .and_then(|trained| outputs(&trained, &data.x.frame()))
+                .map_err(|error| format!("weights times {scale}: {error}"))
+        };
+        let plain = said(1.0)?;
+        for scale in [7.3, 0.001] {
+            let scaled = said(scale)?;
+            let far = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9 * (1.0 + a.abs());
+            if let Some(k) = plain.iter().zip(&scaled).position(far) {
+                let (a, b) = (plain[k], scaled[k]);
+                return Err(format!("output {k}: {a}, and {b} with weights times {scale}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn learners_without_weights_refuse_them_by_name() {
     for_each("weights_refused", |entry, learner| {
         if learner.any_accepts().weights {

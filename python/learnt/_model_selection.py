@@ -1,0 +1,61 @@
+"""Functions of model selection that take anything with rows."""
+
+from ._functions import call
+
+
+def train_test_split(
+    *arrays, test_size=None, train_size=None, random_state=None, shuffle=True, stratify=None
+):
+    """Divides the rows of each array into training and test rows.
+
+    Parameters
+    ----------
+    *arrays : arrays, lists, frames or sparse matrices
+        All with the same number of rows.
+    test_size : float, int or None, default=None
+        Test rows as a share or a number; what training leaves, or a quarter.
+    train_size : float, int or None, default=None
+        Training rows as a share or a number; what testing leaves by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    shuffle : bool, default=True
+        Draw at random; else the first rows are for training and the next for testing.
+    stratify : array or None, default=None
+        Classes whose shares both parts keep.
+
+    Returns
+    -------
+    list
+        The training and the test rows of each array in turn.
+    """
+    if not arrays:
+        raise ValueError("at least one array is needed")
+    lengths = [rows_of(array) for array in arrays]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"the arrays have different numbers of rows: {lengths}")
+    sizes = {"test_size": test_size, "train_size": train_size, "validation_size": None}
+    parts = call(
+        "model_selection.train_test_rows",
+        ("labels", "labels"),
+        (stratify, None),
+        {"n_samples": lengths[0], "shuffle": shuffle, **sizes},
+        ("train", "test", "validation"),
+        random_state=random_state if shuffle else 0,
+    )
+    return [take(array, rows) for array in arrays for rows in (parts.train, parts.test)]
+
+
+def rows_of(array):
+    """How many rows an array, list or frame has."""
+    return array.shape[0] if hasattr(array, "shape") else len(array)
+
+
+def take(array, rows):
+    """These rows, in the same kind of container."""
+    if hasattr(array, "iloc"):
+        return array.iloc[rows]
+    if hasattr(array, "tocsr"):
+        return array.tocsr()[rows]
+    if hasattr(array, "shape"):
+        return array[rows]
+    return [array[i] for i in rows]
