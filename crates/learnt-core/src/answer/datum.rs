@@ -151,6 +151,16 @@ macro_rules! arrays_of_counts {
 }
 arrays_of_counts!(usize, u64, u32);
 
+/// Whatever it is.
+impl DatumType for Datum {
+    fn into_datum(self) -> Datum {
+        self
+    }
+    fn from_datum(datum: Datum) -> Result<Self> {
+        Ok(datum)
+    }
+}
+
 impl From<&str> for Datum {
     fn from(text: &str) -> Datum {
         Datum::Text(text.to_string())
