@@ -78,13 +78,16 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
     codes, classes = _encode([given[i] for i in coded])
     for i, array in zip(coded, codes):
         given[i] = array.astype(np.int64) if kinds[i] == "clusters" else array
+    params = {name: "nan" if value != value else value for name, value in params.items()} if any(
+        isinstance(value, float) and value != value for value in params.values()
+    ) else params
     values, notes = _native.call(
         path, params, given, classes, seed_of(random_state), threads_of(n_jobs)
     )
     values = [_unpack(value) for value in values]
     if kinds and all(kind == "numbers" and np.ndim(value) == 0 for kind, value in zip(kinds, inputs)):
         values = [value[0] if isinstance(value, np.ndarray) and value.size == 1 else value for value in values]
-    if outputs == ("value",):
+    if outputs[0] == "value":
         return values[0]
     return Result(values, outputs, path, params, notes)
 

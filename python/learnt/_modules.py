@@ -2,6 +2,7 @@
 """The modules that hold learners and functions."""
 
 MODULES = (
+    "calibration",
     "cluster",
     "compose",
     "datasets",
@@ -10,14 +11,18 @@ MODULES = (
     "discriminant_analysis",
     "dummy",
     "impute",
+    "linalg",
     "linear_model",
     "metrics",
+    "model_selection",
     "multiclass",
     "naive_bayes",
     "neighbors",
     "pipeline",
     "preprocessing",
     "sequence",
+    "stats",
     "theory",
     "tree",
+    "utils",
 )

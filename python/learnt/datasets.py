@@ -2,12 +2,18 @@
 """The functions of `learnt.datasets`."""
 
 from ._functions import call
+from ._datasets import (
+    load,
+    names,
+)
 
 __all__ = [
+    "load",
+    "names",
     "make_moons",
     "make_blobs",
     "make_moons_and_blobs",
-    "make_rings",
+    "make_circles",
     "make_two_densities",
     "make_stretched",
     "make_clouds",
@@ -20,15 +26,56 @@ __all__ = [
     "make_friedman1",
     "make_legendre",
     "make_sine",
+    "load_iris",
+    "load_penguins",
+    "load_wine",
+    "load_breast_cancer",
+    "load_breast_cancer_ljubljana",
+    "load_digits",
+    "load_glass",
+    "load_ionosphere",
+    "load_labor",
+    "load_vote",
+    "load_contact_lenses",
+    "load_cpu",
+    "load_weather_nominal",
+    "load_weather_numeric",
+    "load_houses",
+    "load_line",
+    "load_plane",
+    "load_leverage",
+    "load_boosting_line",
+    "load_margin_four",
+    "load_margin_three",
+    "load_margin_two",
+    "load_xor",
+    "load_reflection",
+    "load_reflection_apart",
+    "load_fish",
+    "load_prices",
+    "load_play_tennis",
+    "load_enjoy_sport",
+    "load_baskets",
+    "load_surrogates",
+    "load_grid_six",
+    "load_dependent_six",
+    "load_diamond",
+    "load_three_in_four",
+    "load_ten_points",
+    "load_five_values",
+    "load_nine_values",
+    "load_eleven_values",
+    "load_mixture_twenty",
+    "load_six_points",
 ]
 
 
-def make_moons(*, rows=100, noise=0.1, random_state=None):
+def make_moons(n_samples=100, *, noise=0.1, random_state=None):
     """Two half moons that reach into each other.
 
     Parameters
     ----------
-    rows : a whole number >= 2, default=100
+    n_samples : a whole number >= 2, default=100
         Number of rows.
     noise : a number >= 0, default=0.1
         Standard deviation of the noise.
@@ -44,27 +91,35 @@ def make_moons(*, rows=100, noise=0.1, random_state=None):
         "datasets.make_moons",
         (),
         (),
-        {"rows": rows, "noise": noise},
+        {"n_samples": n_samples, "noise": noise},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_blobs(*, rows=100, centers=3, columns=2, spread=1.0, reach=10.0, random_state=None):
+def make_blobs(
+    n_samples=100,
+    n_features=2,
+    *,
+    centers=3,
+    cluster_std=1.0,
+    center_box=(-10.0, 10.0),
+    random_state=None,
+):
     """Normal clouds around centres that are drawn evenly from a box.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=100
+    n_samples : a whole number >= 1, default=100
         Number of rows.
+    n_features : a whole number >= 1, default=2
+        Number of columns.
     centers : a whole number >= 1, default=3
         Number of clouds.
-    columns : a whole number >= 1, default=2
-        Number of columns.
-    spread : a number >= 0, default=1.0
+    cluster_std : a number >= 0, default=1.0
         Standard deviation of each cloud.
-    reach : a number >= 0, default=10.0
-        Half the width of the box.
+    center_box : a list, each a number, default=(-10.0, 10.0)
+        Ends of the box in every column.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
 
@@ -77,22 +132,22 @@ def make_blobs(*, rows=100, centers=3, columns=2, spread=1.0, reach=10.0, random
         "datasets.make_blobs",
         (),
         (),
-        {"rows": rows, "centers": centers, "columns": columns, "spread": spread, "reach": reach},
+        {"n_samples": n_samples, "n_features": n_features, "centers": centers, "cluster_std": cluster_std, "center_box": center_box},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_moons_and_blobs(*, rows=100, noise=0.05, spread=0.25, random_state=None):
+def make_moons_and_blobs(n_samples=100, *, noise=0.05, cluster_std=0.25, random_state=None):
     """Two moons below two normal clouds: four groups of which the clouds touch.
 
     Parameters
     ----------
-    rows : a whole number >= 4, default=100
+    n_samples : a whole number >= 4, default=100
         Number of rows, half of them in the moons.
     noise : a number >= 0, default=0.05
         Standard deviation of the noise of the moons.
-    spread : a number >= 0, default=0.25
+    cluster_std : a number >= 0, default=0.25
         Standard deviation of the clouds.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
@@ -106,18 +161,18 @@ def make_moons_and_blobs(*, rows=100, noise=0.05, spread=0.25, random_state=None
         "datasets.make_moons_and_blobs",
         (),
         (),
-        {"rows": rows, "noise": noise, "spread": spread},
+        {"n_samples": n_samples, "noise": noise, "cluster_std": cluster_std},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_rings(*, rows=100, noise=0.05, factor=0.5, random_state=None):
+def make_circles(n_samples=100, *, noise=0.05, factor=0.5, random_state=None):
     """A ring inside a ring.
 
     Parameters
     ----------
-    rows : a whole number >= 2, default=100
+    n_samples : a whole number >= 2, default=100
         Number of rows.
     noise : a number >= 0, default=0.05
         Standard deviation of the noise.
@@ -132,23 +187,30 @@ def make_rings(*, rows=100, noise=0.05, factor=0.5, random_state=None):
         The result.
     """
     return call(
-        "datasets.make_rings",
+        "datasets.make_circles",
         (),
         (),
-        {"rows": rows, "noise": noise, "factor": factor},
+        {"n_samples": n_samples, "noise": noise, "factor": factor},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_two_densities(*, rows=100, spread=0.2, ratio=5.0, distance=5.0, random_state=None):
+def make_two_densities(
+    n_samples=100,
+    *,
+    cluster_std=0.2,
+    ratio=5.0,
+    distance=5.0,
+    random_state=None,
+):
     """Two normal clouds of different density.
 
     Parameters
     ----------
-    rows : a whole number >= 2, default=100
+    n_samples : a whole number >= 2, default=100
         Number of rows.
-    spread : a number > 0, default=0.2
+    cluster_std : a number > 0, default=0.2
         Standard deviation of the dense cloud.
     ratio : a number >= 1, default=5.0
         How much wider the other cloud is.
@@ -166,18 +228,18 @@ def make_two_densities(*, rows=100, spread=0.2, ratio=5.0, distance=5.0, random_
         "datasets.make_two_densities",
         (),
         (),
-        {"rows": rows, "spread": spread, "ratio": ratio, "distance": distance},
+        {"n_samples": n_samples, "cluster_std": cluster_std, "ratio": ratio, "distance": distance},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_stretched(*, rows=150, clusters=3, stretch=10.0, random_state=None):
+def make_stretched(n_samples=150, *, clusters=3, stretch=10.0, random_state=None):
     """Clusters side by side on one axis, drawn out along the other.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=150
+    n_samples : a whole number >= 1, default=150
         Number of rows.
     clusters : a whole number >= 1, default=3
         Number of clusters.
@@ -195,13 +257,13 @@ def make_stretched(*, rows=150, clusters=3, stretch=10.0, random_state=None):
         "datasets.make_stretched",
         (),
         (),
-        {"rows": rows, "clusters": clusters, "stretch": stretch},
+        {"n_samples": n_samples, "clusters": clusters, "stretch": stretch},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_clouds(*, rows=400, correlation=0.5, random_state=None):
+def make_clouds(n_samples=400, *, correlation=0.5, random_state=None):
     """Four clouds of other shapes with the same mean and covariance: a normal cloud, a cross, a ring
     and two blobs, numbered in this order.
 
@@ -210,7 +272,7 @@ def make_clouds(*, rows=400, correlation=0.5, random_state=None):
 
     Parameters
     ----------
-    rows : a whole number >= 16, default=400
+    n_samples : a whole number >= 16, default=400
         Number of rows.
     correlation : a number in (-1, 1), default=0.5
         Correlation ρ of the two columns.
@@ -226,18 +288,18 @@ def make_clouds(*, rows=400, correlation=0.5, random_state=None):
         "datasets.make_clouds",
         (),
         (),
-        {"rows": rows, "correlation": correlation},
+        {"n_samples": n_samples, "correlation": correlation},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_xor(*, rows=200, noise=0.4, random_state=None):
+def make_xor(n_samples=200, *, noise=0.4, random_state=None):
     """Exclusive or: normal clouds at the corners of a square, opposite ones of one class.
 
     Parameters
     ----------
-    rows : a whole number >= 4, default=200
+    n_samples : a whole number >= 4, default=200
         Number of rows.
     noise : a number >= 0, default=0.4
         Standard deviation of each cloud; corners are at -1 and 1.
@@ -253,20 +315,20 @@ def make_xor(*, rows=200, noise=0.4, random_state=None):
         "datasets.make_xor",
         (),
         (),
-        {"rows": rows, "noise": noise},
+        {"n_samples": n_samples, "noise": noise},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_gaussians(*, rows=200, columns=2, shift=1.5, random_state=None):
+def make_gaussians(n_samples=200, n_features=2, *, shift=1.5, random_state=None):
     """Two normal clouds with unit variances, one at 0 and one at `shift` in every column.
 
     Parameters
     ----------
-    rows : a whole number >= 2, default=200
+    n_samples : a whole number >= 2, default=200
         Number of rows.
-    columns : a whole number >= 1, default=2
+    n_features : a whole number >= 1, default=2
         Number of columns.
     shift : a number, default=1.5
         Position of the second cloud in every column.
@@ -282,19 +344,19 @@ def make_gaussians(*, rows=200, columns=2, shift=1.5, random_state=None):
         "datasets.make_gaussians",
         (),
         (),
-        {"rows": rows, "columns": columns, "shift": shift},
+        {"n_samples": n_samples, "n_features": n_features, "shift": shift},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_mixtures(*, rows=200, centers=10, variance=0.2, random_state=None):
+def make_mixtures(n_samples=200, *, centers=10, variance=0.2, random_state=None):
     """Two classes, each a mixture of narrow normal clouds whose centres are drawn once around (1, 0)
     and (0, 1).
 
     Parameters
     ----------
-    rows : a whole number >= 2, default=200
+    n_samples : a whole number >= 2, default=200
         Number of rows.
     centers : a whole number >= 1, default=10
         Number of clouds in each class.
@@ -312,22 +374,22 @@ def make_mixtures(*, rows=200, centers=10, variance=0.2, random_state=None):
         "datasets.make_mixtures",
         (),
         (),
-        {"rows": rows, "centers": centers, "variance": variance},
+        {"n_samples": n_samples, "centers": centers, "variance": variance},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_nested_spheres(*, rows=1000, columns=10, flip=0.0, random_state=None):
+def make_nested_spheres(n_samples=1000, n_features=10, *, flip=0.0, random_state=None):
     """Standard normal columns; class 1 lies outside the sphere that holds half of them.
 
     The class is Σ x² > median of χ² with as many degrees of freedom as columns.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=1000
+    n_samples : a whole number >= 1, default=1000
         Number of rows.
-    columns : a whole number >= 1, default=10
+    n_features : a whole number >= 1, default=10
         Number of columns.
     flip : a number in [0, 1], default=0.0
         Share of labels that are turned over.
@@ -343,46 +405,46 @@ def make_nested_spheres(*, rows=1000, columns=10, flip=0.0, random_state=None):
         "datasets.make_nested_spheres",
         (),
         (),
-        {"rows": rows, "columns": columns, "flip": flip},
+        {"n_samples": n_samples, "n_features": n_features, "flip": flip},
         ("value",),
         random_state=random_state,
     )
 
 
 def make_classification(
+    n_samples=100,
+    n_features=20,
     *,
-    rows=100,
-    columns=20,
-    informative=2,
-    redundant=2,
-    classes=2,
-    clusters=2,
-    separation=1.0,
-    flip=0.01,
+    n_informative=2,
+    n_redundant=2,
+    n_classes=2,
+    n_clusters_per_class=2,
+    class_sep=1.0,
+    flip_y=0.01,
     random_state=None,
 ):
     """Normal clusters at corners of a cube, with redundant and useless columns and turned labels.
 
-    The first `informative` columns hold the clusters, each sheared by a random matrix; the next
-    `redundant` are random combinations of them; the rest is noise.
+    The first `n_informative` columns hold the clusters, each sheared by a random matrix; the next
+    `n_redundant` are random combinations of them; the rest is noise.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=100
+    n_samples : a whole number >= 1, default=100
         Number of rows.
-    columns : a whole number >= 1, default=20
+    n_features : a whole number >= 1, default=20
         Number of columns.
-    informative : a whole number >= 1, default=2
+    n_informative : a whole number >= 1, default=2
         Number of columns that hold the clusters.
-    redundant : a whole number >= 0, default=2
+    n_redundant : a whole number >= 0, default=2
         Number of columns made from those.
-    classes : a whole number >= 2, default=2
+    n_classes : a whole number >= 2, default=2
         Number of classes.
-    clusters : a whole number >= 1, default=2
+    n_clusters_per_class : a whole number >= 1, default=2
         Clusters in each class.
-    separation : a number >= 0, default=1.0
+    class_sep : a number >= 0, default=1.0
         Half the side of the cube.
-    flip : a number in [0, 1], default=0.01
+    flip_y : a number in [0, 1], default=0.01
         Share of labels that are drawn anew.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
@@ -396,17 +458,17 @@ def make_classification(
         "datasets.make_classification",
         (),
         (),
-        {"rows": rows, "columns": columns, "informative": informative, "redundant": redundant, "classes": classes, "clusters": clusters, "separation": separation, "flip": flip},
+        {"n_samples": n_samples, "n_features": n_features, "n_informative": n_informative, "n_redundant": n_redundant, "n_classes": n_classes, "n_clusters_per_class": n_clusters_per_class, "class_sep": class_sep, "flip_y": flip_y},
         ("value",),
         random_state=random_state,
     )
 
 
 def make_regression(
+    n_samples=100,
+    n_features=10,
     *,
-    rows=100,
-    columns=10,
-    informative=5,
+    n_informative=5,
     bias=0.0,
     noise=10.0,
     random_state=None,
@@ -415,11 +477,11 @@ def make_regression(
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=100
+    n_samples : a whole number >= 1, default=100
         Number of rows.
-    columns : a whole number >= 1, default=10
+    n_features : a whole number >= 1, default=10
         Number of columns.
-    informative : a whole number >= 0, default=5
+    n_informative : a whole number >= 0, default=5
         Number of columns that count, with coefficients drawn evenly from 0 to 100.
     bias : a number, default=0.0
         The target where all columns are 0.
@@ -437,21 +499,21 @@ def make_regression(
         "datasets.make_regression",
         (),
         (),
-        {"rows": rows, "columns": columns, "informative": informative, "bias": bias, "noise": noise},
+        {"n_samples": n_samples, "n_features": n_features, "n_informative": n_informative, "bias": bias, "noise": noise},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_friedman1(*, rows=200, columns=10, noise=1.0, random_state=None):
+def make_friedman1(n_samples=200, n_features=10, *, noise=1.0, random_state=None):
     """Friedman's first function: y = 10 sin(π x₁x₂) + 20 (x₃ - 1/2)² + 10 x₄ + 5 x₅ + noise, columns
     uniform on [0, 1], all after the fifth useless.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=200
+    n_samples : a whole number >= 1, default=200
         Number of rows.
-    columns : a whole number >= 5, default=10
+    n_features : a whole number >= 5, default=10
         Number of columns.
     noise : a number >= 0, default=1.0
         Standard deviation of the noise.
@@ -467,18 +529,18 @@ def make_friedman1(*, rows=200, columns=10, noise=1.0, random_state=None):
         "datasets.make_friedman1",
         (),
         (),
-        {"rows": rows, "columns": columns, "noise": noise},
+        {"n_samples": n_samples, "n_features": n_features, "noise": noise},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_legendre(*, rows=100, degree=10, noise=0.5, random_state=None):
+def make_legendre(n_samples=100, *, degree=10, noise=0.5, random_state=None):
     """A random polynomial of one input with noise.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=100
+    n_samples : a whole number >= 1, default=100
         Number of rows.
     degree : a whole number in [0, 1000], default=10
         Degree of the polynomial.
@@ -496,18 +558,18 @@ def make_legendre(*, rows=100, degree=10, noise=0.5, random_state=None):
         "datasets.make_legendre",
         (),
         (),
-        {"rows": rows, "degree": degree, "noise": noise},
+        {"n_samples": n_samples, "degree": degree, "noise": noise},
         ("value",),
         random_state=random_state,
     )
 
 
-def make_sine(*, rows=100, noise=0.3, periods=1.0, random_state=None):
+def make_sine(n_samples=100, *, noise=0.3, periods=1.0, random_state=None):
     """A sine wave of one input with noise.
 
     Parameters
     ----------
-    rows : a whole number >= 1, default=100
+    n_samples : a whole number >= 1, default=100
         Number of rows.
     noise : a number >= 0, default=0.3
         Standard deviation of the noise.
@@ -525,7 +587,376 @@ def make_sine(*, rows=100, noise=0.3, periods=1.0, random_state=None):
         "datasets.make_sine",
         (),
         (),
-        {"rows": rows, "noise": noise, "periods": periods},
+        {"n_samples": n_samples, "noise": noise, "periods": periods},
         ("value",),
         random_state=random_state,
     )
+
+
+def load_iris(*, return_X_y=False, as_frame=False):
+    """Sepals and petals of three species.
+
+    150 rows, 4 columns. Source: R. A. Fisher, The use of multiple measurements in taxonomic problems (1936). Terms: public domain; also UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("iris", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_penguins(*, return_X_y=False, as_frame=False):
+    """Size, sex and island of three penguin species, with gaps.
+
+    344 rows, 7 columns. Source: K. B. Gorman, T. D. Williams, W. R. Fraser, Palmer Archipelago penguins (2014). Terms: CC0.
+    See `load` for what is returned.
+    """
+    return load("penguins", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_wine(*, return_X_y=False, as_frame=False):
+    """Chemical analysis of wines of three cultivars.
+
+    178 rows, 13 columns. Source: M. Forina et al., Institute of Pharmaceutical and Food Analysis, Genoa. Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("wine", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_breast_cancer(*, return_X_y=False, as_frame=False):
+    """Cell nuclei of malignant and benign breast masses.
+
+    569 rows, 30 columns. Source: W. H. Wolberg, W. N. Street, O. L. Mangasarian, Wisconsin diagnostic (1995). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("breast_cancer", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_breast_cancer_ljubljana(*, return_X_y=False, as_frame=False):
+    """Recurrence of breast cancer, nominal, with gaps.
+
+    286 rows, 9 columns. Source: M. Zwitter, M. Soklic, Institute of Oncology, University Medical Centre, Ljubljana. Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("breast_cancer_ljubljana", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_digits(*, return_X_y=False, as_frame=False):
+    """Hand-written digits as 8 x 8 grey levels from 0 to 16.
+
+    1797 rows, 64 columns. Source: E. Alpaydin, C. Kaynak, optical recognition of handwritten digits, test set (1998). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("digits", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_glass(*, return_X_y=False, as_frame=False):
+    """Refraction and oxides of six kinds of glass.
+
+    214 rows, 9 columns. Source: B. German, Home Office Forensic Science Service (1987). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("glass", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_ionosphere(*, return_X_y=False, as_frame=False):
+    """Radar returns from the ionosphere, good or bad.
+
+    351 rows, 34 columns. Source: V. Sigillito et al., Johns Hopkins University (1989). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("ionosphere", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_labor(*, return_X_y=False, as_frame=False):
+    """Final settlements in labour negotiations, with many gaps.
+
+    57 rows, 16 columns. Source: Collective Bargaining Review, Labour Canada (1988). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("labor", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_vote(*, return_X_y=False, as_frame=False):
+    """Votes of the House of Representatives of 1984, with gaps.
+
+    435 rows, 16 columns. Source: J. Schlimmer, Congressional Quarterly Almanac (1985). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("vote", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_contact_lenses(*, return_X_y=False, as_frame=False):
+    """Which contact lenses to fit, nominal.
+
+    24 rows, 4 columns. Source: J. Cendrowska, PRISM (1987). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("contact_lenses", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_cpu(*, return_X_y=False, as_frame=False):
+    """Relative performance of computers.
+
+    209 rows, 6 columns. Source: P. Ein-Dor, J. Feldmesser (1987). Terms: UCI Machine Learning Repository, CC BY 4.0.
+    See `load` for what is returned.
+    """
+    return load("cpu", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_weather_nominal(*, return_X_y=False, as_frame=False):
+    """Fourteen days and whether a game is played, nominal.
+
+    14 rows, 4 columns. Source: after J. R. Quinlan, Induction of decision trees (1986). Terms: made-up example, free to use.
+    See `load` for what is returned.
+    """
+    return load("weather_nominal", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_weather_numeric(*, return_X_y=False, as_frame=False):
+    """The same days with temperature and humidity as numbers.
+
+    14 rows, 4 columns. Source: after J. R. Quinlan, Induction of decision trees (1986). Terms: made-up example, free to use.
+    See `load` for what is returned.
+    """
+    return load("weather_numeric", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_houses(*, return_X_y=False, as_frame=False):
+    """Area and price of four houses.
+
+    4 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("houses", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_line(*, return_X_y=False, as_frame=False):
+    """Five points near a line.
+
+    5 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("line", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_plane(*, return_X_y=False, as_frame=False):
+    """Five points in two inputs.
+
+    5 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("plane", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_leverage(*, return_X_y=False, as_frame=False):
+    """Three points for leave-one-out by leverage.
+
+    3 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("leverage", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_boosting_line(*, return_X_y=False, as_frame=False):
+    """Ten points on a line that no stump separates.
+
+    10 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("boosting_line", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_margin_four(*, return_X_y=False, as_frame=False):
+    """Four points with a hard margin.
+
+    4 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("margin_four", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_margin_three(*, return_X_y=False, as_frame=False):
+    """Three points for a soft margin.
+
+    3 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("margin_three", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_margin_two(*, return_X_y=False, as_frame=False):
+    """Two points with a hard margin.
+
+    2 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("margin_two", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_xor(*, return_X_y=False, as_frame=False):
+    """Exclusive or: no line separates it.
+
+    4 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("xor", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_reflection(*, return_X_y=False, as_frame=False):
+    """Two classes of two points that a line separates.
+
+    4 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("reflection", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_reflection_apart(*, return_X_y=False, as_frame=False):
+    """Two classes of two points that no line separates.
+
+    4 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("reflection_apart", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_fish(*, return_X_y=False, as_frame=False):
+    """Length bands of salmon and bass, weighted by probability.
+
+    6 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("fish", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_prices(*, return_X_y=False, as_frame=False):
+    """Prices of nine products by model and condition.
+
+    9 rows, 3 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("prices", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_play_tennis(*, return_X_y=False, as_frame=False):
+    """Fourteen days and whether tennis is played.
+
+    14 rows, 4 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("play_tennis", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_enjoy_sport(*, return_X_y=False, as_frame=False):
+    """Four days for learning a concept.
+
+    4 rows, 6 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("enjoy_sport", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_baskets(*, return_X_y=False, as_frame=False):
+    """Five market baskets of six items, 1 where an item is in.
+
+    5 rows, 6 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("baskets", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_surrogates(*, return_X_y=False, as_frame=False):
+    """Eight points with a step and surrogate inputs.
+
+    8 rows, 3 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("surrogates", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_grid_six(*, return_X_y=False, as_frame=False):
+    """Six grid points for partial dependence.
+
+    6 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("grid_six", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_dependent_six(*, return_X_y=False, as_frame=False):
+    """Six points with dependent inputs for partial dependence.
+
+    6 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("dependent_six", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_diamond(*, return_X_y=False, as_frame=False):
+    """Four points with exact principal axes.
+
+    4 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("diamond", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_three_in_four(*, return_X_y=False, as_frame=False):
+    """Three points in four dimensions.
+
+    3 rows, 4 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("three_in_four", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_ten_points(*, return_X_y=False, as_frame=False):
+    """Ten correlated points for principal components.
+
+    10 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("ten_points", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_five_values(*, return_X_y=False, as_frame=False):
+    """Five numbers for hierarchies and densities.
+
+    5 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("five_values", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_nine_values(*, return_X_y=False, as_frame=False):
+    """Nine numbers for k-means.
+
+    9 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("nine_values", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_eleven_values(*, return_X_y=False, as_frame=False):
+    """Eleven numbers for expectation maximisation.
+
+    11 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("eleven_values", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_mixture_twenty(*, return_X_y=False, as_frame=False):
+    """Twenty draws of a mixture of two normals.
+
+    20 rows, 1 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("mixture_twenty", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_six_points(*, return_X_y=False, as_frame=False):
+    """Six points for linkage and cluster scores.
+
+    6 rows, 2 columns. Source: worked example of machine-learning courses. Terms: made-up numbers, free to use.
+    See `load` for what is returned.
+    """
+    return load("six_points", return_X_y=return_X_y, as_frame=as_frame)

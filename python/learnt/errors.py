@@ -108,6 +108,10 @@ class ConvergenceWarning(LearntWarning):
     """An iteration limit was reached before convergence."""
 
 
+class UndefinedMetricWarning(LearntWarning):
+    """A score that does not exist for these rows, and is taken as what is usual instead."""
+
+
 class DataConversionWarning(LearntWarning):
     """Data was taken in another shape than it was given."""
 
@@ -117,7 +121,7 @@ _CLASSES = {
     ("E004",): UnsupportedError,
     ("E013", "E024"): DataError,
     ("E014", "E022"): SchemaError,
-    ("E040", "E041", "E042"): NumericError,
+    ("E040", "E041", "E042", "E043"): NumericError,
     ("E050", "E051", "E052", "E053", "E054"): ModelFileError,
     ("E060",): ResourceError,
     ("E062",): CancelledError,
@@ -138,7 +142,7 @@ def from_native(code, message, hint=None, column=None, row=None):
 
 def warn_native(code, message):
     """Issues a warning of the native half, at the caller's line."""
-    cls = ConvergenceWarning if code == "E042" else LearntWarning
+    cls = {"E042": ConvergenceWarning, "E043": UndefinedMetricWarning}.get(code, LearntWarning)
     warn(f"{message} [{code}]", cls)
 
 

@@ -4,8 +4,151 @@
 from ._functions import call
 
 __all__ = [
+    "accuracy_score",
+    "zero_one_loss",
+    "balanced_accuracy_score",
     "confusion_matrix",
+    "precision_score",
+    "recall_score",
+    "specificity_score",
+    "f1_score",
+    "fbeta_score",
+    "precision_recall_fscore_support",
+    "classification_report",
+    "matthews_corrcoef",
+    "cohen_kappa_score",
+    "cost_weighted_error",
+    "roc_auc_score",
+    "roc_curve",
+    "auc",
+    "average_precision_score",
+    "precision_recall_curve",
+    "lift_curve",
+    "log_loss",
+    "brier_score_loss",
+    "margin_loss",
+    "hinge_loss",
+    "huber_loss",
+    "loss_curves",
+    "root_mean_squared_error",
+    "mean_squared_error",
+    "mean_absolute_error",
+    "median_absolute_error",
+    "max_error",
+    "mean_absolute_percentage_error",
+    "sum_squared_error",
+    "r2_score",
+    "explained_variance_score",
+    "mean_tweedie_deviance",
+    "mean_poisson_deviance",
+    "mean_gamma_deviance",
+    "d2_tweedie_score",
+    "silhouette_score",
+    "silhouette_samples",
+    "davies_bouldin_score",
+    "calinski_harabasz_score",
+    "inertia",
+    "dunn_score",
+    "beta_cv_score",
+    "scatter_decomposition",
+    "contingency_matrix",
+    "adjusted_rand_score",
+    "rand_score",
+    "mutual_info_score",
+    "normalized_mutual_info_score",
+    "fowlkes_mallows_score",
+    "purity_score",
+    "maximum_matching_score",
+    "cluster_f_score",
+    "pair_jaccard_score",
+    "variation_of_information",
+    "pairwise_distances",
+    "cosine_similarity",
 ]
+
+
+def accuracy_score(y_true, y_pred, *, normalize=True, sample_weight=None):
+    """Accuracy: the share of rows whose class is predicted right.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    normalize : True or False, default=True
+        Whether to give the share; otherwise the number of rows, or the sum of their weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.accuracy_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"normalize": normalize},
+        ("value",),
+    )
+
+
+def zero_one_loss(y_true, y_pred, *, normalize=True, sample_weight=None):
+    """Zero-one loss: the share of rows whose class is predicted wrong.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    normalize : True or False, default=True
+        Whether to give the share; otherwise the number of rows, or the sum of their weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.zero_one_loss",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"normalize": normalize},
+        ("value",),
+    )
+
+
+def balanced_accuracy_score(y_true, y_pred, *, adjusted=False, sample_weight=None):
+    """Balanced accuracy: the mean recall over the classes that occur.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    adjusted : True or False, default=False
+        Whether to rescale so that chance has 0 and perfection 1.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.balanced_accuracy_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"adjusted": adjusted},
+        ("value",),
+    )
 
 
 def confusion_matrix(y_true, y_pred, *, labels=None, normalize=None, sample_weight=None):
@@ -31,12 +174,2056 @@ def confusion_matrix(y_true, y_pred, *, labels=None, normalize=None, sample_weig
     Returns
     -------
     value
-        The result.
+        Rows are actual classes, columns predicted ones; whole numbers where rows are counted.
+    classes
+        The classes, in the order of rows and columns.
     """
     return call(
         "metrics.confusion_matrix",
         ("labels", "labels", "numbers"),
         (y_true, y_pred, sample_weight),
         {"labels": labels, "normalize": normalize},
+        ("value", "classes"),
+    )
+
+
+def precision_score(
+    y_true,
+    y_pred,
+    *,
+    labels=None,
+    pos_label=1,
+    average="binary",
+    zero_division="warn",
+    sample_weight=None,
+):
+    """Precision: of the rows called a class, the share that is.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    pos_label : a value, default=1
+        The class of interest among two, for the average `binary`.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="binary"
+        How the scores of the classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.precision_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division},
         ("value",),
+    )
+
+
+def recall_score(
+    y_true,
+    y_pred,
+    *,
+    labels=None,
+    pos_label=1,
+    average="binary",
+    zero_division="warn",
+    sample_weight=None,
+):
+    """Recall: of the rows of a class, the share that is called so.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    pos_label : a value, default=1
+        The class of interest among two, for the average `binary`.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="binary"
+        How the scores of the classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.recall_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division},
+        ("value",),
+    )
+
+
+def specificity_score(
+    y_true,
+    y_pred,
+    *,
+    labels=None,
+    pos_label=1,
+    average="binary",
+    zero_division="warn",
+    sample_weight=None,
+):
+    """Specificity: of the rows of other classes, the share that is not called this class.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    pos_label : a value, default=1
+        The class of interest among two, for the average `binary`.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="binary"
+        How the scores of the classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.specificity_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division},
+        ("value",),
+    )
+
+
+def f1_score(
+    y_true,
+    y_pred,
+    *,
+    labels=None,
+    pos_label=1,
+    average="binary",
+    zero_division="warn",
+    sample_weight=None,
+):
+    """F1: the harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    pos_label : a value, default=1
+        The class of interest among two, for the average `binary`.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="binary"
+        How the scores of the classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.f1_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division},
+        ("value",),
+    )
+
+
+def fbeta_score(
+    y_true,
+    y_pred,
+    *,
+    beta,
+    labels=None,
+    pos_label=1,
+    average="binary",
+    zero_division="warn",
+    sample_weight=None,
+):
+    """F-beta: the harmonic mean of precision and recall, in which recall counts β² times.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    beta : a number >= 0, default=0.0
+        How much recall counts beside precision.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    pos_label : a value, default=1
+        The class of interest among two, for the average `binary`.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="binary"
+        How the scores of the classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.fbeta_score",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"beta": beta, "labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division},
+        ("value",),
+    )
+
+
+def precision_recall_fscore_support(
+    y_true,
+    y_pred,
+    *,
+    beta=1.0,
+    labels=None,
+    pos_label=1,
+    average=None,
+    zero_division="warn",
+    sample_weight=None,
+):
+    """Precision, recall, F and the number of rows of each class, or their averages.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    beta : a number >= 0, default=1.0
+        How much recall counts beside precision in F.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    pos_label : a value, default=1
+        The class of interest among two, for the average `binary`.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default=None
+        How the scores of the classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    precision
+        Of the rows called a class, the share that is.
+    recall
+        Of the rows of a class, the share that is called so.
+    fscore
+        Their harmonic mean.
+    support
+        Rows of each class, or the sum of their weights; none for averages.
+    """
+    return call(
+        "metrics.precision_recall_fscore_support",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"beta": beta, "labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division},
+        ("precision", "recall", "fscore", "support"),
+    )
+
+
+def classification_report(
+    y_true,
+    y_pred,
+    *,
+    labels=None,
+    zero_division="warn",
+    sample_weight=None,
+):
+    """Precision, recall, F1 and rows of every class, and their means, as a table.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        The classes that count, in their order; all that occur by default.
+    zero_division : 'warn', 'nan' or a number in [0, 1], default="warn"
+        What a score is that would divide by zero.
+
+        - 'warn': 0 with a warning in Python; elsewhere an error, and 0 within averages.
+        - 'nan': Not a number, left out of averages.
+        - a number in [0, 1]: This number.
+
+    Returns
+    -------
+    class
+        The class, or which mean.
+    precision
+        Of the rows called that class, the share that is.
+    recall
+        Of the rows of that class, the share that is called so.
+    f1_score
+        Their harmonic mean.
+    support
+        Rows of that class, or the sum of their weights.
+    accuracy
+        Share of all rows whose class is predicted right.
+    """
+    return call(
+        "metrics.classification_report",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"labels": labels, "zero_division": zero_division},
+        ("class", "precision", "recall", "f1_score", "support", "accuracy"),
+    )
+
+
+def matthews_corrcoef(y_true, y_pred, *, sample_weight=None):
+    """Matthews' correlation of actual and predicted classes; 0 if either is constant.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Matthews (1975)
+    """
+    return call(
+        "metrics.matthews_corrcoef",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {},
+        ("value",),
+    )
+
+
+def cohen_kappa_score(y1, y2, *, labels=None, weights=None, sample_weight=None):
+    """Cohen's kappa: agreement of two labelings beyond what their margins would give.
+
+    Parameters
+    ----------
+    y1 : array of classes
+        The first class of each row.
+    y2 : array of classes
+        The second class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        The classes to count, in their order; all in sorted order by default.
+    weights : 'linear' or 'quadratic' or None, default=None
+        How the distance of two classes counts.
+
+        - 'linear': Their places in the order.
+        - 'quadratic': The square of that.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Cohen (1960)
+    """
+    return call(
+        "metrics.cohen_kappa_score",
+        ("labels", "labels", "numbers"),
+        (y1, y2, sample_weight),
+        {"labels": labels, "weights": weights},
+        ("value",),
+    )
+
+
+def cost_weighted_error(y_true, y_pred, *, costs, sample_weight=None):
+    """Mean cost of predictions: what each mistake costs is given.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of classes
+        The predicted class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    costs : a list, each a list, each a number, default=()
+        The cost of each cell of the confusion matrix, row by row: rows actual, columns predicted,
+        classes in sorted order.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.cost_weighted_error",
+        ("labels", "labels", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"costs": costs},
+        ("value",),
+    )
+
+
+def roc_auc_score(
+    y_true,
+    y_score,
+    *,
+    average="macro",
+    max_fpr=None,
+    multi_class="raise",
+    labels=None,
+    sample_weight=None,
+    n_jobs=None,
+):
+    """Area under the ROC curve: how often a positive row has a higher score than a negative one.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        The score of each row: higher means more likely positive. Several columns are one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="macro"
+        How the areas of several classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    max_fpr : a number in (0, 1] or None, default=None
+        Where to end, as a false positive rate; the area up to there is rescaled.
+    multi_class : 'raise', 'ovr' or 'ovo', default="raise"
+        What several classes mean.
+
+        - 'raise': An error.
+        - 'ovr': Each class against the rest.
+        - 'ovo': Each class against each other.
+    labels : a list, each a value or None, default=None
+        The classes in the order of the columns of several; sorted by default.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Fawcett (2006); Hand and Till (2001)
+    """
+    return call(
+        "metrics.roc_auc_score",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"average": average, "max_fpr": max_fpr, "multi_class": multi_class, "labels": labels},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def roc_curve(y_true, y_score, *, pos_label=None, drop_intermediate=True, sample_weight=None):
+    """ROC curve: true against false positive rate over all thresholds.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        The score of each row: higher means more likely positive. Several columns are one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    pos_label : a value or None, default=None
+        The positive class of two; 1 by default.
+    drop_intermediate : True or False, default=True
+        Whether to leave out points on straight lines between others.
+
+    Returns
+    -------
+    fpr
+        False positive rates, rising from 0 to 1.
+    tpr
+        True positive rates.
+    thresholds
+        Thresholds, falling; infinite first, for nothing called positive.
+
+    Reference
+    ---------
+    Fawcett (2006)
+    """
+    return call(
+        "metrics.roc_curve",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"pos_label": pos_label, "drop_intermediate": drop_intermediate},
+        ("fpr", "tpr", "thresholds"),
+    )
+
+
+def auc(x, y):
+    """Area under a curve by trapezoids.
+
+    Parameters
+    ----------
+    x : array of numbers
+        Rising or falling numbers.
+    y : array of numbers
+        The height at each.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.auc",
+        ("numbers", "numbers"),
+        (x, y),
+        {},
+        ("value",),
+    )
+
+
+def average_precision_score(
+    y_true,
+    y_score,
+    *,
+    average="macro",
+    pos_label=1,
+    sample_weight=None,
+    n_jobs=None,
+):
+    """Average precision: the mean of the precisions at which recall rises.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        The score of each row: higher means more likely positive. Several columns are one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    average : 'binary', 'micro', 'macro', 'weighted' or None, default="macro"
+        How the scores of several classes become one.
+
+        - 'binary': The score of the positive class of two.
+        - 'micro': From the sums of counts over classes.
+        - 'macro': The plain mean over classes.
+        - 'weighted': The mean weighted by the number of actual rows.
+        - None: None: a score for each class.
+    pos_label : a value, default=1
+        The positive class of two.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.average_precision_score",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"average": average, "pos_label": pos_label},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def precision_recall_curve(
+    y_true,
+    y_score,
+    *,
+    pos_label=None,
+    drop_intermediate=False,
+    sample_weight=None,
+):
+    """Precision and recall over all thresholds.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        The score of each row: higher means more likely positive. Several columns are one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    pos_label : a value or None, default=None
+        The positive class of two; 1 by default.
+    drop_intermediate : True or False, default=False
+        Whether to leave out thresholds that change no true positives.
+
+    Returns
+    -------
+    precision
+        TP / (TP + FP), 1 at the end.
+    recall
+        TP / (TP + FN), falling to 0.
+    thresholds
+        Thresholds, rising.
+    """
+    return call(
+        "metrics.precision_recall_curve",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"pos_label": pos_label, "drop_intermediate": drop_intermediate},
+        ("precision", "recall", "thresholds"),
+    )
+
+
+def lift_curve(y_true, y_score, *, pos_label=None, sample_weight=None):
+    """Gain and lift: what is found when the rows with the highest scores are taken first.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        The score of each row: higher means more likely positive. Several columns are one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    pos_label : a value or None, default=None
+        The positive class of two; 1 by default.
+
+    Returns
+    -------
+    targeted
+        Share of rows taken.
+    gain
+        Share of positives among them.
+    lift
+        Gain over share taken.
+    """
+    return call(
+        "metrics.lift_curve",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"pos_label": pos_label},
+        ("targeted", "gain", "lift"),
+    )
+
+
+def log_loss(y_true, y_pred, *, normalize=True, labels=None, sample_weight=None, n_jobs=None):
+    """Log loss: the mean of -ln p of the actual class.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of numbers, one or two dimensions
+        Probabilities: one column a class in sorted order, or the one of the second of two classes.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    normalize : True or False, default=True
+        Whether to give the mean; otherwise the sum.
+    labels : a list, each a value or None, default=None
+        All classes, where some do not occur; those that occur by default.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.log_loss",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"normalize": normalize, "labels": labels},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def brier_score_loss(
+    y_true,
+    y_proba,
+    *,
+    pos_label=None,
+    labels=None,
+    scale_by_half="auto",
+    sample_weight=None,
+    n_jobs=None,
+):
+    """Brier score: the mean squared distance of probabilities from the truth; half of it for two
+    classes.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_proba : array of numbers, one or two dimensions
+        Probabilities: one column a class in sorted order, or the one of the positive class of two.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    pos_label : a value or None, default=None
+        The class whose probabilities a single column holds; 1 by default.
+    labels : a list, each a value or None, default=None
+        All classes, where some do not occur; those that occur by default.
+    scale_by_half : 'auto' or True or False, default="auto"
+        Whether to halve; for two classes by default.
+
+        - 'auto': For two classes.
+        - True or False: Yes or no.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Brier (1950)
+    """
+    return call(
+        "metrics.brier_score_loss",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_proba, sample_weight),
+        {"pos_label": pos_label, "labels": labels, "scale_by_half": scale_by_half},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def margin_loss(z, loss="logistic"):
+    """Loss of a margin, value by value.
+
+    Parameters
+    ----------
+    z : array of numbers
+        Margins y f, positive where the sign is right.
+    loss : 'zero_one', 'hinge', 'logistic', 'deviance', 'exponential', 'squared' or 'truncated_squared', default="logistic"
+        Which loss.
+
+        - 'zero_one': 1 if z ≤ 0.
+        - 'hinge': max(0, 1 - z).
+        - 'logistic': log₂(1 + e⁻ᶻ).
+        - 'deviance': ln(1 + e⁻²ᶻ) / ln 2.
+        - 'exponential': e⁻ᶻ.
+        - 'squared': (1 - z)².
+        - 'truncated_squared': (1 - z)² below 1, else 0.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 10.6
+    """
+    return call(
+        "metrics.margin_loss",
+        ("numbers",),
+        (z,),
+        {"loss": loss},
+        ("value",),
+    )
+
+
+def hinge_loss(y_true, pred_decision, *, labels=None, sample_weight=None):
+    """Hinge loss: the mean of max(0, 1 - margin).
+
+    The margin of two classes is ±score; of several, the score of the actual class less the highest
+    of the others.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    pred_decision : array of numbers, one or two dimensions
+        Decision scores: one column for two classes, else one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    labels : a list, each a value or None, default=None
+        All classes, where some do not occur; those that occur by default.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.hinge_loss",
+        ("labels", "matrix", "numbers"),
+        (y_true, pred_decision, sample_weight),
+        {"labels": labels},
+        ("value",),
+    )
+
+
+def huber_loss(y_true, y_pred, *, delta=1.0, full=False, sample_weight=None):
+    """Huber loss: squared for small residuals, absolute for large ones.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    delta : a number > 0, default=1.0
+        The size of a residual from which on the loss grows linearly.
+    full : True or False, default=False
+        Whether to double, so that small residuals have their square.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Huber (1964)
+    """
+    return call(
+        "metrics.huber_loss",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"delta": delta, "full": full},
+        ("value",),
+    )
+
+
+def loss_curves(*, start=-3.0, stop=3.0, n_points=121):
+    """Losses of a margin over a range, side by side.
+
+    Parameters
+    ----------
+    start : a number, default=-3.0
+        The least margin.
+    stop : a number, default=3.0
+        The largest margin.
+    n_points : a whole number >= 2, default=121
+        Number of margins.
+
+    Returns
+    -------
+    z
+        Margins.
+    zero_one
+        1 if z ≤ 0.
+    hinge
+        max(0, 1 - z).
+    logistic
+        log₂(1 + e⁻ᶻ).
+    deviance
+        ln(1 + e⁻²ᶻ) / ln 2.
+    exponential
+        e⁻ᶻ.
+    squared
+        (1 - z)².
+    truncated_squared
+        (1 - z)² below 1, else 0.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), figure 10.4
+    """
+    return call(
+        "metrics.loss_curves",
+        (),
+        (),
+        {"start": start, "stop": stop, "n_points": n_points},
+        ("z", "zero_one", "hinge", "logistic", "deviance", "exponential", "squared", "truncated_squared"),
+    )
+
+
+def root_mean_squared_error(y_true, y_pred, *, multioutput="uniform_average", sample_weight=None):
+    """Root mean squared error.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.root_mean_squared_error",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput},
+        ("value",),
+    )
+
+
+def mean_squared_error(y_true, y_pred, *, multioutput="uniform_average", sample_weight=None):
+    """Mean squared error.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.mean_squared_error",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput},
+        ("value",),
+    )
+
+
+def mean_absolute_error(y_true, y_pred, *, multioutput="uniform_average", sample_weight=None):
+    """Mean absolute error.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.mean_absolute_error",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput},
+        ("value",),
+    )
+
+
+def median_absolute_error(y_true, y_pred, *, multioutput="uniform_average", sample_weight=None):
+    """Median absolute error.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.median_absolute_error",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput},
+        ("value",),
+    )
+
+
+def max_error(y_true, y_pred):
+    """Largest absolute error.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.max_error",
+        ("matrix", "matrix"),
+        (y_true, y_pred),
+        {},
+        ("value",),
+    )
+
+
+def mean_absolute_percentage_error(
+    y_true,
+    y_pred,
+    *,
+    multioutput="uniform_average",
+    sample_weight=None,
+):
+    """Mean absolute percentage error: the mean of |error| / |truth|, as a share.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.mean_absolute_percentage_error",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput},
+        ("value",),
+    )
+
+
+def sum_squared_error(y_true, y_pred, *, half=False, sample_weight=None):
+    """Sum of squared errors over rows and outputs.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    half : True or False, default=False
+        Whether to halve, as gradients of it are written.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.sum_squared_error",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"half": half},
+        ("value",),
+    )
+
+
+def r2_score(
+    y_true,
+    y_pred,
+    *,
+    multioutput="uniform_average",
+    force_finite=True,
+    sample_weight=None,
+):
+    """R²: the share of the variance of the truth that the predictions explain.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+    force_finite : True or False, default=True
+        Whether a constant truth has the score 1 if it is predicted, else 0; in Python.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.r2_score",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput, "force_finite": force_finite},
+        ("value",),
+    )
+
+
+def explained_variance_score(
+    y_true,
+    y_pred,
+    *,
+    multioutput="uniform_average",
+    force_finite=True,
+    sample_weight=None,
+):
+    """Explained variance: R² without the mean of the residuals.
+
+    Parameters
+    ----------
+    y_true : array of numbers, one or two dimensions
+        The actual numbers; several columns are several outputs.
+    y_pred : array of numbers, one or two dimensions
+        The predicted numbers, of the same shape.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    multioutput : 'raw_values', 'uniform_average', 'variance_weighted' or a list, each a number, default="uniform_average"
+        How the scores of several outputs become one.
+
+        - 'raw_values': They stay apart.
+        - 'uniform_average': The plain mean.
+        - 'variance_weighted': The mean weighted by the variance of each output; for R² and
+        explained variance.
+        - a list, each a number: The mean with these weights.
+    force_finite : True or False, default=True
+        Whether a constant truth has the score 1 if it is predicted, else 0; in Python.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.explained_variance_score",
+        ("matrix", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"multioutput": multioutput, "force_finite": force_finite},
+        ("value",),
+    )
+
+
+def mean_tweedie_deviance(y_true, y_pred, *, power=0.0, sample_weight=None):
+    """Mean Tweedie deviance.
+
+    Parameters
+    ----------
+    y_true : array of numbers
+        The actual numbers.
+    y_pred : array of numbers
+        The predicted numbers.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    power : a number, default=0.0
+        Power of the mean that the variance grows with: 0 normal, 1 Poisson, 2 gamma, 3 inverse
+        Gaussian.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Jørgensen (1987)
+    """
+    return call(
+        "metrics.mean_tweedie_deviance",
+        ("numbers", "numbers", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"power": power},
+        ("value",),
+    )
+
+
+def mean_poisson_deviance(y_true, y_pred, *, sample_weight=None):
+    """Mean Poisson deviance.
+
+    Parameters
+    ----------
+    y_true : array of numbers
+        The actual numbers.
+    y_pred : array of numbers
+        The predicted numbers.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.mean_poisson_deviance",
+        ("numbers", "numbers", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {},
+        ("value",),
+    )
+
+
+def mean_gamma_deviance(y_true, y_pred, *, sample_weight=None):
+    """Mean gamma deviance.
+
+    Parameters
+    ----------
+    y_true : array of numbers
+        The actual numbers.
+    y_pred : array of numbers
+        The predicted numbers.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.mean_gamma_deviance",
+        ("numbers", "numbers", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {},
+        ("value",),
+    )
+
+
+def d2_tweedie_score(y_true, y_pred, *, power=0.0, sample_weight=None):
+    """D²: the share of the Tweedie deviance of the mean that the predictions explain.
+
+    Parameters
+    ----------
+    y_true : array of numbers
+        The actual numbers.
+    y_pred : array of numbers
+        The predicted numbers.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    power : a number, default=0.0
+        Power of the mean that the variance grows with: 0 normal, 1 Poisson, 2 gamma, 3 inverse
+        Gaussian.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.d2_tweedie_score",
+        ("numbers", "numbers", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"power": power},
+        ("value",),
+    )
+
+
+def silhouette_score(
+    X,
+    labels,
+    *,
+    metric="euclidean",
+    sample_size=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Mean silhouette: how much nearer rows are to their own cluster than to the next.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    metric : 'euclidean', 'l2', 'sqeuclidean', 'manhattan', 'l1', 'cityblock', 'chebyshev', 'minkowski' or 'cosine', default="euclidean"
+        The distance between rows.
+
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': The same.
+        - 'sqeuclidean': The sum of squared differences.
+        - 'manhattan': The sum of absolute differences.
+        - 'l1': The same.
+        - 'cityblock': The same.
+        - 'chebyshev': The largest absolute difference.
+        - 'minkowski': The p-th root of the sum of absolute differences to the power p.
+        - 'cosine': One minus the cosine of the angle.
+    sample_size : a whole number >= 1 or None, default=None
+        Number of rows to draw and score in place of all.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Rousseeuw (1987)
+    """
+    return call(
+        "metrics.silhouette_score",
+        ("matrix", "clusters"),
+        (X, labels),
+        {"metric": metric, "sample_size": sample_size},
+        ("value",),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def silhouette_samples(X, labels, *, metric="euclidean", n_jobs=None):
+    """Silhouette of each row: how much nearer it is to its own cluster than to the next.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    metric : 'euclidean', 'l2', 'sqeuclidean', 'manhattan', 'l1', 'cityblock', 'chebyshev', 'minkowski' or 'cosine', default="euclidean"
+        The distance between rows.
+
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': The same.
+        - 'sqeuclidean': The sum of squared differences.
+        - 'manhattan': The sum of absolute differences.
+        - 'l1': The same.
+        - 'cityblock': The same.
+        - 'chebyshev': The largest absolute difference.
+        - 'minkowski': The p-th root of the sum of absolute differences to the power p.
+        - 'cosine': One minus the cosine of the angle.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The silhouette of each row; not a number for noise.
+    cluster
+        The cluster of each row; -1 for noise.
+
+    Reference
+    ---------
+    Rousseeuw (1987)
+    """
+    return call(
+        "metrics.silhouette_samples",
+        ("matrix", "clusters"),
+        (X, labels),
+        {"metric": metric},
+        ("value", "cluster"),
+        n_jobs=n_jobs,
+    )
+
+
+def davies_bouldin_score(X, labels, *, spread="mean"):
+    """Davies-Bouldin index: the mean worst ratio of spreads to the distance of centres.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    spread : 'mean' or 'root_mean_square', default="mean"
+        How the spread of a cluster is measured.
+
+        - 'mean': Mean distance to the centre, as in scikit-learn.
+        - 'root_mean_square': Root of the mean squared distance.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Davies and Bouldin (1979)
+    """
+    return call(
+        "metrics.davies_bouldin_score",
+        ("matrix", "clusters"),
+        (X, labels),
+        {"spread": spread},
+        ("value",),
+    )
+
+
+def calinski_harabasz_score(X, labels):
+    """Calinski-Harabasz index: spread of the centres over spread around them.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Caliński and Harabasz (1974)
+    """
+    return call(
+        "metrics.calinski_harabasz_score",
+        ("matrix", "clusters"),
+        (X, labels),
+        {},
+        ("value",),
+    )
+
+
+def inertia(X, labels):
+    """Inertia: the sum of squared distances from the centres of the clusters.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.inertia",
+        ("matrix", "clusters"),
+        (X, labels),
+        {},
+        ("value",),
+    )
+
+
+def dunn_score(X, labels, *, n_jobs=None):
+    """Dunn index: the smallest distance between clusters over the largest inside one.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Dunn (1974)
+    """
+    return call(
+        "metrics.dunn_score",
+        ("matrix", "clusters"),
+        (X, labels),
+        {},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def beta_cv_score(X, labels, *, n_jobs=None):
+    """BetaCV: the mean distance inside clusters over that between them.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.beta_cv_score",
+        ("matrix", "clusters"),
+        (X, labels),
+        {},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def scatter_decomposition(X, labels, *, n_jobs=None):
+    """Distances between all pairs of rows, inside clusters and between them.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    within
+        Sum of distances inside clusters.
+    between
+        Sum of distances between clusters.
+    pairs_within
+        Pairs inside clusters.
+    pairs_between
+        Pairs between clusters.
+    widest
+        Largest distance inside a cluster.
+    nearest
+        Smallest distance between clusters; none for one cluster.
+    inertia
+        Sum of squared distances from the centres.
+    """
+    return call(
+        "metrics.scatter_decomposition",
+        ("matrix", "clusters"),
+        (X, labels),
+        {},
+        ("within", "between", "pairs_within", "pairs_between", "widest", "nearest", "inertia"),
+        n_jobs=n_jobs,
+    )
+
+
+def contingency_matrix(labels_true, labels_pred):
+    """Contingency table: how many rows of each class are in each cluster.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        Number of rows of each class in each cluster.
+    """
+    return call(
+        "metrics.contingency_matrix",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def adjusted_rand_score(labels_true, labels_pred):
+    """Adjusted Rand index: agreement on pairs of rows, corrected for chance.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Hubert and Arabie (1985)
+    """
+    return call(
+        "metrics.adjusted_rand_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def rand_score(labels_true, labels_pred):
+    """Rand index: the share of pairs of rows on which clusters and classes agree.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Rand (1971)
+    """
+    return call(
+        "metrics.rand_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def mutual_info_score(labels_true, labels_pred):
+    """Mutual information of clusters and classes, in nats.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.mutual_info_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def normalized_mutual_info_score(labels_true, labels_pred, *, average_method="arithmetic"):
+    """Normalized mutual information: mutual information over a mean of both entropies.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+    average_method : 'min', 'geometric', 'arithmetic' or 'max', default="arithmetic"
+        Which mean of the entropies.
+
+        - 'min': The smaller.
+        - 'geometric': The root of their product.
+        - 'arithmetic': Half their sum.
+        - 'max': The larger.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.normalized_mutual_info_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {"average_method": average_method},
+        ("value",),
+    )
+
+
+def fowlkes_mallows_score(labels_true, labels_pred):
+    """Fowlkes-Mallows index: the geometric mean of pair precision and pair recall.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Fowlkes and Mallows (1983)
+    """
+    return call(
+        "metrics.fowlkes_mallows_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def purity_score(labels_true, labels_pred):
+    """Purity: the share of rows in the most frequent class of their cluster.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.purity_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def maximum_matching_score(labels_true, labels_pred):
+    """Maximum matching: the share of rows in the best one-to-one match of clusters and classes.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.maximum_matching_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def cluster_f_score(labels_true, labels_pred):
+    """F of clusters: each cluster as the class that is most frequent in it.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    score
+        Plain mean of F over the clusters.
+    precision
+        Share of the cluster that is of its class.
+    recall
+        Share of the class that is in the cluster.
+    f
+        Their harmonic mean.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.cluster_f_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("score", "precision", "recall", "f"),
+    )
+
+
+def pair_jaccard_score(labels_true, labels_pred):
+    """Pair Jaccard index: pairs together in both over pairs together in either.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.pair_jaccard_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def variation_of_information(labels_true, labels_pred):
+    """Variation of information: what clusters and classes do not tell of each other, in bits.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Meilă (2007)
+    """
+    return call(
+        "metrics.variation_of_information",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def pairwise_distances(X, Y=None, metric="euclidean", *, p=2.0, n_jobs=None):
+    """Distances between all rows of two tables.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    Y : array of numbers, one or two dimensions, default=None
+        The rows to compare with; the same by default.
+    metric : 'euclidean', 'l2', 'sqeuclidean', 'manhattan', 'l1', 'cityblock', 'chebyshev', 'minkowski' or 'cosine', default="euclidean"
+        Which distance.
+
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': The same.
+        - 'sqeuclidean': The sum of squared differences.
+        - 'manhattan': The sum of absolute differences.
+        - 'l1': The same.
+        - 'cityblock': The same.
+        - 'chebyshev': The largest absolute difference.
+        - 'minkowski': The p-th root of the sum of absolute differences to the power p.
+        - 'cosine': One minus the cosine of the angle.
+    p : a number > 0, default=2.0
+        The power of the Minkowski distance.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.pairwise_distances",
+        ("matrix", "matrix"),
+        (X, Y),
+        {"metric": metric, "p": p},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def cosine_similarity(X, Y=None, *, n_jobs=None):
+    """Cosines of the angles between all rows of two tables.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    Y : array of numbers, one or two dimensions, default=None
+        The rows to compare with; the same by default.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.cosine_similarity",
+        ("matrix", "matrix"),
+        (X, Y),
+        {},
+        ("value",),
+        n_jobs=n_jobs,
     )

@@ -3,6 +3,30 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 
+def accuracy_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    normalize: bool = True,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def zero_one_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    normalize: bool = True,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def balanced_accuracy_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    adjusted: bool = False,
+    sample_weight: Any = None,
+) -> Any: ...
+
 def confusion_matrix(
     y_true: Any,
     y_pred: Any,
@@ -11,3 +35,355 @@ def confusion_matrix(
     normalize: Literal["true", "pred", "all"] | None = None,
     sample_weight: Any = None,
 ) -> Any: ...
+
+def precision_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = 1,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "binary",
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def recall_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = 1,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "binary",
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def specificity_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = 1,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "binary",
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def f1_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = 1,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "binary",
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def fbeta_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    beta: float,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = 1,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "binary",
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def precision_recall_fscore_support(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    beta: float = 1.0,
+    labels: Sequence[Any] | None = None,
+    pos_label: Any = 1,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = None,
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def classification_report(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    zero_division: Literal["warn", "nan"] | float = "warn",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Any: ...
+
+def cohen_kappa_score(
+    y1: Any,
+    y2: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    weights: Literal["linear", "quadratic"] | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def cost_weighted_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    costs: Sequence[Sequence[float]],
+    sample_weight: Any = None,
+) -> Any: ...
+
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "macro",
+    max_fpr: float | None = None,
+    multi_class: Literal["raise", "ovr", "ovo"] = "raise",
+    labels: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def roc_curve(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any | None = None,
+    drop_intermediate: bool = True,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def auc(x: Any, y: Any) -> Any: ...
+
+def average_precision_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    average: Literal["binary", "micro", "macro", "weighted"] | None = "macro",
+    pos_label: Any = 1,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def precision_recall_curve(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any | None = None,
+    drop_intermediate: bool = False,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def lift_curve(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def log_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    normalize: bool = True,
+    labels: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def brier_score_loss(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    pos_label: Any | None = None,
+    labels: Sequence[Any] | None = None,
+    scale_by_half: Literal["auto"] | bool = "auto",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def margin_loss(
+    z: Any,
+    loss: Literal["zero_one", "hinge", "logistic", "deviance", "exponential", "squared", "truncated_squared"] = "logistic",
+) -> Any: ...
+
+def hinge_loss(
+    y_true: Any,
+    pred_decision: Any,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def huber_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    delta: float = 1.0,
+    full: bool = False,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def loss_curves(*, start: float = -3.0, stop: float = 3.0, n_points: int = 121) -> Any: ...
+
+def root_mean_squared_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def mean_squared_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def mean_absolute_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def median_absolute_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def max_error(y_true: Any, y_pred: Any) -> Any: ...
+
+def mean_absolute_percentage_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    sample_weight: Any = None,
+) -> Any: ...
+
+def sum_squared_error(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    half: bool = False,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def r2_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    force_finite: bool = True,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def explained_variance_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    multioutput: Literal["raw_values", "uniform_average", "variance_weighted"] | Sequence[float] = "uniform_average",
+    force_finite: bool = True,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def mean_tweedie_deviance(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    power: float = 0.0,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def mean_poisson_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Any: ...
+
+def mean_gamma_deviance(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> Any: ...
+
+def d2_tweedie_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    power: float = 0.0,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def silhouette_score(
+    X: Any,
+    labels: Any,
+    *,
+    metric: Literal["euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "chebyshev", "minkowski", "cosine"] = "euclidean",
+    sample_size: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def silhouette_samples(
+    X: Any,
+    labels: Any,
+    *,
+    metric: Literal["euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "chebyshev", "minkowski", "cosine"] = "euclidean",
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def davies_bouldin_score(
+    X: Any,
+    labels: Any,
+    *,
+    spread: Literal["mean", "root_mean_square"] = "mean",
+) -> Any: ...
+
+def calinski_harabasz_score(X: Any, labels: Any) -> Any: ...
+
+def inertia(X: Any, labels: Any) -> Any: ...
+
+def dunn_score(X: Any, labels: Any, *, n_jobs: int | None = None) -> Any: ...
+
+def beta_cv_score(X: Any, labels: Any, *, n_jobs: int | None = None) -> Any: ...
+
+def scatter_decomposition(X: Any, labels: Any, *, n_jobs: int | None = None) -> Any: ...
+
+def contingency_matrix(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def adjusted_rand_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def rand_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def mutual_info_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def normalized_mutual_info_score(
+    labels_true: Any,
+    labels_pred: Any,
+    *,
+    average_method: Literal["min", "geometric", "arithmetic", "max"] = "arithmetic",
+) -> Any: ...
+
+def fowlkes_mallows_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def purity_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def maximum_matching_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def cluster_f_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def pair_jaccard_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def variation_of_information(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def pairwise_distances(
+    X: Any,
+    Y: Any = None,
+    metric: Literal["euclidean", "l2", "sqeuclidean", "manhattan", "l1", "cityblock", "chebyshev", "minkowski", "cosine"] = "euclidean",
+    *,
+    p: float = 2.0,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def cosine_similarity(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Any: ...

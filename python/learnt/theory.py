@@ -7,6 +7,7 @@ __all__ = [
     "hoeffding_bound",
     "vc_bound",
     "bias_variance",
+    "expected_distinct_share",
 ]
 
 
@@ -152,4 +153,28 @@ def bias_variance(
         ("degree", "bias_squared", "variance", "noise", "total", "curves"),
         random_state=random_state,
         n_jobs=n_jobs,
+    )
+
+
+def expected_distinct_share(n, draws=None):
+    """Expected share of rows that a sample with replacement draws at least once.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of rows.
+    draws : a whole number >= 0 or None, default=None
+        Number of draws; as many as rows by default.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "theory.expected_distinct_share",
+        (),
+        (),
+        {"n": n, "draws": draws},
+        ("value",),
     )

@@ -8,7 +8,10 @@ from ._functions import call
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "impurity",
+    "information_gain",
     "gain_ratio",
+    "split_score",
 ]
 
 
@@ -268,6 +271,68 @@ class DecisionTreeRegressor(Weighted, Regressor):
         return self._fit(X, y, sample_weight)
 
 
+def impurity(counts, criterion="gini"):
+    """Impurity of a node from the number of its rows in each class.
+
+    Parameters
+    ----------
+    counts : array of numbers
+        Number of rows of each class, or the sum of their weights.
+    criterion : 'gini', 'entropy' or 'error', default="gini"
+        Which impurity.
+
+        - 'gini': 1 - Σ p².
+        - 'entropy': -Σ p log₂ p.
+        - 'error': 1 - max p.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Breiman, Friedman, Olshen and Stone (1984)
+    """
+    return call(
+        "tree.impurity",
+        ("numbers",),
+        (counts,),
+        {"criterion": criterion},
+        ("value",),
+    )
+
+
+def information_gain(x, y, *, sample_weight=None):
+    """Information gain of a categorical attribute: how much it tells about the classes, in bits.
+
+    Parameters
+    ----------
+    x : array of classes
+        The value of the attribute in each row.
+    y : array of classes
+        The class of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Quinlan (1986)
+    """
+    return call(
+        "tree.information_gain",
+        ("labels", "labels", "numbers"),
+        (x, y, sample_weight),
+        {},
+        ("value",),
+    )
+
+
 def gain_ratio(x, y, *, sample_weight=None):
     """Gain ratio of a categorical attribute: information gain over the information of the split.
 
@@ -299,4 +364,36 @@ def gain_ratio(x, y, *, sample_weight=None):
         (x, y, sample_weight),
         {},
         ("gain_ratio", "gain", "split_information"),
+    )
+
+
+def split_score(table, criterion="gini"):
+    """Decrease of impurity by a split, from the table of its parts.
+
+    Parameters
+    ----------
+    table : array of numbers, one or two dimensions
+        Rows of each class (columns) in each part (rows).
+    criterion : 'gini', 'entropy' or 'error', default="gini"
+        Which impurity.
+
+        - 'gini': 1 - Σ p².
+        - 'entropy': -Σ p log₂ p.
+        - 'error': 1 - max p.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Breiman, Friedman, Olshen and Stone (1984)
+    """
+    return call(
+        "tree.split_score",
+        ("matrix",),
+        (table,),
+        {"criterion": criterion},
+        ("value",),
     )

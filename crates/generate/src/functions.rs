@@ -110,10 +110,16 @@ fn arguments(entry: &FunctionEntry, stub: bool) -> Vec<String> {
     let nothing = if stub { ": Any = None" } else { "=None" };
     let needed = entry.inputs.iter().filter(|input| !input.optional);
     let mut out: Vec<String> = needed.map(|input| format!("{}{any}", input.name)).collect();
+    // A second table is given by position, as scikit-learn's `Y`.
+    let by_position = |input: &&InputSpec| input.optional && input.apart;
+    out.extend(
+        entry.inputs.iter().filter(by_position).map(|input| format!("{}{nothing}", input.name)),
+    );
     let (first, others): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
         function.specs().iter().partition(|spec| spec.positional);
     out.extend(first.iter().map(|spec| typed(spec, stub)));
-    let optional: Vec<&InputSpec> = entry.inputs.iter().filter(|input| input.optional).collect();
+    let optional: Vec<&InputSpec> =
+        entry.inputs.iter().filter(|input| input.optional && !input.apart).collect();
     let run = run_arguments(entry);
     if !(others.is_empty() && optional.is_empty() && run.is_empty()) {
         out.push("*".to_string());

@@ -90,9 +90,9 @@ pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
         name: name.to_string(),
         default_target: bundled.and_then(|set| set.target).map(ToString::to_string),
         default_task: bundled.and_then(|set| match set.task {
-            learnt::metrics::Task::Classification => Some(TargetTask::Classify),
-            learnt::metrics::Task::Regression => Some(TargetTask::Regress),
-            learnt::metrics::Task::Unsupervised => None,
+            learnt::function::Task::Classification => Some(TargetTask::Classify),
+            learnt::function::Task::Regression => Some(TargetTask::Regress),
+            learnt::function::Task::Unsupervised => None,
         }),
         digest: loaded.report.digest,
     })

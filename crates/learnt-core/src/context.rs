@@ -23,6 +23,7 @@ pub struct Context<'a> {
     memory: Option<u64>,
     observer: &'a dyn Observer,
     inner: bool,
+    lenient: bool,
 }
 
 /// Watches a run: progress bars, Ctrl-C, warnings.
@@ -124,6 +125,7 @@ impl Default for Context<'static> {
             memory: None,
             observer: &Quiet,
             inner: false,
+            lenient: false,
         }
     }
 }
@@ -263,6 +265,18 @@ impl<'a> Context<'a> {
         if !self.inner {
             self.observer.objective(&Traced { stage: stage.to_string(), iteration, objective });
         }
+    }
+
+    /// Lets scores that do not exist for these rows be the value that is usual instead, with a
+    /// warning, where they would be errors.
+    #[must_use]
+    pub fn lenient(self) -> Self {
+        Context { lenient: true, ..self }
+    }
+
+    /// Whether scores that do not exist are warnings and no errors.
+    pub fn is_lenient(&self) -> bool {
+        self.lenient
     }
 
     /// Tells the user something.

@@ -55,6 +55,8 @@ pub enum Code {
     Separation = 41,
     /// The iteration limit was reached before convergence.
     NotConverged = 42,
+    /// A score that does not exist for these rows.
+    Undefined = 43,
     /// A model file whose checksum does not match its content.
     FileDamaged = 50,
     /// A model file that ends too early.
@@ -100,6 +102,7 @@ impl Code {
         Code::Numeric,
         Code::Separation,
         Code::NotConverged,
+        Code::Undefined,
         Code::FileDamaged,
         Code::FileTruncated,
         Code::FileInvalid,

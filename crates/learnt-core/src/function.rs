@@ -8,7 +8,7 @@
 use crate::answer::{Answer, Datum, DatumType};
 use crate::chart::Chart;
 use crate::context::Context;
-use crate::data::{Frame, Label, MatRef, Matrix, OwnedDataset};
+use crate::data::{Dataset, Frame, Label, MatRef, Matrix, OwnedDataset, Target};
 use crate::error::{Code, Error, Result};
 use crate::params::Params;
 
@@ -158,6 +158,32 @@ pub struct Scorer {
     pub doc: &'static str,
 }
 
+impl Scorer {
+    /// A score of which more is better.
+    pub const fn higher(name: &'static str, task: Task, doc: &'static str) -> Self {
+        Scorer { name, aliases: &[], task, direction: Direction::Higher, params: &[], doc }
+    }
+
+    /// A score of which less is better.
+    pub const fn lower(name: &'static str, task: Task, doc: &'static str) -> Self {
+        Scorer { name, aliases: &[], task, direction: Direction::Lower, params: &[], doc }
+    }
+
+    /// Other names.
+    #[must_use]
+    pub const fn alias(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Parameters that differ from the function's defaults.
+    #[must_use]
+    pub const fn set(mut self, params: &'static [(&'static str, &'static str)]) -> Self {
+        self.params = params;
+        self
+    }
+}
+
 /// What a target calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
@@ -167,6 +193,26 @@ pub enum Task {
     Regression,
     /// No target.
     Unsupervised,
+}
+
+impl Task {
+    /// The task that the target calls for.
+    pub fn of(data: &Dataset) -> Task {
+        match data.y {
+            Some(Target::Class { .. }) => Task::Classification,
+            Some(Target::Real(_)) => Task::Regression,
+            None => Task::Unsupervised,
+        }
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Task::Classification => "classification",
+            Task::Regression => "regression",
+            Task::Unsupervised => "clustering",
+        }
+    }
 }
 
 /// Which way is better.

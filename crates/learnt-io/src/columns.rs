@@ -124,6 +124,7 @@ impl Collected {
     }
 
     /// An empty column of the same kind.
+    #[cfg(feature = "columnar")]
     pub(crate) fn empty_like(&self, name: &str) -> Self {
         match self.levels {
             Some(_) => Collected::text(name),
@@ -132,6 +133,7 @@ impl Collected {
     }
 
     /// Adds the rows of another column of the same kind.
+    #[cfg(feature = "columnar")]
     pub(crate) fn join(mut self, other: Collected) -> Self {
         self.rounded += other.rounded;
         match (&mut self.levels, other.levels) {

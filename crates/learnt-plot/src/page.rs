@@ -21,7 +21,7 @@ const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1f2328;--muted:#6a737d;--line:#d9dee4;--paper:#fff;--soft:#f6f8fa}
 @media (prefers-color-scheme:dark){:root{--text:#e6e9ed;--muted:#9aa4b0;--line:#30363d;--paper:#0f1419;--soft:#171d24}}
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1rem;max-width:1180px;color:var(--text);background:var(--paper);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}
+body{margin:0 auto;padding:1rem;max-width:1480px;color:var(--text);background:var(--paper);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}
 h1{font-size:1.6rem;line-height:1.25;margin:.2rem 0 1rem}
 h2{font-size:1.2rem;margin:2rem 0 .6rem;padding-top:.8rem;border-top:1px solid var(--line)}
 nav a{margin-right:1rem;color:inherit}

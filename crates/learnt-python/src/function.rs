@@ -10,7 +10,8 @@ use learnt_core::context::Context;
 use learnt_core::data::{Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema};
 use learnt_core::error::Result;
 use learnt_core::function::{AnyFunction, Classes, Given, InputKind};
-use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
+use numpy::ndarray::Array2;
+use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
@@ -42,7 +43,11 @@ pub(crate) fn call<'py>(
         .map(|part| part.as_ref().map(Part::ready).transpose())
         .collect::<PyResult<_>>()?;
     let outcome = interrupt::run(py, |observer| {
-        let run = Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
+        let run = Context::default()
+            .with_seed(seed)
+            .with_threads(threads)
+            .observed_by(observer)
+            .lenient();
         let given: Vec<Option<Given>> = given
             .iter()
             .map(|ready| ready.as_ref().map(|ready| ready.given(&classes)).transpose())
@@ -199,6 +204,11 @@ fn datum_object<'py>(py: Python<'py>, datum: Datum) -> PyResult<Bound<'py, PyAny
         Datum::Reals(values) => PyArray1::from_vec(py, values).into_any(),
         Datum::Texts(values) => PyList::new(py, values)?.into_any(),
         Datum::Matrix(matrix) => convert::array(py, matrix)?,
+        Datum::CountMatrix(matrix) => {
+            let counts =
+                Array2::from_shape_fn((matrix.nrows(), matrix.ncols()), |cell| matrix[cell] as i64);
+            PyArray2::from_owned_array(py, counts).into_any()
+        }
         Datum::Labels { codes, classes } => labels_object(py, &codes, &classes)?,
         Datum::List(items) => {
             let objects = items.into_iter().map(|item| datum_object(py, item));
@@ -278,6 +288,12 @@ fn object_datum(object: &Bound<'_, PyAny>) -> PyResult<Datum> {
             ),
             _ => Datum::Reals(values),
         });
+    }
+    if let Ok(array) = object.cast::<PyArray2<i64>>() {
+        let counts = array.readonly();
+        let counts = counts.as_array();
+        let at = |i: usize, j: usize| counts[(i, j)] as f64;
+        return Ok(Datum::CountMatrix(Matrix::from_fn(counts.nrows(), counts.ncols(), at)));
     }
     if let Ok(array) = object.extract::<PyReadonlyArray1<'_, i64>>() {
         return Ok(Datum::Counts(array.as_slice()?.to_vec()));

@@ -41,7 +41,7 @@ impl Steps {
         let mut out = String::new();
         for (what, list) in [("steps", &self.steps), ("Rust tests", &self.tests)] {
             let mut sorted: Vec<&(String, Duration)> = list.iter().collect();
-            sorted.sort_by(|a, b| b.1.cmp(&a.1));
+            sorted.sort_by_key(|(_, taken)| std::cmp::Reverse(*taken));
             sorted.truncate(TOLD);
             if !sorted.is_empty() {
                 out += &format!("slowest {what}:\n");

@@ -14,14 +14,27 @@ use learnt::select::{self, Candidate, Comparison, CrossValidation, Row};
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
 
-/// The metrics asked for, or the usual ones; all must fit the task.
-fn chosen_metrics(call: &Call, data: &Dataset) -> Result<Vec<&'static Metric>> {
+/// The metrics asked for, or the usual ones; all must fit the task and the data.
+pub(crate) fn chosen_metrics(
+    call: &Call,
+    task: Task,
+    data: &Dataset,
+) -> Result<Vec<&'static Metric>> {
     let names = call.texts("metric");
-    let task = Task::of(data);
+    let labelled = matches!(data.y, Some(Target::Class { .. }));
     if names.is_empty() {
-        return Ok(metrics::usual(task));
+        let mut chosen = metrics::usual(task);
+        if task == Task::Unsupervised && labelled {
+            chosen.insert(0, metrics::find("adjusted-rand")?);
+        }
+        return Ok(chosen);
     }
     let chosen = names.iter().map(|name| metrics::find(name)).collect::<Result<Vec<_>>>()?;
+    let clusters = task == Task::Unsupervised;
+    if let Some(metric) = chosen.iter().find(|m| clusters && m.needs_labels() && !labelled) {
+        let message = format!("{} compares clusters with classes that are known", metric.name);
+        return Err(Error::new(Code::Target, message).hint("name their column: -t COLUMN"));
+    }
     match chosen.iter().find(|metric| metric.task != task) {
         None => Ok(chosen),
         Some(wrong) => Err(Error::new(
@@ -55,7 +68,8 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     if let Some(said) = said {
         call.say(&said);
     }
-    let chosen = chosen_metrics(call, &data)?;
+    let task = if clusters(entry) { Task::Unsupervised } else { Task::of(&data) };
+    let chosen = chosen_metrics(call, task, &data)?;
     let splits: Vec<_> = select::usual_splitter(&data, k).splits(&data, &call.run)?.collect();
     let result = select::cross_validate(learner.as_ref(), &data, &splits, &chosen, &call.run)?;
     if let Some((failed, error)) =
@@ -63,11 +77,26 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     {
         return Err(error.clone().within(&format!("all {failed} folds failed")));
     }
+    if let Some(error) = never_scored(&result) {
+        return Err(error);
+    }
     match call.json {
         true => print_json("cv", Some(call.run.seed()), cv_json(&supervised, entry, &result)),
         false => print(&cv_text(call, entry, &result)),
     }
     Ok(ExitCode::from(if result.failed().is_some() { 8 } else { 0 }))
+}
+
+/// Whether it finds groups and predicts nothing that could be known.
+fn clusters(entry: &Entry) -> bool {
+    entry.about.roles.clusterer && !entry.about.roles.needs_target()
+}
+
+/// The reason why no metric has a score in any fold.
+fn never_scored(result: &CrossValidation) -> Option<Error> {
+    let all = (0..result.metrics.len())
+        .all(|m| result.unscored(m).is_some_and(|(folds, _)| folds == result.folds.len()));
+    result.unscored(0).filter(|_| all).map(|(_, error)| error.clone())
 }
 
 fn cv_text(call: &Call, entry: &Entry, result: &CrossValidation) -> String {
@@ -163,7 +192,7 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let k = folds(call)?;
     let supervised = input::supervised(call, input::read(call)?, None)?;
     let data = supervised.data.view();
-    let chosen = chosen_metrics(call, &data)?;
+    let chosen = chosen_metrics(call, Task::of(&data), &data)?;
     let missing = learner::has_missing(&data);
     let mut rows = Vec::new();
     let mut sentences = Vec::new();

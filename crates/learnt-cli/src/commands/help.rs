@@ -62,6 +62,9 @@ fn explanation(code: Code) -> &'static str {
         Code::NotConverged => {
             "The iteration limit was reached. Raise --max-iter or scale the columns."
         }
+        Code::Undefined => {
+            "The score does not exist for these rows: one class, nothing predicted positive, a constant truth."
+        }
         Code::FileDamaged => {
             "The model file's checksum does not match: it was damaged or cut. Take another copy."
         }

@@ -20,7 +20,7 @@ pub(crate) fn plot(call: &Call) -> Result<ExitCode> {
         list(call);
         return Ok(ExitCode::SUCCESS);
     };
-    let plot = find(name).map_err(|error| error.hint("`learnt plot` lists the pictures"))?;
+    let plot = find(name)?;
     if call.text("model").is_none() {
         return Err(Error::new(Code::Usage, "a picture needs a model file").hint(example(plot)));
     }

@@ -1,6 +1,7 @@
 //! `learnt predict` and `learnt score`.
 
 use super::Call;
+use super::compare::chosen_metrics;
 use super::models::load;
 use crate::input;
 use crate::output::{print, print_json};
@@ -204,9 +205,21 @@ pub(crate) fn labelled_input(
     with_model_classes(&parts.data.view(), trained)
 }
 
+/// The rows for a clustering; classes that are known only where -t names them.
+fn clustered(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
+    let input = input::read(call)?;
+    note_extra(call, trained, input.table.schema());
+    let mut asked = input::ColumnChoice::new(call, None)?;
+    asked.task = asked.targets.first().map(|_| learnt_io::TargetTask::Classify);
+    Ok(learnt_io::to_dataset(input.table, &asked.roles())?.data)
+}
+
 pub(crate) fn score(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
-    let data = labelled(call, &trained)?;
+    let data = match trained.model.as_clusterer() {
+        Some(_) => clustered(call, &trained)?,
+        None => labelled(call, &trained)?,
+    };
     let scores = metrics_of(call, &trained, &data.view())?;
     let missed = gate(call, &scores)?;
     if call.json {
@@ -269,11 +282,11 @@ fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<OwnedDataset>
 type Scores = Vec<(String, Direction, Result<f64>)>;
 
 fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> {
-    let names = call.texts("metric");
-    let chosen = match names.is_empty() {
-        true => metrics::usual(Task::of(data)),
-        false => names.iter().map(|name| metrics::find(name)).collect::<Result<Vec<_>>>()?,
+    let task = match trained.model.as_clusterer() {
+        Some(_) => Task::Unsupervised,
+        None => Task::of(data),
     };
+    let chosen = chosen_metrics(call, task, data)?;
     let rows = trained.admit(&data.x, data.sequences, missing(call), &call.run)?;
     note_skipped(call, &rows);
     let kept = rows.kept().map(|kept| data.gather(kept));
@@ -283,7 +296,7 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> 
     Ok(chosen
         .iter()
         .map(|metric| {
-            (metric.name.to_string(), metric.direction, (metric.score)(&outcome, &call.run))
+            (metric.name.to_string(), metric.direction, metric.score(&outcome, &call.run))
         })
         .collect())
 }
@@ -294,6 +307,9 @@ fn gate(call: &Call, scores: &Scores) -> Result<Option<String>> {
     let bad = || Error::parameter("--fail-under", "of the form METRIC=X", format!("'{gate}'"));
     let (name, bound) = gate.split_once('=').ok_or_else(bad)?;
     let bound: f64 = bound.parse().map_err(|_| bad())?;
+    if bound.is_nan() {
+        return Err(bad());
+    }
     let metric = metrics::find(name)?;
     let (_, direction, score) =
         scores.iter().find(|(known, ..)| known == metric.name).ok_or_else(|| {

@@ -119,6 +119,31 @@ fn a_model_lists_its_questions_and_answers_them() {
 }
 
 #[test]
+fn a_penalty_means_the_same_at_the_command_line_as_in_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let model = folder.path().join("ridge.learnt");
+    let done = ok(&["fit", "ridge", &data, "-t", "price", "-o", model.to_str().unwrap()]);
+    assert!(!done.err.contains("standardised"), "{}", done.err);
+    assert_eq!(learnt::load(&model).unwrap().about.name(), "Ridge");
+    let scaled = ok(&["fit", "ridge", &data, "-t", "price", "--scale"]);
+    assert!(scaled.err.contains("numbers standardised"), "{}", scaled.err);
+    assert!(scaled.err.contains("ridge  ") && !scaled.err.contains("pipeline"), "{}", scaled.err);
+    assert!(scaled.out.contains("standard deviations"), "{}", scaled.out);
+}
+
+#[test]
+fn inspect_names_the_parts_of_a_pipeline() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = houses(folder.path());
+    let model = folder.path().join("ridge.learnt");
+    let place = model.to_str().unwrap();
+    ok(&["fit", "ridge", &data, "-t", "price", "--scale", "-o", place]);
+    let shown = ok(&["inspect", place]).out;
+    assert!(shown.contains("preprocessing.StandardScaler") && shown.contains("linear_model.Ridge"));
+}
+
+#[test]
 fn several_targets_are_fitted_predicted_and_scored_as_they_would_be_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let data = houses(folder.path());

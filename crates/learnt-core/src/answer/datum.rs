@@ -28,6 +28,8 @@ pub enum Datum {
     Texts(Vec<String>),
     /// A matrix of numbers.
     Matrix(Matrix),
+    /// A matrix of whole numbers.
+    CountMatrix(Matrix),
     /// A class for each row.
     Labels {
         /// Codes of the classes.
@@ -107,7 +109,7 @@ datum_types! {
     Vec<bool>, "flags": Datum::Flags(values) => values, values => Datum::Flags(values);
     Vec<i64>, "whole numbers": Datum::Counts(values) => values, values => Datum::Counts(values);
     Vec<String>, "texts": Datum::Texts(values) => values, values => Datum::Texts(values);
-    Matrix, "a matrix": Datum::Matrix(matrix) => matrix, matrix => Datum::Matrix(matrix);
+    Matrix, "a matrix": Datum::Matrix(matrix) | Datum::CountMatrix(matrix) => matrix, matrix => Datum::Matrix(matrix);
     OwnedDataset, "a data set": Datum::Data(data) => *data, data => Datum::Data(Box::new(data));
 }
 
@@ -149,6 +151,16 @@ macro_rules! arrays_of_counts {
 }
 arrays_of_counts!(usize, u64, u32);
 
+/// Whatever it is.
+impl DatumType for Datum {
+    fn into_datum(self) -> Datum {
+        self
+    }
+    fn from_datum(datum: Datum) -> Result<Self> {
+        Ok(datum)
+    }
+}
+
 impl From<&str> for Datum {
     fn from(text: &str) -> Datum {
         Datum::Text(text.to_string())
@@ -164,16 +176,6 @@ impl<T: DatumType> DatumType for Option<T> {
             Datum::Missing => Ok(None),
             datum => T::from_datum(datum).map(Some),
         }
-    }
-}
-
-/// A value whose shape depends on what it is computed from.
-impl DatumType for Datum {
-    fn into_datum(self) -> Datum {
-        self
-    }
-    fn from_datum(datum: Datum) -> Result<Self> {
-        Ok(datum)
     }
 }
 

@@ -60,7 +60,7 @@ impl Datum {
             Datum::Counts(values) => json!(values),
             Datum::Reals(values) => values.iter().map(|&x| finite(x)).collect(),
             Datum::Texts(values) => json!(values),
-            Datum::Matrix(matrix) => {
+            Datum::Matrix(matrix) | Datum::CountMatrix(matrix) => {
                 matrix.rows().map(|row| row.iter().map(|&x| finite(x)).collect::<Json>()).collect()
             }
             Datum::Labels { codes, classes } => {
@@ -309,7 +309,7 @@ impl Answer {
                     None => out.push(Columns::titled("").with(column)),
                 }
             }
-            if let Datum::Matrix(matrix) = datum {
+            if let Datum::Matrix(matrix) | Datum::CountMatrix(matrix) = datum {
                 let mut table = Columns::titled(name.as_str());
                 for j in 0..matrix.ncols() {
                     table = table.reals(j.to_string(), matrix.view().column(j));

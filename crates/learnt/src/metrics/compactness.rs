@@ -2,16 +2,18 @@
 //!
 //! Silhouette (b - a) / max(a, b): a the mean distance to the other rows of the own cluster, b the
 //! least mean distance to another cluster; 0 for a cluster of one. Distances are Euclidean; noise is
-//! left out. Silhouette, BetaCV and Dunn look at all pairs, n² p time and no n² memory.
+//! left out. Silhouette, BetaCV and Dunn look at all pairs, n² p time and no n² memory. Rows lie cluster
+//! by cluster, so that each sum of distances runs over neighbours in memory.
 
 use super::{same_length, undefined};
-use learnt_core::linalg::squared_distance;
+use learnt_core::linalg::{Distances, squared_distance};
 use learnt_core::prelude::*;
 
 /// Clustered rows, ready to be scored.
 #[derive(Clone, Debug)]
 pub struct Compactness {
     x: Matrix,
+    /// The row of the data that each row of `x` is.
     rows: Vec<usize>,
     cluster: Vec<usize>,
     sizes: Vec<f64>,
@@ -36,7 +38,7 @@ pub struct Scatter {
 }
 
 /// Spread of a cluster for the Davies-Bouldin index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// Mean distance to the centre, as in scikit-learn.
     Mean,
@@ -47,22 +49,25 @@ pub enum Spread {
 /// Rows that one task of a loop over pairs takes.
 const ROWS: usize = 64;
 
+/// Points that rows are measured against at a time.
+const POINTS: usize = 128;
+
 impl Compactness {
     /// Rows with their clusters; at least one must not be noise, and every number finite.
     pub fn new(x: MatRef, clusters: &[Option<u32>]) -> Result<Self> {
         same_length("clusters", x.nrows(), clusters.len())?;
-        let rows: Vec<usize> = (0..clusters.len()).filter(|&i| clusters[i].is_some()).collect();
         let mut names: Vec<u32> = clusters.iter().flatten().copied().collect();
         names.sort_unstable();
         names.dedup();
         if names.is_empty() {
             return Err(undefined("the score", "every row is noise"));
         }
-        let cluster: Vec<usize> = clusters
-            .iter()
-            .flatten()
-            .map(|name| names.binary_search(name).unwrap_or_default())
+        let place = |name: &u32| names.binary_search(name).unwrap_or_default();
+        let mut order: Vec<(usize, usize)> = (0..clusters.len())
+            .filter_map(|i| clusters[i].as_ref().map(|name| (place(name), i)))
             .collect();
+        order.sort_unstable();
+        let (cluster, rows): (Vec<usize>, Vec<usize>) = order.into_iter().unzip();
         let x = x.gather_rows(&rows);
         if x.as_slice().iter().any(|value| !value.is_finite()) {
             return Err(undefined("the score", "inputs are missing or infinite"));
@@ -84,15 +89,16 @@ impl Compactness {
         self.sizes.len()
     }
 
-    /// Which rows are not noise.
+    /// The rows that are not noise, cluster by cluster.
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
     fn several(&self, score: &str) -> Result<()> {
-        match self.clusters() > 1 {
-            true => Ok(()),
-            false => Err(undefined(score, "there is one cluster")),
+        match self.clusters() {
+            1 => Err(undefined(score, "there is one cluster")),
+            k if k == self.x.nrows() => Err(undefined(score, "every row is a cluster of its own")),
+            _ => Ok(()),
         }
     }
 
@@ -105,32 +111,83 @@ impl Compactness {
         squared_distance(row, self.centres.row(k))
     }
 
-    /// The silhouette of each row that is not noise.
+    /// The silhouette of each row that is not noise, in the order of [`Compactness::rows`].
     pub fn silhouettes(&self, run: &Context) -> Result<Vec<f64>> {
         self.several("silhouette")?;
-        let n = self.x.nrows();
-        let score = |i: usize| {
-            let own = self.cluster[i];
-            if self.sizes[own] == 1.0 {
-                return 0.0;
+        let panels = self.panels();
+        self.silhouettes_by(run, |range, sums| {
+            let block = self.x.view().rows(range.start, range.end);
+            let mut squares = vec![0.0; range.len() * POINTS];
+            for (k, points, panel) in &panels {
+                let squares = &mut squares[..range.len() * points];
+                panel.of(block, squares);
+                for (row, sums) in squares.chunks_exact(*points).zip(sums.iter_mut()) {
+                    sums[*k] += sum_of_roots(row);
+                }
             }
-            let mut sums = vec![0.0; self.clusters()];
-            for (row, &k) in self.x.rows().zip(&self.cluster) {
-                sums[k] += squared_distance(self.x.row(i), row).sqrt();
+        })
+    }
+
+    /// The same with any distance between two rows.
+    pub fn silhouettes_with(
+        &self,
+        distance: impl Fn(&[f64], &[f64]) -> f64 + Sync,
+        run: &Context,
+    ) -> Result<Vec<f64>> {
+        self.several("silhouette")?;
+        self.silhouettes_by(run, |range, sums| {
+            for (i, sums) in range.zip(sums) {
+                for (row, &k) in self.x.rows().zip(&self.cluster) {
+                    sums[k] += distance(self.x.row(i), row);
+                }
             }
-            let inside = sums[own] / (self.sizes[own] - 1.0);
-            let outside = (0..sums.len())
-                .filter(|&k| k != own)
-                .map(|k| sums[k] / self.sizes[k])
-                .fold(f64::INFINITY, f64::min);
-            let larger = inside.max(outside);
-            if larger > 0.0 { (outside - inside) / larger } else { 0.0 }
-        };
-        let blocks = run.par_ranges(n, ROWS, |range| {
+        })
+    }
+
+    /// Silhouettes from the sums of distances to each cluster, which `add` fills for a range of rows.
+    fn silhouettes_by(
+        &self,
+        run: &Context,
+        add: impl Fn(std::ops::Range<usize>, &mut [Vec<f64>]) + Sync,
+    ) -> Result<Vec<f64>> {
+        let blocks = run.par_ranges(self.x.nrows(), ROWS, |range| {
             run.checkpoint()?;
-            Ok(range.map(score).collect::<Vec<f64>>())
+            let mut sums = vec![vec![0.0; self.clusters()]; range.len()];
+            add(range.clone(), &mut sums);
+            Ok(range.zip(&sums).map(|(i, sums)| self.silhouette_of(i, sums)).collect::<Vec<f64>>())
         });
         Ok(blocks.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn silhouette_of(&self, i: usize, sums: &[f64]) -> f64 {
+        let own = self.cluster[i];
+        if self.sizes[own] == 1.0 {
+            return 0.0;
+        }
+        let inside = sums[own] / (self.sizes[own] - 1.0);
+        let outside = (0..sums.len())
+            .filter(|&k| k != own)
+            .map(|k| sums[k] / self.sizes[k])
+            .fold(f64::INFINITY, f64::min);
+        let larger = inside.max(outside);
+        if larger > 0.0 { (outside - inside) / larger } else { 0.0 }
+    }
+
+    /// The rows of each cluster in pieces, ready to be measured against: cluster, size, panel.
+    fn panels(&self) -> Vec<(usize, usize, Distances)> {
+        let mut out = Vec::new();
+        let mut start = 0;
+        for k in 0..self.clusters() {
+            let end = start + self.sizes[k] as usize;
+            while start < end {
+                let stop = (start + POINTS).min(end);
+                let piece: Vec<usize> = (start..stop).collect();
+                let points = self.x.view().gather_rows(&piece);
+                out.push((k, stop - start, Distances::new(&points)));
+                start = stop;
+            }
+        }
+        out
     }
 
     /// The mean silhouette.
@@ -238,6 +295,18 @@ impl Compactness {
         self.several("beta-cv")?;
         self.scatter(run)?.beta_cv()
     }
+}
+
+/// Σ √v, in eight sums so that the roots are taken side by side.
+fn sum_of_roots(values: &[f64]) -> f64 {
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        for (sum, value) in sums.iter_mut().zip(eight) {
+            *sum += value.sqrt();
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|value| value.sqrt()).sum::<f64>()
 }
 
 impl Scatter {

@@ -1,8 +1,9 @@
 //! The confusion matrix: weight of the rows of each actual class (rows) by predicted class (columns).
 
-use super::classification::ConfusionMatrix as Counts;
 use super::{Predicted, class_positions};
-use learnt_core::chart::{Chart, Mark, Panel};
+use crate::charts::classification;
+use learnt_core::answer::DatumType;
+use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
 
 /// Confusion matrix: how often each class is predicted as each other.
@@ -25,42 +26,82 @@ pub enum Normalize {
     All,
 }
 
+/// The matrix with its classes.
+#[derive(Output, Clone, Debug, PartialEq)]
+pub struct Confusion {
+    /// Rows are actual classes, columns predicted ones; whole numbers where rows are counted.
+    pub value: Cells,
+    /// The classes, in the order of rows and columns.
+    pub classes: Vec<String>,
+}
+
+/// Counts of rows, or sums of weights and shares.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Whole numbers.
+    Counts(Matrix),
+    /// Any numbers.
+    Reals(Matrix),
+}
+
+impl Cells {
+    /// The numbers.
+    pub fn matrix(&self) -> &Matrix {
+        match self {
+            Cells::Counts(matrix) | Cells::Reals(matrix) => matrix,
+        }
+    }
+}
+
+impl DatumType for Cells {
+    fn into_datum(self) -> Datum {
+        match self {
+            Cells::Counts(matrix) => Datum::CountMatrix(matrix),
+            Cells::Reals(matrix) => Datum::Matrix(matrix),
+        }
+    }
+    fn from_datum(datum: Datum) -> Result<Self> {
+        Ok(match datum {
+            Datum::CountMatrix(matrix) => Cells::Counts(matrix),
+            datum => Cells::Reals(Matrix::from_datum(datum)?),
+        })
+    }
+}
+
 impl Function for ConfusionMatrix {
     type Inputs<'a> = Predicted<'a>;
-    type Output = Matrix;
+    type Output = Confusion;
     const ABOUT: &'static Callable =
-        &Callable::new("metrics.confusion_matrix", FunctionKind::Metric);
+        &Callable::new("metrics.confusion_matrix", FunctionKind::Metric)
+            .exempt(&[("scaled weights", "its cells are sums of weights")]);
 
-    fn call(&self, given: Predicted, _run: &Context) -> Result<Matrix> {
-        let classes = given.y_true.classes;
-        let counts = Counts::new(
-            given.y_true.codes,
-            given.y_pred.codes,
-            classes.len(),
-            given.sample_weight,
-        )?;
-        let order = class_positions(self.labels.as_deref(), classes)?;
+    fn call(&self, given: Predicted, _run: &Context) -> Result<Confusion> {
+        let counts = given.counts()?;
+        let order = class_positions(self.labels.as_deref(), given.y_true.classes)?;
         let at = |i: usize, j: usize| match (order[i], order[j]) {
             (Some(a), Some(b)) => counts.counts()[(a, b)],
             _ => 0.0,
         };
         let matrix = Matrix::from_fn(order.len(), order.len(), at);
-        Ok(match self.normalize {
-            None => matrix,
-            Some(of) => shares(&matrix, of),
-        })
+        let value = match self.normalize {
+            None if given.sample_weight.is_none() => Cells::Counts(matrix),
+            None => Cells::Reals(matrix),
+            Some(of) => Cells::Reals(shares(&matrix, of)),
+        };
+        let classes = match &self.labels {
+            Some(labels) => labels.iter().map(class_name).collect(),
+            None => given.y_true.classes.iter().map(ToString::to_string).collect(),
+        };
+        Ok(Confusion { value, classes })
     }
 
-    fn chart(&self, matrix: &Matrix) -> Option<Chart> {
-        let cells = (0..matrix.nrows()).flat_map(|i| (0..matrix.ncols()).map(move |j| (i, j)));
-        let (x, y): (Vec<f64>, Vec<f64>) = cells.map(|(i, j)| (j as f64, i as f64)).unzip();
-        let values = matrix.as_slice().to_vec();
-        let texts = values.iter().map(|&value| learnt_core::answer::number(value)).collect();
-        let panel = Panel::new("predicted", "actual")
-            .mark(Mark::cells("", x.clone(), y.clone(), values))
-            .mark(Mark::texts(x, y, texts));
-        Some(Chart::new("Confusion matrix", "Predicted against actual classes.").panel(panel))
+    fn chart(&self, found: &Confusion) -> Option<Chart> {
+        Some(classification::confusion(found.value.matrix(), &found.classes))
     }
+}
+
+fn class_name(value: &Value) -> String {
+    Label::from_value(value).map_or_else(|| value.to_string(), |label| label.to_string())
 }
 
 /// Each cell as a share; 0 where there is nothing to share.
@@ -87,7 +128,8 @@ mod tests {
         let classes = ["a", "b"].map(Label::from);
         let y_true = Classes { codes: &[0, 0, 0, 1], classes: &classes };
         let y_pred = Classes { codes: &[0, 1, 1, 1], classes: &classes };
-        function.compute(Predicted { y_true, y_pred, sample_weight: None }).unwrap()
+        let given = Predicted { y_true, y_pred, sample_weight: None };
+        function.compute(given).unwrap().value.matrix().clone()
     }
 
     #[test]

@@ -1,35 +1,142 @@
-//! Scores: how good predictions are, by name and as functions.
+//! Scores: how good predictions and clusterings are, as functions and by name.
 //!
-//! [`METRICS`] lists what the command line and comparisons can ask for; each takes an [`Outcome`],
-//! which holds the truth and what a model predicted. A score that does not exist for these rows (one
-//! class, nothing predicted positive, a constant truth) is an error with the reason, never NaN.
+//! A score that does not exist for these rows (one class, nothing predicted positive, a constant truth)
+//! is an error with the reason; in a lenient run ([`Context::lenient`], as from Python) it is a warning,
+//! and the value is the one that is usual.
 
-mod classification;
+mod accuracy;
+mod agreement;
+mod calibration_curve;
+mod cluster_scores;
 mod compactness;
+mod confusion_counts;
 mod confusion_matrix;
 mod contingency;
-mod list;
+mod deviance;
+mod loss_functions;
 pub mod losses;
+mod pairwise;
+mod precision_recall;
+mod precision_recall_curve;
 mod probability;
 mod ranking;
+mod registry;
 mod regression;
+mod residuals;
+mod roc_curve;
 
-pub use classification::{Average, ConfusionMatrix as ConfusionCounts};
-pub use compactness::{Compactness, Scatter, Spread};
-pub use confusion_matrix::{ConfusionMatrix, Normalize};
-pub use contingency::Contingency;
-pub use list::METRICS;
-pub use probability::{brier_score, log_loss};
-pub use ranking::{
-    GainCurve, PrecisionRecallCurve, RocCurve, average_precision, gain_curve,
-    precision_recall_curve, roc_auc, roc_auc_one_vs_rest, roc_curve,
+pub use accuracy::{
+    AccuracyScore, BalancedAccuracyScore, CohenKappaScore, CostWeightedError, Disagreement,
+    MatthewsCorrcoef, TwoLabelings, ZeroOneLoss,
 };
-pub use regression::Residuals;
+pub use agreement::{
+    AdjustedRandScore, Agreement, ClusterF, ClusterFScore, ContingencyMatrix, ContingencyTable,
+    EntropyMean, FowlkesMallowsScore, MaximumMatchingScore, MutualInfoScore,
+    NormalizedMutualInfoScore, PairJaccardScore, PurityScore, RandScore, VariationOfInformation,
+};
+pub use calibration_curve::{Bins, CalibrationCurve, CalibrationPoints, PositiveProbability};
+pub use cluster_scores::{
+    BetaCvScore, CalinskiHarabaszScore, Clustered, DaviesBouldinScore, DunnScore, Inertia,
+    ScatterDecomposition, ScatterParts, SilhouetteSamples, SilhouetteScore, Silhouettes,
+};
+pub use compactness::{Compactness, Scatter, Spread};
+pub use confusion_counts::ConfusionCounts;
+pub use confusion_matrix::{Cells, Confusion, ConfusionMatrix, Normalize};
+pub use contingency::Contingency;
+pub use deviance::{
+    D2TweedieScore, MeanGammaDeviance, MeanPoissonDeviance, MeanTweedieDeviance, OneOutput,
+};
+pub use learnt_core::function::{Direction, Task};
+pub use loss_functions::{
+    Decided, HingeLoss, HuberLoss, LossCurves, LossTable, MarginKind, MarginLoss, Margins,
+};
+pub use pairwise::{CosineSimilarity, DistanceKind, PairwiseDistances, RowsAndRows};
+pub use precision_recall::{
+    Average, Averaging, ClassScores, ClassificationReport, F1Score, FbetaScore,
+    PrecisionRecallFscoreSupport, PrecisionScore, RecallScore, ReportTable, SpecificityScore,
+    ZeroDivision,
+};
+pub use precision_recall_curve::{
+    AveragePrecisionScore, LiftCurve, LiftPoints, PrecisionRecallCurve, PrecisionRecallPoints,
+};
+pub use probability::{BrierScoreLoss, Foretold, Half, LogLoss, Probable};
+pub use ranking::Steps;
+pub use registry::{Metric, Outcome, Predictions, all, find, usual};
+pub use regression::{
+    Compared, ExplainedVarianceScore, MaxError, MeanAbsoluteError, MeanAbsolutePercentageError,
+    MeanSquaredError, MedianAbsoluteError, MultiOutput, R2Score, RootMeanSquaredError,
+    SumSquaredError,
+};
+pub use residuals::Residuals;
+pub use roc_curve::{Auc, CurvePoints, MultiClass, RocAucScore, RocCurve, RocPoints};
 
+use learnt_core::answer::DatumType;
 use learnt_core::prelude::*;
 
 /// The functions of this family.
-pub const FUNCTIONS: &[FunctionEntry] = &[function::<ConfusionMatrix>()];
+pub const FUNCTIONS: &[FunctionEntry] = &[
+    function::<AccuracyScore>(),
+    function::<ZeroOneLoss>(),
+    function::<BalancedAccuracyScore>(),
+    function::<ConfusionMatrix>(),
+    function::<PrecisionScore>(),
+    function::<RecallScore>(),
+    function::<SpecificityScore>(),
+    function::<F1Score>(),
+    function::<FbetaScore>(),
+    function::<PrecisionRecallFscoreSupport>(),
+    function::<ClassificationReport>(),
+    function::<MatthewsCorrcoef>(),
+    function::<CohenKappaScore>(),
+    function::<CostWeightedError>(),
+    function::<RocAucScore>(),
+    function::<RocCurve>(),
+    function::<Auc>(),
+    function::<AveragePrecisionScore>(),
+    function::<PrecisionRecallCurve>(),
+    function::<LiftCurve>(),
+    function::<LogLoss>(),
+    function::<BrierScoreLoss>(),
+    function::<CalibrationCurve>(),
+    function::<MarginLoss>(),
+    function::<HingeLoss>(),
+    function::<HuberLoss>(),
+    function::<LossCurves>(),
+    function::<RootMeanSquaredError>(),
+    function::<MeanSquaredError>(),
+    function::<MeanAbsoluteError>(),
+    function::<MedianAbsoluteError>(),
+    function::<MaxError>(),
+    function::<MeanAbsolutePercentageError>(),
+    function::<SumSquaredError>(),
+    function::<R2Score>(),
+    function::<ExplainedVarianceScore>(),
+    function::<MeanTweedieDeviance>(),
+    function::<MeanPoissonDeviance>(),
+    function::<MeanGammaDeviance>(),
+    function::<D2TweedieScore>(),
+    function::<SilhouetteScore>(),
+    function::<SilhouetteSamples>(),
+    function::<DaviesBouldinScore>(),
+    function::<CalinskiHarabaszScore>(),
+    function::<Inertia>(),
+    function::<DunnScore>(),
+    function::<BetaCvScore>(),
+    function::<ScatterDecomposition>(),
+    function::<ContingencyMatrix>(),
+    function::<AdjustedRandScore>(),
+    function::<RandScore>(),
+    function::<MutualInfoScore>(),
+    function::<NormalizedMutualInfoScore>(),
+    function::<FowlkesMallowsScore>(),
+    function::<PurityScore>(),
+    function::<MaximumMatchingScore>(),
+    function::<ClusterFScore>(),
+    function::<PairJaccardScore>(),
+    function::<VariationOfInformation>(),
+    function::<PairwiseDistances>(),
+    function::<CosineSimilarity>(),
+];
 
 /// Predicted classes beside the actual ones.
 #[derive(Inputs, Clone, Copy)]
@@ -42,213 +149,159 @@ pub struct Predicted<'a> {
     pub sample_weight: Option<&'a [f64]>,
 }
 
+impl Predicted<'_> {
+    fn counts(&self) -> Result<ConfusionCounts> {
+        let classes = self.y_true.classes.len();
+        ConfusionCounts::new(self.y_true.codes, self.y_pred.codes, classes, self.sample_weight)
+    }
+}
+
+/// Scores beside the actual classes.
+#[derive(Inputs, Clone, Copy)]
+pub struct Ranked<'a> {
+    /// The actual class of each row.
+    pub y_true: Classes<'a>,
+    /// The score of each row: higher means more likely positive. Several columns are one a class.
+    pub y_score: MatRef<'a>,
+    /// How much each row counts.
+    pub sample_weight: Option<&'a [f64]>,
+}
+
+/// Predicted numbers beside the actual ones.
+#[derive(Inputs, Clone, Copy)]
+pub struct Estimated<'a> {
+    /// The actual numbers; several columns are several outputs.
+    pub y_true: MatRef<'a>,
+    /// The predicted numbers, of the same shape.
+    pub y_pred: MatRef<'a>,
+    /// How much each row counts.
+    pub sample_weight: Option<&'a [f64]>,
+}
+
+/// One number, or one for each class or output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Score {
+    /// One number.
+    One(f64),
+    /// One number each.
+    Each(Vec<f64>),
+}
+
+impl Score {
+    /// The number; `None` where there are several.
+    pub fn one(&self) -> Option<f64> {
+        match self {
+            Score::One(value) => Some(*value),
+            Score::Each(_) => None,
+        }
+    }
+
+    /// All numbers.
+    pub fn each(&self) -> &[f64] {
+        match self {
+            Score::One(value) => std::slice::from_ref(value),
+            Score::Each(values) => values,
+        }
+    }
+}
+
+impl DatumType for Score {
+    fn into_datum(self) -> Datum {
+        match self {
+            Score::One(value) => Datum::Real(value),
+            Score::Each(values) => Datum::Reals(values),
+        }
+    }
+    fn from_datum(datum: Datum) -> Result<Self> {
+        match datum {
+            Datum::Reals(values) => Ok(Score::Each(values)),
+            datum => f64::from_datum(datum).map(Score::One),
+        }
+    }
+}
+
+impl Output for Score {
+    const FIELDS: &'static [(&'static str, &'static str)] = &[("value", "")];
+    fn into_data(self) -> Vec<Datum> {
+        vec![self.into_datum()]
+    }
+    fn from_data(data: Vec<Datum>) -> Result<Self> {
+        Score::from_datum(data.into_iter().next().unwrap_or(Datum::Missing))
+    }
+}
+
+/// A value as a class.
+fn class_of(name: &str, value: &Value) -> Result<Label> {
+    Label::from_value(value).ok_or_else(|| Error::parameter(name, "a class", value))
+}
+
+/// Where a class stands in the sorted list; whole numbers and yes or no stand for each other as in
+/// scikit-learn.
+fn position(classes: &[Label], class: &Label) -> Option<usize> {
+    let found = classes.binary_search_by(|known| known.order(class)).ok();
+    found.or_else(|| match class {
+        Label::Int(i @ 0..=1) => classes.iter().position(|known| *known == Label::Bool(*i == 1)),
+        Label::Bool(b) => position(classes, &Label::Int(i64::from(*b))),
+        _ => None,
+    })
+}
+
 /// Where each wanted class stands among those of the data; all of them in order by default.
 fn class_positions(wanted: Option<&[Value]>, classes: &[Label]) -> Result<Vec<Option<usize>>> {
     let Some(wanted) = wanted else { return Ok((0..classes.len()).map(Some).collect()) };
-    let position = |value: &Value| -> Result<Option<usize>> {
-        let label =
-            Label::from_value(value).ok_or_else(|| Error::parameter("labels", "classes", value))?;
-        Ok(classes.binary_search_by(|class| class.order(&label)).ok())
-    };
-    let found = wanted.iter().map(position).collect::<Result<Vec<_>>>()?;
+    let one = |value: &Value| Ok(position(classes, &class_of("labels", value)?));
+    let found = wanted.iter().map(one).collect::<Result<Vec<_>>>()?;
     match found.iter().any(Option::is_some) {
         true => Ok(found),
         false => Err(Error::parameter("labels", "classes of which some occur", "none that occurs")),
     }
 }
 
-/// What a target calls for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    /// Classes.
-    Classification,
-    /// Numbers.
-    Regression,
-    /// No target.
-    Unsupervised,
-}
-
-impl Task {
-    /// The task that the target calls for.
-    pub fn of(data: &Dataset) -> Task {
-        match data.y {
-            Some(Target::Class { .. }) => Task::Classification,
-            Some(Target::Real(_)) => Task::Regression,
-            None => Task::Unsupervised,
-        }
+/// The code of the positive class of two; without a name, the larger of 0 or -1 and 1.
+fn positive_class(pos_label: Option<&Value>, y: &Classes) -> Result<Option<u32>> {
+    if y.classes.len() > 2 {
+        let message = format!("this needs two classes, and there are {}", y.classes.len());
+        return Err(Error::new(Code::Target, message));
     }
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Task::Classification => "classification",
-            Task::Regression => "regression",
-            Task::Unsupervised => "unsupervised",
-        }
-    }
-}
-
-/// Which way is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Larger scores are better.
-    Higher,
-    /// Smaller scores are better.
-    Lower,
-}
-
-/// A score by name.
-pub struct Metric {
-    /// The name.
-    pub name: &'static str,
-    /// Other names.
-    pub aliases: &'static [&'static str],
-    /// One sentence.
-    pub doc: &'static str,
-    /// The task it belongs to.
-    pub task: Task,
-    /// Which way is better.
-    pub direction: Direction,
-    /// The score, or why there is none.
-    pub score: fn(&Outcome, &Context) -> Result<f64>,
-}
-
-impl std::fmt::Debug for Metric {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Metric({})", self.name)
-    }
-}
-
-impl Metric {
-    /// Whether score `a` is better than `b`.
-    pub fn better(&self, a: f64, b: f64) -> bool {
-        match self.direction {
-            Direction::Higher => a > b,
-            Direction::Lower => a < b,
-        }
-    }
-}
-
-/// The metric with this name; `_` and `-` are the same.
-pub fn find(name: &str) -> Result<&'static Metric> {
-    let wanted = name.to_lowercase().replace('_', "-");
-    METRICS
-        .iter()
-        .find(|metric| metric.name == wanted || metric.aliases.contains(&wanted.as_str()))
-        .ok_or_else(|| Error::unknown("metric", name, METRICS.iter().map(|metric| metric.name)))
-}
-
-/// What is shown if nothing is asked for; the first decides.
-pub fn usual(task: Task) -> Vec<&'static Metric> {
-    let names: &[&str] = match task {
-        Task::Classification => &["auc", "accuracy", "log-loss"],
-        Task::Regression => &["rmse", "mae", "r2"],
-        Task::Unsupervised => &["silhouette", "davies-bouldin", "calinski-harabasz"],
-    };
-    names.iter().filter_map(|name| find(name).ok()).collect()
-}
-
-/// The truth about some rows, and what a model predicted about them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Outcome<'a> {
-    /// What is true, for supervised models.
-    pub truth: Option<Target<'a>>,
-    /// The inputs, for scores of clusterings.
-    pub x: Option<Frame<'a>>,
-    /// Predicted numbers.
-    pub values: Option<MatRef<'a>>,
-    /// Predicted class codes.
-    pub codes: Option<&'a [u32]>,
-    /// Predicted probabilities, one column a class.
-    pub probabilities: Option<MatRef<'a>>,
-    /// Predicted scores, one column for two classes, else one a class.
-    pub decision_scores: Option<MatRef<'a>>,
-    /// Clusters; `None` is noise.
-    pub clusters: Option<&'a [Option<u32>]>,
-    /// How much each row counts.
-    pub weights: Option<&'a [f64]>,
-    /// The class of interest among two; the second by default.
-    pub positive: Option<u32>,
-}
-
-impl<'a> Outcome<'a> {
-    fn class_truth(&self) -> Result<(&'a [u32], &'a [Label])> {
-        match self.truth {
-            Some(Target::Class { codes, classes }) => Ok((codes, classes)),
-            _ => Err(Error::new(Code::Target, "this score needs a target of classes")),
-        }
-    }
-
-    fn real_truth(&self) -> Result<MatRef<'a>> {
-        match self.truth {
-            Some(Target::Real(values)) => Ok(values),
-            _ => Err(Error::new(Code::Target, "this score needs a numeric target")),
-        }
-    }
-
-    fn given<T>(part: Option<T>, what: &str) -> Result<T> {
-        part.ok_or_else(|| Error::unsupported(format!("this score needs {what}")))
-    }
-}
-
-/// The predictions of a model, kept so that an [`Outcome`] can point to them.
-#[derive(Clone, Debug, Default)]
-pub struct Predictions {
-    values: Option<Matrix>,
-    codes: Option<Vec<u32>>,
-    probabilities: Option<Matrix>,
-    decision_scores: Option<Matrix>,
-    clusters: Option<Vec<Option<u32>>>,
-}
-
-impl Predictions {
-    /// All that the model says about the rows.
-    pub fn of(model: &dyn Model, x: &Frame, run: &Context) -> Result<Predictions> {
-        let mut predictions = Predictions::default();
-        if let Some(regressor) = model.as_regressor() {
-            predictions.values = Some(regressor.predict_in(x, run)?);
-        }
-        if let Some(classifier) = model.as_classifier() {
-            predictions.codes = Some(classifier.classify_in(x, run)?);
-            predictions.probabilities = offered(classifier.probabilities_in(x, run))?;
-            if predictions.probabilities.is_none() {
-                predictions.decision_scores = offered(classifier.decision_scores_in(x, run))?;
+    if let Some(value) = pos_label {
+        let class = class_of("pos_label", value)?;
+        return match position(y.classes, &class) {
+            Some(k) => Ok(Some(k as u32)),
+            None if y.classes.len() < 2 => Ok(None),
+            None => {
+                let known: Vec<String> = y.classes.iter().map(ToString::to_string).collect();
+                Err(Error::parameter("pos_label", format!("one of {}", known.join(", ")), class))
             }
-        }
-        if let Some(clusterer) = model.as_clusterer() {
-            predictions.clusters = offered(clusterer.assign_in(x, run))?;
-        }
-        Ok(predictions)
+        };
     }
-
-    /// The predictions beside the truth.
-    pub fn with_truth<'a>(&'a self, data: &Dataset<'a>) -> Outcome<'a> {
-        Outcome {
-            truth: data.y,
-            x: Some(data.x),
-            values: self.values.as_ref().map(Matrix::view),
-            codes: self.codes.as_deref(),
-            probabilities: self.probabilities.as_ref().map(Matrix::view),
-            decision_scores: self.decision_scores.as_ref().map(Matrix::view),
-            clusters: self.clusters.as_deref(),
-            weights: data.weights,
-            positive: None,
-        }
-    }
-}
-
-/// `None` for what a model does not offer.
-fn offered<T>(result: Result<T>) -> Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.code() == Code::Unsupported => Ok(None),
-        Err(error) => Err(error),
+    let usual = |label: &Label| match label {
+        Label::Bool(_) => true,
+        Label::Int(i) => (-1..=1).contains(i),
+        Label::Real(x) => [-1.0, 0.0, 1.0].contains(x),
+        Label::Text(_) => false,
+    };
+    match y.classes.iter().all(usual) {
+        true => Ok(position(y.classes, &Label::Int(1)).map(|k| k as u32)),
+        false => Err(Error::new(Code::Usage, "the positive class is not 1")
+            .hint("say which one it is: pos_label")),
     }
 }
 
 /// The error for a score that does not exist.
 fn undefined(score: &str, reason: impl std::fmt::Display) -> Error {
-    Error::numeric(format!("{score} is undefined: {reason}"))
+    Error::new(Code::Undefined, format!("{score} is undefined: {reason}"))
+}
+
+/// An error for a score that does not exist; in a lenient run a warning and the usual value.
+fn undefined_or(run: &Context, score: &str, reason: &str, usual: f64) -> Result<f64> {
+    let error = undefined(score, reason);
+    match run.is_lenient() {
+        true => {
+            run.warn(Code::Undefined, format!("{}, and taken as {usual}", error.message()));
+            Ok(usual)
+        }
+        false => Err(error),
+    }
 }
 
 /// The error for lengths that differ.
@@ -262,4 +315,15 @@ fn same_length(what: &str, expected: usize, got: usize) -> Result<()> {
 /// The weight of a row; 1 without weights.
 fn weight_of(weights: Option<&[f64]>, i: usize) -> f64 {
     weights.and_then(|weights| weights.get(i)).copied().unwrap_or(1.0)
+}
+
+/// The mean with weights.
+fn weighted_mean(values: &[f64], weights: Option<&[f64]>) -> f64 {
+    match weights {
+        None => values.iter().sum::<f64>() / values.len() as f64,
+        Some(weights) => {
+            let sum: f64 = values.iter().zip(weights).map(|(value, weight)| value * weight).sum();
+            sum / weights.iter().sum::<f64>()
+        }
+    }
 }

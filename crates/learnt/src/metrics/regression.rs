@@ -1,164 +1,275 @@
-//! Scores of predicted numbers, all read off the residuals y - f.
+//! Scores of predicted numbers, output by output and averaged.
 //!
-//! R² = 1 - Σ w (y - f)² / Σ w (y - ȳ)². Several outputs are averaged evenly. The mean absolute
-//! percentage error does not exist where the truth is 0.
+//! All are read off the residuals y - f ([`Residuals`]). Where the truth is constant, R² and explained
+//! variance do not exist: an error, or in a lenient run 1 without residuals and 0 with them.
 
-use super::{same_length, undefined, weight_of};
+use super::{Estimated, Residuals, Score, undefined, undefined_or, weighted_mean};
+use learnt_core::function::{Scorer, Task};
 use learnt_core::prelude::*;
-use learnt_core::stats::summary;
 
-/// Truth and prediction of one output.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Residuals {
-    truth: Vec<f64>,
-    residuals: Vec<f64>,
-    weights: Option<Vec<f64>>,
+/// How the scores of several outputs become one.
+#[derive(Choice, Clone, Debug, PartialEq)]
+pub enum MultiOutput {
+    /// They stay apart.
+    RawValues,
+    /// The plain mean.
+    UniformAverage,
+    /// The mean weighted by the variance of each output; for R² and explained variance.
+    VarianceWeighted,
+    /// The mean with these weights.
+    Weights(Vec<f64>),
 }
 
-impl Residuals {
-    /// Of one output; there must be rows of positive weight, and every number finite.
-    pub fn new(truth: &[f64], prediction: &[f64], weights: Option<&[f64]>) -> Result<Self> {
-        same_length("prediction", truth.len(), prediction.len())?;
-        if let Some(weights) = weights {
-            same_length("weights", truth.len(), weights.len())?;
-        }
-        let kept: Vec<usize> = (0..truth.len()).filter(|&i| weight_of(weights, i) > 0.0).collect();
-        if kept.is_empty() {
-            return Err(undefined("the score", "there are no rows"));
-        }
-        let residuals: Vec<f64> = kept.iter().map(|&i| truth[i] - prediction[i]).collect();
-        if let Some(k) = residuals.iter().position(|r| !r.is_finite()) {
-            let message = format!("the prediction of row {} is not finite", kept[k] + 1);
-            return Err(Error::numeric(message).row(kept[k] as u64 + 1));
-        }
-        Ok(Residuals {
-            truth: kept.iter().map(|&i| truth[i]).collect(),
-            residuals,
-            weights: weights.map(|weights| kept.iter().map(|&i| weights[i]).collect()),
+impl MultiOutput {
+    fn combine(&self, scores: Vec<f64>, variances: Option<&[f64]>) -> Result<Score> {
+        Ok(match (self, variances) {
+            (MultiOutput::RawValues, _) => Score::Each(scores),
+            (MultiOutput::UniformAverage, _) => Score::One(weighted_mean(&scores, None)),
+            (MultiOutput::VarianceWeighted, Some(variances)) => {
+                let some = variances.iter().any(|variance| *variance > 0.0);
+                Score::One(weighted_mean(&scores, some.then_some(variances)))
+            }
+            (MultiOutput::VarianceWeighted, None) => {
+                let words = "raw_values, uniform_average or weights";
+                return Err(Error::parameter("multioutput", words, "variance_weighted"));
+            }
+            (MultiOutput::Weights(weights), _) if weights.len() != scores.len() => {
+                let expected = format!("{} numbers, one an output", scores.len());
+                return Err(Error::parameter("multioutput", expected, weights.len()));
+            }
+            (MultiOutput::Weights(weights), _) => Score::One(weighted_mean(&scores, Some(weights))),
         })
     }
+}
 
-    fn mean_of(&self, f: impl Fn(f64) -> f64) -> Result<f64> {
-        let values: Vec<f64> = self.residuals.iter().map(|&r| f(r)).collect();
-        summary::mean(&values, self.weights.as_deref())
-            .ok_or_else(|| Error::numeric("the residuals overflow"))
-    }
-
-    fn variance(&self, values: &[f64]) -> Result<f64> {
-        summary::variance(values, self.weights.as_deref(), 0.0)
-            .ok_or_else(|| Error::numeric("the residuals overflow"))
-    }
-
-    /// Mean of (y - f)².
-    pub fn mse(&self) -> Result<f64> {
-        self.mean_of(|r| r * r)
-    }
-
-    /// Square root of [`Residuals::mse`].
-    pub fn rmse(&self) -> Result<f64> {
-        self.mse().map(f64::sqrt)
-    }
-
-    /// Mean of |y - f|.
-    pub fn mae(&self) -> Result<f64> {
-        self.mean_of(f64::abs)
-    }
-
-    /// Median of |y - f|.
-    pub fn median_absolute_error(&self) -> Result<f64> {
-        let sizes: Vec<f64> = self.residuals.iter().map(|r| r.abs()).collect();
-        let median = match &self.weights {
-            None => summary::median(&sizes),
-            Some(weights) => summary::weighted_quantile(&sizes, weights, 0.5),
-        };
-        median.ok_or_else(|| undefined("median-ae", "there are no rows"))
-    }
-
-    /// Largest |y - f|.
-    pub fn max_error(&self) -> f64 {
-        self.residuals.iter().fold(0.0, |largest, r| r.abs().max(largest))
-    }
-
-    /// Mean of |y - f| / |y|; an error where y is 0.
-    pub fn mape(&self) -> Result<f64> {
-        if self.truth.contains(&0.0) {
-            return Err(undefined("mape", "the truth holds 0").hint("use mae"));
-        }
-        let shares: Vec<f64> =
-            self.residuals.iter().zip(&self.truth).map(|(r, y)| (r / y).abs()).collect();
-        summary::mean(&shares, self.weights.as_deref())
-            .ok_or_else(|| undefined("mape", "the truth is too near to 0").hint("use mae"))
-    }
-
-    /// Share of the variance of the truth that is not left in the residuals, their mean included.
-    pub fn r2(&self) -> Result<f64> {
-        let spread = self.variance(&self.truth)?;
-        match spread > 0.0 {
-            true => Ok(1.0 - self.mse()? / spread),
-            false => Err(undefined("r2", "the truth is constant")),
-        }
-    }
-
-    /// Like [`Residuals::r2`], without the mean of the residuals.
-    pub fn explained_variance(&self) -> Result<f64> {
-        let spread = self.variance(&self.truth)?;
-        match spread > 0.0 {
-            true => Ok(1.0 - self.variance(&self.residuals)? / spread),
-            false => Err(undefined("explained-variance", "the truth is constant")),
-        }
+/// Refuses predictions of another shape than the truth.
+pub(super) fn check_shapes(given: &Estimated) -> Result<()> {
+    let (truth, prediction) = (given.y_true.ncols(), given.y_pred.ncols());
+    match truth == prediction {
+        true => Ok(()),
+        false => Err(Error::shape("y_pred", format!("{truth} columns as in y_true"), prediction)),
     }
 }
 
-/// The mean of a score over the outputs.
-pub(super) fn over_outputs(
-    truth: MatRef,
-    prediction: MatRef,
-    weights: Option<&[f64]>,
-    score: impl Fn(&Residuals) -> Result<f64>,
-) -> Result<f64> {
-    let outputs = truth.ncols();
-    if prediction.ncols() != outputs || outputs == 0 {
-        let expected = format!("{outputs} columns as in the truth");
-        return Err(Error::shape("prediction", expected, prediction.ncols()));
+/// Truth and residuals of each output.
+fn outputs(given: &Estimated) -> Result<Vec<Residuals>> {
+    check_shapes(given)?;
+    (0..given.y_true.ncols())
+        .map(|j| {
+            let (truth, prediction) = (given.y_true.column(j), given.y_pred.column(j));
+            Residuals::new(&truth, &prediction, given.sample_weight)
+        })
+        .collect()
+}
+
+/// One function for a score of residuals.
+macro_rules! scores {
+    ($($(#[$doc:meta])* $name:ident, $path:literal, $score:expr, $scorer:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Params, Clone, Debug)]
+        pub struct $name {
+            /// How the scores of several outputs become one.
+            #[param(default = MultiOutput::UniformAverage)]
+            pub multioutput: MultiOutput,
+        }
+
+        impl Function for $name {
+            type Inputs<'a> = Estimated<'a>;
+            type Output = Score;
+            const ABOUT: &'static Callable =
+                &Callable::new($path, FunctionKind::Metric).scores(&[$scorer]);
+
+            fn call(&self, given: Estimated, run: &Context) -> Result<Score> {
+                let score: fn(&Residuals, &Context) -> Result<f64> = $score;
+                let outputs = outputs(&given)?;
+                let scores = outputs.iter().map(|of| score(of, run)).collect::<Result<_>>()?;
+                self.multioutput.combine(scores, None)
+            }
+        }
+    )*};
+}
+
+const TASK: Task = Task::Regression;
+
+scores! {
+    /// Root mean squared error.
+    RootMeanSquaredError, "metrics.root_mean_squared_error", |of, _| of.rmse(),
+        Scorer::lower("rmse", TASK, "Root of the mean squared error.")
+            .alias(&["neg-root-mean-squared-error"]);
+    /// Mean squared error.
+    MeanSquaredError, "metrics.mean_squared_error", |of, _| of.mse(),
+        Scorer::lower("mse", TASK, "Mean squared error.").alias(&["neg-mean-squared-error"]);
+    /// Mean absolute error.
+    MeanAbsoluteError, "metrics.mean_absolute_error", |of, _| of.mae(),
+        Scorer::lower("mae", TASK, "Mean absolute error.").alias(&["neg-mean-absolute-error"]);
+    /// Median absolute error.
+    MedianAbsoluteError, "metrics.median_absolute_error", |of, _| of.median_absolute_error(),
+        Scorer::lower("median-ae", TASK, "Median absolute error.")
+            .alias(&["neg-median-absolute-error"]);
+    /// Mean absolute percentage error: the mean of |error| / |truth|, as a share.
+    MeanAbsolutePercentageError, "metrics.mean_absolute_percentage_error",
+        |of, run| if run.is_lenient() { of.floored_mape() } else { of.mape() },
+        Scorer::lower("mape", TASK, "Mean of |error| / |truth|; undefined where the truth is 0.")
+            .alias(&["neg-mean-absolute-percentage-error"]);
+}
+
+/// Largest absolute error.
+#[derive(Params, Clone, Debug)]
+pub struct MaxError {}
+
+/// Predicted numbers beside the actual ones, without weights.
+#[derive(Inputs, Clone, Copy)]
+pub struct Compared<'a> {
+    /// The actual numbers.
+    pub y_true: MatRef<'a>,
+    /// The predicted numbers.
+    pub y_pred: MatRef<'a>,
+}
+
+impl Function for MaxError {
+    type Inputs<'a> = Compared<'a>;
+    type Output = f64;
+    const ABOUT: &'static Callable = &Callable::new("metrics.max_error", FunctionKind::Metric)
+        .scores(&[
+            Scorer::lower("max-error", TASK, "Largest absolute error.").alias(&["neg-max-error"])
+        ]);
+
+    fn call(&self, given: Compared, _run: &Context) -> Result<f64> {
+        let Compared { y_true, y_pred } = given;
+        let all = outputs(&Estimated { y_true, y_pred, sample_weight: None })?;
+        Ok(all.iter().fold(0.0, |largest, of| of.max_error().max(largest)))
     }
-    let mut sum = 0.0;
-    for j in 0..outputs {
-        sum += score(&Residuals::new(&truth.column(j), &prediction.column(j), weights)?)?;
+}
+
+/// Sum of squared errors over rows and outputs.
+#[derive(Params, Clone, Debug)]
+pub struct SumSquaredError {
+    /// Whether to halve, as gradients of it are written.
+    pub half: bool,
+}
+
+impl Function for SumSquaredError {
+    type Inputs<'a> = Estimated<'a>;
+    type Output = f64;
+    const ABOUT: &'static Callable =
+        &Callable::new("metrics.sum_squared_error", FunctionKind::Metric)
+            .exempt(&[("scaled weights", "it is a sum, not a mean")]);
+
+    fn call(&self, given: Estimated, _run: &Context) -> Result<f64> {
+        let rows = given.y_true.nrows() as f64;
+        let total = given.sample_weight.map_or(rows, |weights| weights.iter().sum());
+        let mut sum = 0.0;
+        for of in outputs(&given)? {
+            sum += of.mse()? * total;
+        }
+        Ok(if self.half { sum / 2.0 } else { sum })
     }
-    Ok(sum / outputs as f64)
+}
+
+/// R²: the share of the variance of the truth that the predictions explain.
+#[derive(Params, Clone, Debug)]
+pub struct R2Score {
+    /// How the scores of several outputs become one.
+    #[param(default = MultiOutput::UniformAverage)]
+    pub multioutput: MultiOutput,
+    /// Whether a constant truth has the score 1 if it is predicted, else 0; in Python.
+    #[param(default = true)]
+    pub force_finite: bool,
+}
+
+impl Function for R2Score {
+    type Inputs<'a> = Estimated<'a>;
+    type Output = Score;
+    const ABOUT: &'static Callable = &Callable::new("metrics.r2_score", FunctionKind::Metric)
+        .scores(&[Scorer::higher("r2", TASK, "1 - residual over total sum of squares.")]);
+
+    fn call(&self, given: Estimated, run: &Context) -> Result<Score> {
+        if given.y_true.nrows() < 2 {
+            return undefined_or(run, "r2", "there is one row", f64::NAN).map(Score::One);
+        }
+        explained("r2", &given, &self.multioutput, self.force_finite, run, Residuals::mse)
+    }
+}
+
+/// Explained variance: R² without the mean of the residuals.
+#[derive(Params, Clone, Debug)]
+pub struct ExplainedVarianceScore {
+    /// How the scores of several outputs become one.
+    #[param(default = MultiOutput::UniformAverage)]
+    pub multioutput: MultiOutput,
+    /// Whether a constant truth has the score 1 if it is predicted, else 0; in Python.
+    #[param(default = true)]
+    pub force_finite: bool,
+}
+
+impl Function for ExplainedVarianceScore {
+    type Inputs<'a> = Estimated<'a>;
+    type Output = Score;
+    const ABOUT: &'static Callable =
+        &Callable::new("metrics.explained_variance_score", FunctionKind::Metric).scores(&[
+            Scorer::higher(
+                "explained-variance",
+                TASK,
+                "1 - variance of the residuals over that of the truth.",
+            ),
+        ]);
+
+    fn call(&self, given: Estimated, run: &Context) -> Result<Score> {
+        let left = Residuals::residual_variance;
+        explained("explained variance", &given, &self.multioutput, self.force_finite, run, left)
+    }
+}
+
+/// 1 - what is left over the variance of the truth, output by output.
+fn explained(
+    name: &str,
+    given: &Estimated,
+    multioutput: &MultiOutput,
+    finite: bool,
+    run: &Context,
+    left: fn(&Residuals) -> Result<f64>,
+) -> Result<Score> {
+    let (mut scores, mut variances) = (Vec::new(), Vec::new());
+    for of in outputs(given)? {
+        let (left, spread) = (left(&of)?, of.truth_variance()?);
+        variances.push(spread);
+        scores.push(match (spread > 0.0, finite, left > 0.0) {
+            (true, ..) => 1.0 - left / spread,
+            _ if !run.is_lenient() => return Err(undefined(name, "the truth is constant")),
+            (_, true, some_left) => f64::from(!some_left),
+            (_, false, true) => f64::NEG_INFINITY,
+            (_, false, false) => f64::NAN,
+        });
+    }
+    multioutput.combine(scores, Some(&variances))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn weight_two_equals_a_repeated_row() {
-        let (y, f) = ([1.0, 5.0, 2.0], [1.5, 4.0, 2.5]);
-        let weighted = Residuals::new(&y, &f, Some(&[2.0, 1.0, 0.0])).unwrap();
-        let repeated = Residuals::new(&[1.0, 1.0, 5.0], &[1.5, 1.5, 4.0], None).unwrap();
-        let scores: [fn(&Residuals) -> Result<f64>; 6] = [
-            Residuals::mse,
-            Residuals::mae,
-            Residuals::r2,
-            Residuals::mape,
-            Residuals::median_absolute_error,
-            Residuals::explained_variance,
-        ];
-        for score in scores {
-            assert!((score(&weighted).unwrap() - score(&repeated).unwrap()).abs() < 1e-14);
-        }
+    fn given<'a>(y: &'a Matrix, f: &'a Matrix) -> Estimated<'a> {
+        Estimated { y_true: y.view(), y_pred: f.view(), sample_weight: None }
     }
 
     #[test]
-    fn a_constant_truth_has_no_r2() {
-        let residuals = Residuals::new(&[2.0, 2.0], &[2.0, 1.0], None).unwrap();
-        assert_eq!(residuals.r2().unwrap_err().code(), Code::Numeric);
+    fn outputs_stay_apart_or_are_averaged() {
+        let y = Matrix::from_rows(&[[0.0, 1.0], [2.0, 5.0]]).unwrap();
+        let f = Matrix::from_rows(&[[1.0, 1.0], [2.0, 1.0]]).unwrap();
+        let with = |multioutput| MeanSquaredError { multioutput }.compute(given(&y, &f)).unwrap();
+        assert_eq!(with(MultiOutput::RawValues), Score::Each(vec![0.5, 8.0]));
+        assert_eq!(with(MultiOutput::UniformAverage), Score::One(4.25));
+        assert_eq!(with(MultiOutput::Weights(vec![1.0, 0.0])), Score::One(0.5));
+        let half = SumSquaredError { half: true };
+        assert_eq!(half.compute(given(&y, &f)).unwrap(), 8.5);
     }
 
     #[test]
-    fn a_zero_truth_has_no_percentage_error() {
-        let residuals = Residuals::new(&[0.0, 2.0], &[2.0, 1.0], None).unwrap();
-        assert!(residuals.mape().unwrap_err().hint_text().unwrap().contains("mae"));
+    fn a_constant_truth_has_no_r2_but_in_a_lenient_run() {
+        let (y, f) = (Matrix::zeros(3, 1), Matrix::column_vector(vec![0.0, 0.0, 1.0]));
+        assert_eq!(R2Score::default().compute(given(&y, &f)).unwrap_err().code(), Code::Undefined);
+        let lenient = Context::default().lenient();
+        let r2 = |f| R2Score::default().compute_in(given(&y, f), &lenient).unwrap();
+        assert_eq!((r2(&f), r2(&y)), (Score::One(0.0), Score::One(1.0)));
     }
 }

@@ -6,9 +6,7 @@ use crate::charts::{self, regression::Fit};
 use crate::compose::PipelineModel;
 use crate::linear::diagnostics::normal_pairs;
 use crate::linear::penalized::{PathKind, PathOptions};
-use crate::metrics::{
-    ConfusionCounts, average_precision, precision_recall_curve, roc_auc, roc_curve,
-};
+use crate::metrics::{ConfusionCounts, Steps};
 use learnt_core::chart::Chart;
 use learnt_core::params::{LearnerSpec, all_values};
 use learnt_core::prelude::*;
@@ -20,6 +18,9 @@ use std::any::Any;
 const ENDS: [(&str, &str); 2] = [("2.5%", "97.5%"), ("lower", "upper")];
 
 pub(super) fn confusion(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+    if trained.model.as_classifier().is_none() {
+        return Err(no_classifier(trained));
+    }
     let data = rows(data)?;
     let (codes, _) = data.class_target()?;
     let Prediction::Class(predicted) = trained.predict(&data.x, run)? else {
@@ -32,16 +33,25 @@ pub(super) fn confusion(trained: &Trained, data: Option<&Dataset>, run: &Context
 
 pub(super) fn roc(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
     let curve = |one: &Scored| {
-        let found = roc_curve(&one.positive, &one.scores, one.weights)?;
+        let steps = steps(one, run);
+        let (hits, misses) = steps.both_classes("the ROC curve", run)?;
         Ok(Curve {
             class: one.class.clone(),
-            x: found.false_positive_rate,
-            y: found.true_positive_rate,
-            sum: roc_auc(&one.positive, &one.scores, one.weights)?,
+            x: after(0.0, steps.false_positives.iter().map(|count| count / misses)),
+            y: after(0.0, steps.true_positives.iter().map(|count| count / hits)),
+            sum: steps.area() / hits / misses,
         })
     };
     let scored = scored(trained, rows(data)?, run, true)?;
     Ok(charts::classification::roc(&scored.iter().map(curve).collect::<Result<Vec<_>>>()?))
+}
+
+fn steps(one: &Scored, run: &Context) -> Steps {
+    Steps::new(|i| one.positive[i], &one.scores, one.weights, run)
+}
+
+fn after(first: f64, rest: impl Iterator<Item = f64>) -> Vec<f64> {
+    std::iter::once(first).chain(rest).collect()
 }
 
 pub(super) fn precision_recall(
@@ -50,12 +60,14 @@ pub(super) fn precision_recall(
     run: &Context,
 ) -> Result<Chart> {
     let curve = |one: &Scored| {
-        let found = precision_recall_curve(&one.positive, &one.scores, one.weights)?;
+        let steps = steps(one, run);
+        let (hits, _) = steps.both_classes("recall", run)?;
+        let called = steps.true_positives.iter().zip(&steps.false_positives);
         Ok(Curve {
             class: one.class.clone(),
-            x: found.recall,
-            y: found.precision,
-            sum: average_precision(&one.positive, &one.scores, one.weights)?,
+            x: after(0.0, steps.true_positives.iter().map(|count| count / hits)),
+            y: after(1.0, called.map(|(right, wrong)| right / (right + wrong))),
+            sum: steps.average_precision(),
         })
     };
     let scored = scored(trained, rows(data)?, run, true)?;
@@ -213,11 +225,16 @@ pub(super) fn coefficients(trained: &Trained, _: Option<&Dataset>, _: &Context) 
         let estimates = numbers("coefficient")?;
         let terms = table.column("term")?;
         let ends = ENDS.iter().find_map(|(low, high)| numbers(low).zip(numbers(high)));
+        // An intercept is on the scale of the target, not of the columns: alone it is drawn.
+        let is_slope = |i: &usize| estimates.len() == 1 || terms.text(*i) != "(intercept)";
+        let shown: Vec<usize> = (0..estimates.len()).filter(is_slope).collect();
         Some(Group {
             title: table.title.clone(),
-            terms: (0..estimates.len()).map(|i| terms.text(i)).collect(),
-            intervals: ends.map_or(Vec::new(), |(low, high)| low.into_iter().zip(high).collect()),
-            estimates,
+            terms: shown.iter().map(|&i| terms.text(i)).collect(),
+            estimates: shown.iter().map(|&i| estimates[i]).collect(),
+            intervals: ends.map_or(Vec::new(), |(low, high)| {
+                shown.iter().map(|&i| (low[i], high[i])).collect()
+            }),
         })
     };
     let groups: Vec<Group> = answer.tables.iter().filter_map(group).take(6).collect();

@@ -11,7 +11,7 @@ use learnt_core::trained::{Missing, Trained};
 pub fn report(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Vec<Answer>> {
     let mut sections = Vec::new();
     if let Some(data) = data {
-        sections.push(scores(trained, data, run)?);
+        sections.extend(scores(trained, data, run)?);
     }
     let pictures = pictures(trained, data, run)?;
     if !pictures.charts.is_empty() || !pictures.notes.is_empty() {
@@ -25,24 +25,28 @@ pub fn report(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Resul
     Ok(sections)
 }
 
-/// The usual metrics of the task.
-fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Answer> {
+/// The usual metrics of the task, if the model has any of them.
+fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Option<Answer>> {
     let mut answer = Answer::new("Scores");
     answer.push("rows", data.nrows());
     let rows = trained.admit(&data.x, data.sequences, Missing::Error, run)?;
     let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), run)?;
     let outcome = predictions.with_truth(data);
     let mut table = Columns::new("", &["metric", "value"]);
+    let mut found = false;
     for metric in metrics::usual(Task::of(data)) {
-        let cell = match (metric.score)(&outcome, run) {
-            Ok(value) => Cell::Number(value),
+        let cell = match metric.score(&outcome, run) {
+            Ok(value) => {
+                found = true;
+                Cell::Number(value)
+            }
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             Err(error) => Cell::Empty(error.message().to_string()),
         };
         table.push(vec![metric.name.into(), cell]);
     }
     answer.tables.push(table);
-    Ok(answer)
+    Ok(found.then_some(answer))
 }
 
 fn pictures(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Answer> {

@@ -277,7 +277,7 @@ fn fit_and_score(
     check_rows(learner.about(), model.as_ref(), &rows.test.x, run)?;
     let predictions = Predictions::of(model.as_ref(), &rows.test.x, run)?;
     let outcome = predictions.with_truth(&rows.test);
-    let scores = metrics.iter().map(|metric| (metric.score)(&outcome, run)).collect();
+    let scores = metrics.iter().map(|metric| metric.score(&outcome, run)).collect();
     Ok(Scored {
         scores,
         fit_seconds: rows.seconds + (fitted - start).as_secs_f64(),

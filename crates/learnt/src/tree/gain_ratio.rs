@@ -5,6 +5,7 @@
 //!
 //! Reference: Quinlan (1986), Induction of decision trees.
 
+use super::impurity::ImpurityKind;
 use learnt_core::prelude::*;
 
 /// Gain ratio of a categorical attribute: information gain over the information of the split.
@@ -40,32 +41,25 @@ impl Function for GainRatio {
         &Callable::new("tree.gain_ratio", FunctionKind::Metric).reference("Quinlan (1986)");
 
     fn call(&self, given: AttributeAndClass, _run: &Context) -> Result<SplitGain> {
-        let mut counts = Matrix::zeros(given.x.classes.len(), given.y.classes.len());
-        for (i, (&value, &class)) in given.x.codes.iter().zip(given.y.codes).enumerate() {
-            let weight = given.sample_weight.map_or(1.0, |weights| weights[i]);
-            counts[(value as usize, class as usize)] += weight;
-        }
+        let counts = given.table();
         let values: Vec<f64> = counts.rows().map(|row| row.iter().sum()).collect();
-        let classes: Vec<f64> =
-            (0..counts.ncols()).map(|k| counts.view().column(k).iter().sum()).collect();
-        let total: f64 = values.iter().sum();
-        let within: f64 =
-            counts.rows().zip(&values).map(|(row, weight)| weight / total * entropy(row)).sum();
-        let gain = (entropy(&classes) - within).max(0.0);
-        let split_information = entropy(&values);
+        let gain = ImpurityKind::Entropy.decrease(&counts);
+        let split_information = ImpurityKind::Entropy.of(&values);
         let gain_ratio = if split_information > 0.0 { gain / split_information } else { 0.0 };
         Ok(SplitGain { gain_ratio, gain, split_information })
     }
 }
 
-/// Entropy in bits of shares given by weights; an empty set has none.
-fn entropy(weights: &[f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
-    let term = |&weight: &f64| match weight > 0.0 {
-        true => -weight / total * (weight / total).log2(),
-        false => 0.0,
-    };
-    weights.iter().map(term).sum()
+impl AttributeAndClass<'_> {
+    /// Weight of the rows of each value (rows) and class (columns).
+    pub(super) fn table(&self) -> Matrix {
+        let mut counts = Matrix::zeros(self.x.classes.len(), self.y.classes.len());
+        for (i, (&value, &class)) in self.x.codes.iter().zip(self.y.codes).enumerate() {
+            let weight = self.sample_weight.map_or(1.0, |weights| weights[i]);
+            counts[(value as usize, class as usize)] += weight;
+        }
+        counts
+    }
 }
 
 #[cfg(test)]

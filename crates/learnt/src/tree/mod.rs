@@ -4,6 +4,7 @@ mod decision_tree_classifier;
 mod decision_tree_regressor;
 mod gain_ratio;
 pub(crate) mod grow;
+mod impurity;
 mod nodes;
 mod options;
 mod prune;
@@ -20,7 +21,8 @@ pub use decision_tree_classifier::{
 pub use decision_tree_regressor::{
     DecisionTreeRegressor, DecisionTreeRegressorModel, TreeRegressorCriterion,
 };
-pub use gain_ratio::{GainRatio, SplitGain};
+pub use gain_ratio::{AttributeAndClass, GainRatio, SplitGain};
+pub use impurity::{Impurity, ImpurityKind, InformationGain, NodeCounts, SplitScore, SplitTable};
 pub use options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
 pub use prune::PruningPath;
 
@@ -31,4 +33,9 @@ pub const ENTRIES: &[Entry] =
     &[entry::<DecisionTreeClassifier>(), entry::<DecisionTreeRegressor>()];
 
 /// The functions of this family.
-pub const FUNCTIONS: &[FunctionEntry] = &[function::<GainRatio>()];
+pub const FUNCTIONS: &[FunctionEntry] = &[
+    function::<Impurity>(),
+    function::<InformationGain>(),
+    function::<GainRatio>(),
+    function::<SplitScore>(),
+];

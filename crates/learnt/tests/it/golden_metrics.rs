@@ -2,8 +2,11 @@
 
 use crate::golden_case::{Case, matrix, numbers, texts};
 use learnt::metrics::{
-    Average, Compactness, ConfusionCounts, Contingency, Residuals, Spread, average_precision,
-    brier_score, gain_curve, log_loss, losses, precision_recall_curve, roc_auc, roc_curve,
+    Agreement, Average, AveragePrecisionScore, BrierScoreLoss, CohenKappaScore, Compactness,
+    ConfusionCounts, Contingency, EntropyMean, Estimated, ExplainedVarianceScore, F1Score,
+    Foretold, LiftCurve, LogLoss, NormalizedMutualInfoScore, PrecisionRecallCurve, PrecisionScore,
+    Predicted, Probable, R2Score, Ranked, RecallScore, Residuals, RocAucScore, RocCurve, Score,
+    Spread, TwoLabelings, losses,
 };
 use learnt::prelude::*;
 use learnt::prepare::StandardScaler;
@@ -16,8 +19,29 @@ fn labels(values: &[f64]) -> Vec<Option<u32>> {
     values.iter().map(|&value| Some(value as u32)).collect()
 }
 
-fn positive(values: &[f64]) -> Vec<bool> {
-    values.iter().map(|&value| value == 1.0).collect()
+/// Classes 0, 1, ... of some rows.
+struct Known {
+    codes: Vec<u32>,
+    classes: Vec<Label>,
+}
+
+impl Known {
+    fn new(values: &[f64], classes: usize) -> Known {
+        let codes = values.iter().map(|&value| value as u32).collect();
+        Known { codes, classes: (0..classes as i64).map(Label::Int).collect() }
+    }
+
+    fn view(&self) -> Classes<'_> {
+        Classes { codes: &self.codes, classes: &self.classes }
+    }
+}
+
+/// Two labelings whose table of counts is this one.
+fn labelings(table: &Matrix) -> (Vec<f64>, Vec<f64>) {
+    let cells = (0..table.nrows()).flat_map(|i| (0..table.ncols()).map(move |j| (i, j)));
+    cells
+        .flat_map(|(i, j)| std::iter::repeat_n((i as f64, j as f64), table[(i, j)] as usize))
+        .unzip()
 }
 
 #[test]
@@ -32,7 +56,11 @@ fn external_measures() {
         case.close("recall", matched.iter().map(|m| m.1).collect::<Vec<_>>());
         case.close("F_i", matched.iter().map(|m| m.2).collect::<Vec<_>>());
         case.close("F", [table.f_measure()]);
-        case.close("nmi_sqrt", [table.normalized_mutual_information()]);
+        let (clusters, classes) = labelings(&matrix(case.input("table")));
+        let (clusters, classes) = (Known::new(&clusters, 3), Known::new(&classes, 3));
+        let given = Agreement { labels_true: classes.view(), labels_pred: clusters.view() };
+        let score = NormalizedMutualInfoScore { average_method: EntropyMean::Geometric };
+        case.close("nmi_sqrt", [score.compute(given).unwrap()]);
         case.close("vi_bits", [table.variation_of_information()]);
         case.close("jaccard", [table.jaccard()]);
         case.close("rand", [table.rand()]);
@@ -189,15 +217,19 @@ fn undefined_precision() {
 #[test]
 fn rankings_with_ties() {
     let case = case("roc-pr-with-ties");
-    let (known, scores) = (positive(&numbers(case.input("y"))), numbers(case.input("score")));
-    let roc = roc_curve(&known, &scores, None).unwrap();
-    case.close("fpr", roc.false_positive_rate);
-    case.close("tpr", roc.true_positive_rate);
-    case.close("auc", [roc_auc(&known, &scores, None).unwrap()]);
-    let curve = precision_recall_curve(&known, &scores, None).unwrap();
-    case.close("precision", curve.precision);
-    case.close("recall", curve.recall);
-    case.close("average_precision", [average_precision(&known, &scores, None).unwrap()]);
+    let known = Known::new(&numbers(case.input("y")), 2);
+    let scores = Matrix::column_vector(numbers(case.input("score")));
+    let given = Ranked { y_true: known.view(), y_score: scores.view(), sample_weight: None };
+    let roc = RocCurve { drop_intermediate: false, ..Default::default() }.compute(given).unwrap();
+    case.close("fpr", roc.fpr);
+    case.close("tpr", roc.tpr);
+    case.close("auc", RocAucScore::default().compute(given).unwrap().each());
+    // The file begins at the highest threshold.
+    let curve = PrecisionRecallCurve::default().compute(given).unwrap();
+    case.close("precision", curve.precision.into_iter().rev().collect::<Vec<_>>());
+    case.close("recall", curve.recall.into_iter().rev().collect::<Vec<_>>());
+    let average = AveragePrecisionScore::default().compute(given).unwrap();
+    case.close("average_precision", average.each());
 }
 
 #[test]
@@ -214,17 +246,27 @@ fn multiclass_report() {
     case.close("recall", [0, 1, 2].map(|k| table.recall(k).unwrap()));
     case.close("f1", [0, 1, 2].map(|k| table.f_score(k, 1.0).unwrap()));
     case.close("support", [0, 1, 2].map(|k| table.actual(k)));
+    let names: Vec<Label> = classes.iter().map(|name| Label::Text(name.clone())).collect();
+    let (actual, predicted) = (codes("actual"), codes("predicted"));
+    let y_true = Classes { codes: &actual, classes: &names };
+    let y_pred = Classes { codes: &predicted, classes: &names };
+    let given = Predicted { y_true, y_pred, sample_weight: None };
     let averages =
         [("macro", Average::Macro), ("micro", Average::Micro), ("weighted", Average::Weighted)];
     for (name, average) in averages {
-        let mean = |f: &dyn Fn(&ConfusionCounts, usize) -> Option<f64>| {
-            [table.average(average, f).unwrap()]
+        let mut precision = PrecisionScore::default();
+        precision.averaging.average = average;
+        let recall = RecallScore { averaging: precision.averaging.clone() };
+        let f1 = F1Score { averaging: precision.averaging.clone() };
+        let close = |part: &str, score: Score| {
+            case.close(&format!("averages.{name}.{part}"), score.each());
         };
-        case.close(&format!("averages.{name}.precision"), mean(&ConfusionCounts::precision));
-        case.close(&format!("averages.{name}.recall"), mean(&ConfusionCounts::recall));
-        case.close(&format!("averages.{name}.f1"), mean(&|table, k| table.f_score(k, 1.0)));
+        close("precision", precision.compute(given).unwrap());
+        close("recall", recall.compute(given).unwrap());
+        close("f1", f1.compute(given).unwrap());
     }
-    case.close("kappa", [table.kappa().unwrap()]);
+    let given = TwoLabelings { y1: y_true, y2: y_pred, sample_weight: None };
+    case.close("kappa", [CohenKappaScore::default().compute(given).unwrap()]);
     case.close("matthews", [table.matthews()]);
     case.close("balanced_accuracy", [table.balanced_accuracy().unwrap()]);
 }
@@ -239,33 +281,44 @@ fn regression_metrics() {
     case.close("rmse", [scored.rmse().unwrap()]);
     case.close("mae", [scored.mae().unwrap()]);
     case.close("median_ae", [scored.median_absolute_error().unwrap()]);
-    case.close("r2", [scored.r2().unwrap()]);
-    case.close("explained_variance", [scored.explained_variance().unwrap()]);
+    let column = |key: &str| Matrix::column_vector(numbers(case.input(key)));
+    let (y, f) = (column("y"), column("prediction"));
+    let given = Estimated { y_true: y.view(), y_pred: f.view(), sample_weight: None };
+    case.close("r2", R2Score::default().compute(given).unwrap().each());
+    let explained = ExplainedVarianceScore::default().compute(given).unwrap();
+    case.close("explained_variance", explained.each());
     case.close("mape", [scored.mape().unwrap()]);
     case.close("max_error", [scored.max_error()]);
+}
+
+fn foretold<'a>(known: &'a Known, p: &'a Matrix, weights: Option<&'a [f64]>) -> Foretold<'a> {
+    Foretold { y_true: known.view(), y_pred: p.view(), sample_weight: weights }
 }
 
 #[test]
 fn probability_scores() {
     let case = case("probability-scores");
-    let codes = |key: &str| -> Vec<u32> {
-        numbers(case.input(key)).iter().map(|&code| code as u32).collect()
-    };
     let p = matrix(case.input("proba"));
-    case.close("log_loss", [log_loss(&codes("y"), p.view(), None).unwrap()]);
-    case.close("brier_multiclass", [brier_score(&codes("y"), p.view(), None).unwrap()]);
-    let second = numbers(case.input("p1"));
-    let two = Matrix::from_fn(4, 2, |i, j| if j == 1 { second[i] } else { 1.0 - second[i] });
-    case.close("log_loss_binary", [log_loss(&codes("y1"), two.view(), None).unwrap()]);
-    case.close("brier_binary", [brier_score(&codes("y1"), two.view(), None).unwrap()]);
+    let known = Known::new(&numbers(case.input("y")), 3);
+    let loss = LogLoss::default();
+    case.close("log_loss", [loss.compute(foretold(&known, &p, None)).unwrap()]);
+    let given = Probable { y_true: known.view(), y_proba: p.view(), sample_weight: None };
+    case.close("brier_multiclass", [BrierScoreLoss::default().compute(given).unwrap()]);
+    let second = Matrix::column_vector(numbers(case.input("p1")));
+    let two = Known::new(&numbers(case.input("y1")), 2);
+    case.close("log_loss_binary", [loss.compute(foretold(&two, &second, None)).unwrap()]);
+    let given = Probable { y_true: two.view(), y_proba: second.view(), sample_weight: None };
+    case.close("brier_binary", [BrierScoreLoss::default().compute(given).unwrap()]);
 }
 
 #[test]
 fn lift_chart() {
     let case = case("lift-chart");
-    let known = positive(&numbers(case.input("sorted_labels")));
-    let scores: Vec<f64> = (0..known.len()).rev().map(|i| i as f64).collect();
-    let curve = gain_curve(&known, &scores, None).unwrap();
+    let known = Known::new(&numbers(case.input("sorted_labels")), 2);
+    let n = known.codes.len();
+    let scores = Matrix::from_fn(n, 1, |i, _| (n - i) as f64);
+    let given = Ranked { y_true: known.view(), y_score: scores.view(), sample_weight: None };
+    let curve = LiftCurve::default().compute(given).unwrap();
     case.close("targeted", curve.targeted);
     case.close("gain", curve.gain);
     case.close("lift", curve.lift);
@@ -276,11 +329,14 @@ fn weighted_metrics() {
     let case = case("weighted-metrics");
     let (y, scores) = (numbers(case.input("y")), numbers(case.input("score")));
     let weights = numbers(case.input("weights"));
-    let codes: Vec<u32> = y.iter().map(|&code| code as u32).collect();
+    let known = Known::new(&y, 2);
     let said: Vec<u32> = scores.iter().map(|&score| u32::from(score >= 0.5)).collect();
-    let table = ConfusionCounts::new(&codes, &said, 2, Some(&weights)).unwrap();
+    let table = ConfusionCounts::new(&known.codes, &said, 2, Some(&weights)).unwrap();
     case.close("accuracy", [table.accuracy().unwrap()]);
-    let p = Matrix::from_fn(y.len(), 2, |i, j| if j == 1 { scores[i] } else { 1.0 - scores[i] });
-    case.close("log_loss", [log_loss(&codes, p.view(), Some(&weights)).unwrap()]);
-    case.close("auc", [roc_auc(&positive(&y), &scores, Some(&weights)).unwrap()]);
+    let p = Matrix::column_vector(scores);
+    let given = foretold(&known, &p, Some(&weights));
+    case.close("log_loss", [LogLoss::default().compute(given).unwrap()]);
+    let Foretold { y_true, y_pred: y_score, sample_weight } = given;
+    let area = RocAucScore::default().compute(Ranked { y_true, y_score, sample_weight });
+    case.close("auc", area.unwrap().each());
 }

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_hat_matrix_is_idempotent_and_its_trace_counts_coefficients() {
-        let x = Table::unnamed(Matrix::from_fn(9, 2, |i, j| ((i * i + j) % 7) as f64));
+        let x = Table::unnamed(Matrix::from_fn(9, 2, |i, j| ((i * (i + 3 * j + 1)) % 7) as f64));
         let given = orthogonal_columns::Rows { x: x.frame(), y: None, sample_weight: None };
         let hat = HatMatrix::default().compute(given).unwrap();
         let trace: f64 = (0..9).map(|i| hat.hat_matrix[(i, i)]).sum();

@@ -357,11 +357,15 @@ impl RegularizationPath {
         }
     }
 
-    /// The position of the penalty of least n ln(1 - R²) + df ln n on the first output, its BIC up to a
-    /// constant; none where every penalty explains all or nothing.
+    /// The position of the penalty of least n ln(1 - R²) + df max(ln n, 2 ln p) on the first output:
+    /// up to a constant BIC for few columns, and the extended BIC for many, where BIC itself would take
+    /// them all. None where every penalty explains all or nothing.
+    ///
+    /// Chen and Chen (2008), Biometrika 95(3), 759-771.
     pub fn least_bic(&self, rows: usize) -> Option<usize> {
         let n = rows as f64;
-        let bic = |i: usize| n * (1.0 - self.r2[(0, i)]).ln() + self.df[(0, i)] * n.ln();
+        let price = n.ln().max(2.0 * (self.names.len() as f64).ln());
+        let bic = |i: usize| n * (1.0 - self.r2[(0, i)]).ln() + self.df[(0, i)] * price;
         let finite = (0..self.alphas.len()).filter(|&i| bic(i).is_finite());
         finite.min_by(|&a, &b| bic(a).total_cmp(&bic(b)))
     }
@@ -494,11 +498,15 @@ mod tests {
     }
 
     #[test]
-    fn bic_keeps_the_columns_that_matter() {
-        let data = random(200, 8);
-        let path = lasso_path(&data.view(), &exact(), &Context::default()).unwrap();
-        let best = path.least_bic(200).unwrap();
-        assert_eq!(path.df[(0, best)], 2.0);
+    fn bic_keeps_the_columns_that_matter_and_few_others() {
+        for (n, d) in [(200, 8), (60, 400)] {
+            let data = random(n, d);
+            let path = lasso_path(&data.view(), &PathOptions::default(), &Context::default());
+            let path = path.unwrap();
+            let best = path.least_bic(n).unwrap();
+            assert!((2.0..=8.0).contains(&path.df[(0, best)]), "{}", path.df[(0, best)]);
+            assert!(path.coefs[0][(0, best)] > 0.0 && path.coefs[0][(1, best)] < 0.0);
+        }
     }
 
     #[test]

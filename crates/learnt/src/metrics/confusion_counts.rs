@@ -1,29 +1,18 @@
 //! Scores of predicted classes, all read off the confusion matrix.
 //!
 //! Rows are actual classes, columns predicted ones, in sorted order of the labels; cells are sums of
-//! weights. A ratio with a zero denominator is `None`; averages count it as 0.
+//! weights. A ratio with a zero denominator is `None`.
 
-use super::{same_length, weight_of};
+use super::same_length;
 use learnt_core::prelude::*;
 
 /// Counts of actual against predicted classes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ConfusionMatrix {
+pub struct ConfusionCounts {
     counts: Matrix,
 }
 
-/// Ways to make one number of the scores of all classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Average {
-    /// The plain mean over classes.
-    Macro,
-    /// From the sums over classes; equal to accuracy.
-    Micro,
-    /// The mean weighted by the number of actual rows.
-    Weighted,
-}
-
-impl ConfusionMatrix {
+impl ConfusionCounts {
     /// Counts pairs of codes below `classes`.
     pub fn new(
         actual: &[u32],
@@ -32,21 +21,35 @@ impl ConfusionMatrix {
         weights: Option<&[f64]>,
     ) -> Result<Self> {
         same_length("predicted classes", actual.len(), predicted.len())?;
-        let mut counts = Matrix::zeros(classes, classes);
-        for (i, (&row, &column)) in actual.iter().zip(predicted).enumerate() {
-            if row.max(column) as usize >= classes {
-                let message = format!("class code {} of {classes} classes", row.max(column));
-                return Err(Error::new(Code::Target, message));
-            }
-            counts[(row as usize, column as usize)] += weight_of(weights, i);
+        let largest = actual.iter().chain(predicted).fold(0, |largest, &code| code.max(largest));
+        if largest as usize >= classes {
+            let message = format!("class code {largest} of {classes} classes");
+            return Err(Error::new(Code::Target, message));
         }
-        Ok(ConfusionMatrix { counts })
+        let cells = actual
+            .iter()
+            .zip(predicted)
+            .map(|(&row, &column)| row as usize * classes + column as usize);
+        let counts = match weights {
+            Some(weights) => {
+                let mut counts = vec![0.0; classes * classes];
+                cells.zip(weights).for_each(|(cell, weight)| counts[cell] += weight);
+                counts
+            }
+            None => {
+                let mut counts = vec![0_u64; classes * classes];
+                cells.for_each(|cell| counts[cell] += 1);
+                counts.into_iter().map(|count| count as f64).collect()
+            }
+        };
+        let counts = Matrix::from_vec(classes, classes, counts)?;
+        Ok(ConfusionCounts { counts })
     }
 
     /// From counts: rows actual, columns predicted.
     pub fn from_counts(counts: Matrix) -> Result<Self> {
         match counts.nrows() == counts.ncols() {
-            true => Ok(ConfusionMatrix { counts }),
+            true => Ok(ConfusionCounts { counts }),
             false => Err(Error::shape("counts", "as many columns as rows", counts.ncols())),
         }
     }
@@ -114,25 +117,6 @@ impl ConfusionMatrix {
         ratio(hits, square * self.actual(k) + self.predicted(k))
     }
 
-    /// One number of the scores of all classes that have rows, actual or predicted.
-    pub fn average(
-        &self,
-        average: Average,
-        score: impl Fn(&ConfusionMatrix, usize) -> Option<f64>,
-    ) -> Option<f64> {
-        let present = |k: &usize| self.actual(*k) + self.predicted(*k) > 0.0;
-        let weight = |k: usize| match average {
-            Average::Macro => 1.0,
-            Average::Micro | Average::Weighted => self.actual(k),
-        };
-        if average == Average::Micro {
-            return self.accuracy();
-        }
-        let classes: Vec<usize> = (0..self.classes()).filter(present).collect();
-        let sum = classes.iter().map(|&k| weight(k) * score(self, k).unwrap_or(0.0)).sum();
-        ratio(sum, classes.iter().map(|&k| weight(k)).sum())
-    }
-
     /// Matthews' correlation of actual and predicted classes; 0 if either is constant.
     pub fn matthews(&self) -> f64 {
         let total = self.total();
@@ -163,19 +147,6 @@ impl ConfusionMatrix {
         ratio(pairs.map(|(count, cost)| count * cost).sum(), self.total())
             .ok_or_else(|| super::undefined("cost", "there are no rows"))
     }
-
-    /// The table with labels, for people.
-    pub fn report(&self, classes: &[Label]) -> Columns {
-        let mut head = vec!["actual".to_string()];
-        head.extend(classes.iter().map(|class| format!("predicted {class}")));
-        let row = |(i, class): (usize, &Label)| {
-            let cells = self.counts.row(i).iter().map(|&count| Cell::Number(count));
-            std::iter::once(Cell::Text(class.to_string())).chain(cells).collect()
-        };
-        let mut table = Columns::with_heads("confusion", head);
-        classes.iter().take(self.classes()).enumerate().for_each(|entry| table.push(row(entry)));
-        table
-    }
 }
 
 fn ratio(numerator: f64, denominator: f64) -> Option<f64> {
@@ -188,28 +159,28 @@ mod tests {
 
     #[test]
     fn rows_are_actual_and_columns_predicted() {
-        let matrix = ConfusionMatrix::new(&[0, 0, 1], &[0, 1, 1], 2, Some(&[1.0, 2.0, 4.0]));
+        let matrix = ConfusionCounts::new(&[0, 0, 1], &[0, 1, 1], 2, Some(&[1.0, 2.0, 4.0]));
         assert_eq!(matrix.unwrap().counts().as_slice(), [1.0, 2.0, 0.0, 4.0]);
     }
 
     #[test]
     fn the_zero_one_cost_is_the_error_rate() {
         let counts = Matrix::from_rows(&[[40.0, 10.0], [5.0, 45.0]]).unwrap();
-        let matrix = ConfusionMatrix::from_counts(counts).unwrap();
+        let matrix = ConfusionCounts::from_counts(counts).unwrap();
         let costs = Matrix::from_fn(2, 2, |i, j| f64::from(i != j));
         assert!((matrix.cost(&costs).unwrap() - 0.15).abs() < 1e-15);
     }
 
     #[test]
     fn perfect_prediction_has_matthews_correlation_one_and_constant_prediction_zero() {
-        let perfect = ConfusionMatrix::new(&[0, 1, 2], &[0, 1, 2], 3, None).unwrap();
+        let perfect = ConfusionCounts::new(&[0, 1, 2], &[0, 1, 2], 3, None).unwrap();
         assert!((perfect.matthews() - 1.0).abs() < 1e-15);
-        let constant = ConfusionMatrix::new(&[0, 1, 2], &[0, 0, 0], 3, None).unwrap();
+        let constant = ConfusionCounts::new(&[0, 1, 2], &[0, 0, 0], 3, None).unwrap();
         assert_eq!(constant.matthews(), 0.0);
     }
 
     #[test]
     fn a_code_beyond_the_classes_is_refused() {
-        assert!(ConfusionMatrix::new(&[0], &[2], 2, None).is_err());
+        assert!(ConfusionCounts::new(&[0], &[2], 2, None).is_err());
     }
 }
