@@ -60,7 +60,7 @@ pub struct Progress<'a> {
 pub struct Traced {
     /// What iterates.
     pub stage: String,
-    /// Which iteration, from 1 on.
+    /// Which iteration; 0 is the start.
     pub iteration: u64,
     /// The objective, which the method makes small or large.
     pub objective: f64,
@@ -98,7 +98,14 @@ impl Recorder<'_> {
 
 impl Observer for Recorder<'_> {
     fn objective(&self, traced: &Traced) {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).push(traced.clone());
+        let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+        match trace.last_mut() {
+            Some(last) if last.stage == traced.stage && last.iteration == traced.iteration => {
+                last.objective = traced.objective;
+            }
+            _ => trace.push(traced.clone()),
+        }
+        drop(trace);
         self.outer.objective(traced);
     }
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
@@ -252,8 +259,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tells the observer how far the work is; an error if the user asked to stop.
+    /// Tells the observer how far the work is, and adds the objective to the trace of the fit; an
+    /// error if the user asked to stop.
     pub fn progress(&self, progress: &Progress) -> Result<()> {
+        if let Some(objective) = progress.objective {
+            self.record(progress.stage, progress.done, objective);
+        }
         match self.observer.progress(progress) {
             ControlFlow::Break(()) => Err(cancelled()),
             ControlFlow::Continue(()) => self.checkpoint(),

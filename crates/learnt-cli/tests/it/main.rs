@@ -8,6 +8,7 @@ mod files;
 mod formula;
 mod linear;
 mod pictures;
+mod roles;
 mod verbs;
 
 use std::io::Write;

@@ -340,8 +340,9 @@ impl Rounds for KMeans {
                 self.shifted(&centres, new, n_iter + 1, state.tolerance)
             }
             (Stage::Measure { centres, n_iter, converged }, KMeansSummary::Measure(cost)) => {
-                let outcome = Outcome { centres, n_iter, converged, cost };
                 state.start += 1;
+                run.record("start of k-means", state.start as u64, cost.inertia);
+                let outcome = Outcome { centres, n_iter, converged, cost };
                 state.best = Some(better(state.best, outcome));
                 if state.start == self.starts() {
                     return self.finish(state.best, run).map(Step::Done);

@@ -126,13 +126,14 @@ impl Fit {
         }
         let margin = all.least_margin;
         let at = self.evaluation(learner.strength(), all);
-        let (verdict, iterations) = match &mut self.stage {
-            Stage::Newton(newton) => (newton.tell(at)?, newton.iterations()),
-            Stage::Lbfgs(lbfgs) => (lbfgs.tell(at)?, lbfgs.iterations()),
+        let (verdict, iterations, value) = match &mut self.stage {
+            Stage::Newton(newton) => (newton.tell(at)?, newton.iterations(), newton.value()),
+            Stage::Lbfgs(lbfgs) => (lbfgs.tell(at)?, lbfgs.iterations(), lbfgs.value()),
             Stage::Count | Stage::Start | Stage::Proximal(_) => {
                 return Err(Error::internal("a fit without a method"));
             }
         };
+        run.record("logistic regression", iterations as u64, value);
         let diverges = learner.is_free() && self.is_flat();
         if verdict == Verdict::Again && iterations < learner.max_iter && !diverges {
             self.weights = self.weights_at(false);

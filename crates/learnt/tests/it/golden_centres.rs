@@ -179,12 +179,19 @@ fn restarts_reach_the_best_of_all_partitions() {
         let learner = KMeans { n_clusters, n_init: Restarts::Count(20), ..Default::default() };
         let model = learner.fit(&inline(&case).view()).unwrap();
         close(&[model.inertia], &numbers(&expect["sse"]), 1e-9, 0.0);
-        // Clusters may have other numbers: rows are together exactly where they should be.
-        let labels = numbers(&expect["labels"]);
-        for (i, j) in (0..8).flat_map(|i| (0..i).map(move |j| (i, j))) {
-            assert_eq!(model.labels[i] == model.labels[j], labels[i] == labels[j], "{i} {j}");
+        // Clusters may have other numbers: the same rows are together. Into four parts, the outer
+        // three values on either side can be the ones that are split.
+        let mut best = vec![together(&numbers(&expect["labels"]))];
+        if n_clusters == 4 {
+            best.push(together(&[0, 1, 1, 2, 2, 3, 3, 3]));
         }
+        assert!(best.contains(&together(&model.labels)), "{:?}", model.labels);
     }
+}
+
+/// Which pairs of rows are in one cluster.
+fn together<T: PartialEq>(labels: &[T]) -> Vec<bool> {
+    labels.iter().flat_map(|a| labels.iter().map(move |b| a == b)).collect()
 }
 
 #[test]

@@ -206,6 +206,7 @@ impl Scoring {
         let (before, made) = (newton.value(), newton.iterations());
         let verdict = newton.tell(at)?;
         let (value, iterations) = (newton.value(), newton.iterations());
+        run.record("generalised linear model", iterations as u64, value);
         let accepted = !started || iterations > made;
         if accepted {
             let Sums { deviance, pearson, margin, .. } = sums;
