@@ -78,9 +78,7 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
     codes, classes = _encode([given[i] for i in coded])
     for i, array in zip(coded, codes):
         given[i] = array.astype(np.int64) if kinds[i] == "clusters" else array
-    params = {name: "nan" if value != value else value for name, value in params.items()} if any(
-        isinstance(value, float) and value != value for value in params.values()
-    ) else params
+    params = {key: _word(value) for key, value in params.items()}
     values, notes = _native.call(
         path, params, given, classes, seed_of(random_state), threads_of(n_jobs)
     )
@@ -90,6 +88,11 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
     if outputs[0] == "value":
         return values[0]
     return Result(values, outputs, path, params, notes)
+
+
+def _word(value):
+    """NaN by its name, which parameters know; anything else as it is."""
+    return "nan" if isinstance(value, float) and value != value else value
 
 
 def _read(value, kind, name):

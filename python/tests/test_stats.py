@@ -43,8 +43,10 @@ def test_distributions_are_scipys(name):
         wanted = getattr(theirs, method)(places)
         np.testing.assert_allclose(ours(places, what), wanted, rtol=1e-9, atol=1e-300, err_msg=what)
     shares = np.array([0.001, 0.2, 0.5, 0.9, 0.9999])
-    np.testing.assert_allclose(ours(shares, "quantile"), theirs.ppf(shares), rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(ours(shares, "upper_quantile"), theirs.isf(shares), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        ours(shares, "quantile"), theirs.ppf(shares), rtol=1e-9, atol=1e-15
+    )
+    np.testing.assert_allclose(ours(shares, "upper_quantile"), theirs.isf(shares), rtol=1e-9)
     mean, variance = stats.distribution_moments(name, list(params.values()))
     assert mean == pytest.approx(theirs.mean()) and variance == pytest.approx(theirs.var())
     drawn = stats.random_sample(name, list(params.values()), size=20000, random_state=0)

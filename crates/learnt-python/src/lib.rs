@@ -37,10 +37,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(function::call, module)?)?;
     module.add_function(wrap_pyfunction!(function::picture, module)?)?;
     module.add_function(wrap_pyfunction!(function::encode, module)?)?;
-    module.add_class::<picture::Picture>()?;
-    module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(function::dataset, module)?)?;
     module.add_function(wrap_pyfunction!(function::dataset_names, module)?)?;
+    module.add_class::<picture::Picture>()?;
+    module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;

@@ -39,12 +39,12 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     count_rows(function.as_mut(), table.as_ref())?;
     let inputs = Inputs::read(call, entry.inputs, table.as_ref())?;
     let mut answer = function.call_any(&inputs.given(), &call.run)?;
+    if entry.about.kind == FunctionKind::Split {
+        answer = parts_of_rows(&answer);
+    }
     if call.text("plot").is_some() {
         answer.charts.extend(function.chart_any(&answer)?);
         picture::plot_answer(call, &answer)?;
-    }
-    if entry.about.kind == FunctionKind::Split {
-        answer = parts_of_rows(&answer);
     }
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data))] => write_drawn(call, name, std::mem::take(data.as_mut())),

@@ -64,7 +64,7 @@ fn a_fit_that_is_killed_again_and_again_ends_with_the_same_bits() {
     let data = table(folder.path());
     let learners: [&[&str]; 2] = [
         &["kmeans", &data, "--n-clusters", "3", "--ignore", "y"],
-        &["logistic", &data, "-t", "y", "--c", "10"],
+        &["logistic", &data, "-t", "y", "--C", "10"],
     ];
     for (k, learner) in learners.iter().enumerate() {
         let at = |name: &str| folder.path().join(format!("{name}{k}")).display().to_string();

@@ -115,8 +115,7 @@ impl ByteJob {
     }
 
     fn gather(&self, outcomes: &[&[u8]]) -> Result<(u64, Merger<Erased>)> {
-        let mut merger = Merger::new(self.blocks());
-        let mut seen: BTreeSet<u64> = BTreeSet::new();
+        let mut nodes: Vec<((u32, u64), Erased)> = Vec::new();
         let mut round = None;
         for bytes in outcomes {
             let root = file::from_bytes(bytes)?;
@@ -126,18 +125,21 @@ impl ByteJob {
             }
             for node in root.child("nodes")?.list()? {
                 let place = read_place(node, self.blocks())?;
-                let last = ((place.1 + 1) << place.0).min(self.blocks());
-                let blocks = (place.1 << place.0)..last;
-                match blocks.clone().filter(|block| seen.contains(block)).count() as u64 {
-                    0 => seen.extend(blocks.clone()),
-                    known if known == blocks.end - blocks.start => continue,
-                    _ => return Err(invalid("outcomes that share only some blocks")),
-                }
-                let summary = self.job.read_summary(node.child("summary")?)?;
-                merger.add_node(place, summary, |a, b| self.job.merge(a, b))?;
+                nodes.push((place, self.job.read_summary(node.child("summary")?)?));
             }
         }
         let round = round.ok_or_else(|| Error::internal("a round without outcomes"))?;
+        // Nodes of the tree are nested or apart, so behind a larger one a repeated part is known.
+        nodes.sort_by_key(|((level, index), _)| (std::cmp::Reverse(*level), *index));
+        let mut merger = Merger::new(self.blocks());
+        let mut seen: BTreeSet<u64> = BTreeSet::new();
+        for ((level, index), summary) in nodes {
+            if seen.contains(&(index << level)) {
+                continue;
+            }
+            seen.extend((index << level)..((index + 1) << level).min(self.blocks()));
+            merger.add_node((level, index), summary, |a, b| self.job.merge(a, b))?;
+        }
         Ok((round, merger))
     }
 

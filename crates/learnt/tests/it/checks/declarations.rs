@@ -92,7 +92,7 @@ fn check_edge(
 }
 
 /// Values on both sides of every bound of a kind.
-fn edges(kind: &Kind) -> Vec<(Value, bool)> {
+pub(super) fn edges(kind: &Kind) -> Vec<(Value, bool)> {
     match kind {
         Kind::Int(range) => {
             let mut out = Vec::new();

@@ -156,6 +156,8 @@ fn damaged_bytes_and_those_of_another_fit_or_round_are_refused() {
 
 #[test]
 fn every_learner_that_says_it_streams_is_driven_by_the_engine() {
-    let count = learners().iter().filter(|(entry, _)| entry.about.uses.streaming).count();
-    assert_eq!(streaming().len(), count + 2);
+    let driven: Vec<String> = streaming().into_iter().map(|(name, _)| name).collect();
+    for (entry, _) in learners().iter().filter(|(entry, _)| entry.about.uses.streaming) {
+        assert!(driven.iter().any(|name| name == entry.about.path), "{}", entry.about.path);
+    }
 }

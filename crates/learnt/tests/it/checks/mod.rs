@@ -5,6 +5,7 @@ mod behaviour;
 mod declarations;
 mod engine;
 mod files;
+mod functions;
 mod online;
 mod robustness;
 
