@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 const REGISTRY: &str = "docs/reference/registry.json";
 const VERBS: &str = "crates/learnt-cli/src/commands/mod.rs";
+/// Where kinds of functions have their verbs: after the kind, its plural and then its verb.
+const KINDS: &str = "crates/learnt-core/src/function.rs";
 /// Classes of others that end as ours do.
 const PEERS: &[&str] = &["GridSearchCV"];
 
@@ -58,7 +60,11 @@ impl Known {
             classes: paths().map(|(_, class)| class.to_string()).collect(),
             commands: names.filter_map(|name| name.as_str()).map(ToString::to_string).collect(),
             modules: paths().map(|(module, _)| module.to_string()).collect(),
-            verbs: text_of(sources, VERBS).lines().filter_map(verb).collect(),
+            verbs: text_of(sources, VERBS)
+                .lines()
+                .filter_map(verb)
+                .chain(function_verbs(text_of(sources, KINDS)))
+                .collect(),
         }
     }
 
@@ -182,6 +188,14 @@ fn humps(word: &str) -> Vec<String> {
     out
 }
 
+/// The second text after each kind in the list of kinds.
+fn function_verbs(text: &str) -> Vec<String> {
+    let list = text.split("pub const ALL").nth(1).unwrap_or_default();
+    let list = list.split("];").next().unwrap_or_default();
+    let kinds = list.split("FunctionKind::").skip(1);
+    kinds.filter_map(|kind| kind.split('"').nth(3)).map(ToString::to_string).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::files;
@@ -197,6 +211,7 @@ mod tests {
         check(&files(&[
             (REGISTRY, registry),
             (VERBS, verbs),
+            (KINDS, "pub const ALL = &[(FunctionKind::Metric, \"metrics\", \"metric\", \"\")];"),
             ("python/learnt/linear_model.pyi", "class RidgeCV: ...\ndef path() -> None: ..."),
             ("README.md", page),
         ]))
@@ -205,7 +220,7 @@ mod tests {
     #[test]
     fn names_that_exist_are_fine() {
         let page = "RidgeCV, DecisionTreeClassifier and GridSearchCV; `learnt fit tree my.csv`\n\
-                    ```\nlearnt list | head\nlearnt fit LEARNER\nlearnt = { path = \"x\" }\n\
+                    ```\nlearnt list | head\nlearnt metric x\nlearnt fit LEARNER\nlearnt = { path = \"x\" }\n\
                     1 decision-tree-classifier 0.9\nfrom learnt.linear_model import RidgeCV, path\n```\n\
                     `tree.DecisionTreeClassifier`, the verb learnt once is prose";
         assert_eq!(problems(page), Vec::<String>::new());
