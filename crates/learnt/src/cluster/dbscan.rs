@@ -220,7 +220,7 @@ mod tests {
 
     fn rings(rows: usize) -> OwnedDataset {
         let x = Matrix::from_fn(rows, 2, |i, j| {
-            let (angle, radius) = ((i / 2) as f64 * 0.37, 1.0 + 3.0 * (i % 2) as f64);
+            let (angle, radius) = ((i / 2) as f64 * 2.399_963, 1.0 + 3.0 * (i % 2) as f64);
             radius * if j == 0 { angle.cos() } else { angle.sin() }
         });
         OwnedDataset::unsupervised(x)

@@ -69,7 +69,8 @@ impl Estimator for OneVsOneClassifier {
         .iterations()
         .complexity(30)
         .cost("a fit for each pair of classes, on their rows")
-        .reference("Friedman (1996), Another approach to polychotomous classification");
+        .reference("Friedman (1996), Another approach to polychotomous classification")
+        .exempt(&[("weights_scale", "the default learner has an absolute penalty")]);
 
     fn accepts(&self) -> Accepts {
         accepts(&self.estimator)

@@ -60,7 +60,8 @@ impl Estimator for OneVsRestClassifier {
         .iterations()
         .complexity(30)
         .cost("a fit for each class")
-        .reference("Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141");
+        .reference("Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141")
+        .exempt(&[("weights_scale", "the default learner has an absolute penalty")]);
 
     fn accepts(&self) -> Accepts {
         accepts(&self.estimator)

@@ -113,7 +113,8 @@ impl Estimator for QuadraticDiscriminantAnalysis {
             .cost("n p² + K p³ time, K p² memory")
             .reference(
                 "Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning",
-            );
+            )
+            .exempt(&[("weights_scale", "variances divide by the weight less one a class")]);
 }
 
 impl FitBy<ClassPasses> for QuadraticDiscriminantAnalysis {

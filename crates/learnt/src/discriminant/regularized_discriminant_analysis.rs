@@ -79,7 +79,8 @@ impl Estimator for RegularizedDiscriminantAnalysis {
             .complexity(25)
             .check_with(&[("gamma", "0.1")])
             .cost("n p² + K p³ time, K p² memory")
-            .reference("Friedman (1989), Journal of the American Statistical Association 84");
+            .reference("Friedman (1989), Journal of the American Statistical Association 84")
+            .exempt(&[("weights_scale", "variances divide by the weight less one a class")]);
 }
 
 impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {

@@ -155,7 +155,8 @@ impl Estimator for LogisticRegression {
         .streaming()
         .complexity(20)
         .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")
-        .reference("Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression");
+        .reference("Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression")
+        .exempt(&[("weights_scale", "the penalty's strength is absolute, as in scikit-learn")]);
 }
 
 impl Rounds for LogisticRegression {

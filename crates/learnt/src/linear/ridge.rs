@@ -114,10 +114,13 @@ impl Estimator for Ridge {
         .complexity(20)
         .cost("n p² time, p² memory; n² p time with more columns than rows")
         .reference("Hoerl and Kennard (1970), Technometrics 12(1), 55-67")
-        .exempt(&[(
-            "sklearn:check_non_transformer_estimators_n_iter",
-            "only `positive` iterates; the other solutions are direct and have no number of iterations",
-        )]);
+        .exempt(&[
+            ("weights_scale", "the penalty's strength is absolute, as in scikit-learn"),
+            (
+                "sklearn:check_non_transformer_estimators_n_iter",
+                "only `positive` iterates; the other solutions are direct and have no number of iterations",
+            ),
+        ]);
 }
 
 impl FitBy<LeastSquares> for Ridge {

@@ -92,7 +92,8 @@ impl Estimator for KNeighborsClassifier {
         .threads()
         .complexity(50)
         .cost("n p log n time to fit; n p a query by brute force, less by trees; n p memory")
-        .reference("Cover and Hart (1967), Nearest neighbor pattern classification");
+        .reference("Cover and Hart (1967), Nearest neighbor pattern classification")
+        .exempt(&[("weights_scale", "neighbours are counted by weight")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<KNeighborsClassifierModel> {
         let (codes, classes) = data.class_target()?;

@@ -91,7 +91,8 @@ impl Estimator for KNeighborsRegressor {
         .threads()
         .complexity(50)
         .cost("n p log n time to fit; n p a query by brute force, less by trees; n p memory")
-        .reference("Stone (1977), Consistent nonparametric regression");
+        .reference("Stone (1977), Consistent nonparametric regression")
+        .exempt(&[("weights_scale", "neighbours are counted by weight")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<KNeighborsRegressorModel> {
         let targets = data.real_target()?.to_matrix();

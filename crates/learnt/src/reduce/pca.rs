@@ -117,10 +117,13 @@ impl Estimator for PCA {
         .complexity(15)
         .cost("n p² + p³ time, p² memory")
         .reference("Pearson (1901)")
-        .exempt(&[(
-            "sklearn:check_sample_weight_equivalence_on_dense_data",
-            "with fewer rows than columns there are as many components as rows, repeated or not",
-        )]);
+        .exempt(&[
+            ("weights_scale", "variances divide by the weight less one"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "with fewer rows than columns there are as many components as rows, repeated or not",
+            ),
+        ]);
 }
 
 /// What every block must know.

@@ -82,6 +82,11 @@ impl Estimator for SupervisedHMM {
                 "a row's state depends on the rows of its sequence",
             ),
         ]);
+
+    /// None: blocks of files do not end where sequences end.
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        None
+    }
 }
 
 /// Counts of starts and transitions, and what the states emit.

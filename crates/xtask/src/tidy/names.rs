@@ -10,6 +10,8 @@ const REGISTRY: &str = "docs/reference/registry.json";
 /// Where the kinds of functions stand, with their verbs.
 const KINDS: &str = "crates/learnt-core/src/function.rs";
 const VERBS: &str = "crates/learnt-cli/src/commands/mod.rs";
+/// Where kinds of functions have their verbs: after the kind, its plural and then its verb.
+const KINDS: &str = "crates/learnt-core/src/function.rs";
 /// Classes of others that end as ours do.
 const PEERS: &[&str] = &["GridSearchCV"];
 
@@ -196,6 +198,14 @@ fn humps(word: &str) -> Vec<String> {
     out
 }
 
+/// The second text after each kind in the list of kinds.
+fn function_verbs(text: &str) -> Vec<String> {
+    let list = text.split("pub const ALL").nth(1).unwrap_or_default();
+    let list = list.split("];").next().unwrap_or_default();
+    let kinds = list.split("FunctionKind::").skip(1);
+    kinds.filter_map(|kind| kind.split('"').nth(3)).map(ToString::to_string).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::files;
@@ -211,6 +221,7 @@ mod tests {
         check(&files(&[
             (REGISTRY, registry),
             (VERBS, verbs),
+            (KINDS, "pub const ALL = &[(FunctionKind::Metric, \"metrics\", \"metric\", \"\")];"),
             ("python/learnt/linear_model.pyi", "class RidgeCV: ...\ndef path() -> None: ..."),
             ("README.md", page),
         ]))
@@ -219,7 +230,7 @@ mod tests {
     #[test]
     fn names_that_exist_are_fine() {
         let page = "RidgeCV, DecisionTreeClassifier and GridSearchCV; `learnt fit tree my.csv`\n\
-                    ```\nlearnt list | head\nlearnt fit LEARNER\nlearnt = { path = \"x\" }\n\
+                    ```\nlearnt list | head\nlearnt metric x\nlearnt fit LEARNER\nlearnt = { path = \"x\" }\n\
                     1 decision-tree-classifier 0.9\nfrom learnt.linear_model import RidgeCV, path\n```\n\
                     `tree.DecisionTreeClassifier`, the verb learnt once is prose";
         assert_eq!(problems(page), Vec::<String>::new());

@@ -66,7 +66,9 @@ impl Function for ConstrainedLeastSquares {
     type Inputs<'a> = RowsAndNumbers<'a>;
     type Output = BoundedFit;
     const ABOUT: &'static Callable =
-        &Callable::new("linear_model.constrained_least_squares", FunctionKind::Analysis).threads();
+        &Callable::new("linear_model.constrained_least_squares", FunctionKind::Analysis)
+            .threads()
+            .exempt(&[("scaled weights", "the penalty with the same fit grows with the weights")]);
 
     fn call(&self, given: RowsAndNumbers, run: &Context) -> Result<BoundedFit> {
         let (data, bound) = (given.data(), self.bound.unwrap_or(f64::NAN));

@@ -25,7 +25,10 @@ impl Function for FitLine {
     type Inputs<'a> = Points<'a>;
     type Output = SimpleRegression;
     const ABOUT: &'static Callable =
-        &Callable::new("linear_model.simple_regression", FunctionKind::Analysis);
+        &Callable::new("linear_model.simple_regression", FunctionKind::Analysis).exempt(&[(
+            "scaled weights",
+            "weights are known precisions: the residual sum of squares grows with them",
+        )]);
 
     fn call(&self, given: Points, _run: &Context) -> Result<SimpleRegression> {
         simple_regression(given.x, given.y, given.sample_weight, self.through_origin)

@@ -24,7 +24,7 @@ impl Function for GaussianLogLikelihood {
     type Inputs<'a> = PredictedNumbers<'a>;
     type Output = f64;
     const ABOUT: &'static Callable =
-        &Callable::new("linear_model.gaussian_log_likelihood", FunctionKind::Metric);
+        &Callable::new("linear_model.gaussian_log_likelihood", FunctionKind::Analysis);
 
     fn call(&self, given: PredictedNumbers, _run: &Context) -> Result<f64> {
         let squares = given.y_true.iter().zip(given.y_pred).map(|(y, f)| (y - f) * (y - f));

@@ -16,6 +16,16 @@ pub struct Rows<'a> {
     pub sample_weight: Option<&'a [f64]>,
 }
 
+/// A table, with or without a target; all rows count alike.
+#[derive(Inputs, Clone, Copy)]
+pub struct EqualRows<'a> {
+    /// The inputs.
+    #[input(name = "X")]
+    pub x: Frame<'a>,
+    /// The target.
+    pub y: Option<&'a [f64]>,
+}
+
 /// Gram-Schmidt orthogonalisation of the columns: X = QR, and regression on one column after another.
 #[derive(Params, Clone, Debug)]
 pub struct SuccessiveOrthogonalization {
@@ -43,13 +53,12 @@ pub struct OrthogonalColumns {
 }
 
 impl Function for SuccessiveOrthogonalization {
-    type Inputs<'a> = Rows<'a>;
+    type Inputs<'a> = EqualRows<'a>;
     type Output = OrthogonalColumns;
     const ABOUT: &'static Callable =
-        &Callable::new("linear_model.successive_orthogonalization", FunctionKind::Algebra)
-            .exempt(&[("weights", "the columns are made orthogonal without weights")]);
+        &Callable::new("linear_model.successive_orthogonalization", FunctionKind::Algebra);
 
-    fn call(&self, given: Rows, run: &Context) -> Result<OrthogonalColumns> {
+    fn call(&self, given: EqualRows, run: &Context) -> Result<OrthogonalColumns> {
         let found = successive_orthogonalization(&given.x, self.fit_intercept, run)?;
         Ok(OrthogonalColumns {
             q: found.q(),

@@ -46,7 +46,9 @@ impl Function for QuadraticPenalty {
     type Inputs<'a> = RowsAndNumbers<'a>;
     type Output = PenalizedFit;
     const ABOUT: &'static Callable =
-        &Callable::new("linear_model.quadratic_penalty", FunctionKind::Analysis).threads();
+        &Callable::new("linear_model.quadratic_penalty", FunctionKind::Analysis)
+            .threads()
+            .exempt(&[("scaled weights", "the penalty is absolute, as that of ridge regression")]);
 
     fn call(&self, given: RowsAndNumbers, run: &Context) -> Result<PenalizedFit> {
         let weights = self.weights()?;

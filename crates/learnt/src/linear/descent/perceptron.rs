@@ -177,6 +177,7 @@ impl Estimator for Perceptron {
         .cost("n p K time a pass, p K memory")
         .reference("Rosenblatt (1958), The perceptron, Psychological Review 65, 386–408")
         .exempt(&[
+            ("weights_scale", "a weight multiplies a step of absolute size, as in scikit-learn"),
             (
                 "weights_repeat",
                 "a weight multiplies one step, and a repeated row makes two steps from two places",

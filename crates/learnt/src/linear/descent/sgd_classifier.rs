@@ -137,6 +137,7 @@ impl Estimator for SGDClassifier {
         .cost("n p K time a pass, p K memory")
         .reference("Bottou (2012), Stochastic Gradient Descent Tricks, LNCS 7700, 421–436")
         .exempt(&[
+            ("weights_scale", "a weight multiplies a step of absolute size, as in scikit-learn"),
             (
                 "weights_repeat",
                 "a weight multiplies one step, and a repeated row makes two steps from two places",

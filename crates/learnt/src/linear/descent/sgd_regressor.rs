@@ -128,6 +128,7 @@ impl Estimator for SGDRegressor {
         .cost("n p time a pass, p memory")
         .reference("Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON 4, 96–104")
         .exempt(&[
+            ("weights_scale", "a weight multiplies a step of absolute size, as in scikit-learn"),
             (
                 "weights_repeat",
                 "a weight multiplies one step, and a repeated row makes two steps from two places",

@@ -235,6 +235,7 @@ impl Estimator for RidgeCV {
         .cost("n p² + p³ time, p² memory; k p³ time and k p² memory with k folds")
         .reference("Golub, Heath and Wahba (1979), Technometrics 21(2), 215-223")
         .exempt(&[
+            ("weights_scale", "the penalty's strength is absolute, as in scikit-learn"),
             ("weights_repeat", "leaving out a row of weight two leaves out both of its copies"),
             (
                 "sklearn:check_sample_weight_equivalence_on_dense_data",

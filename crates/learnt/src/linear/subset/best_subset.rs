@@ -147,6 +147,7 @@ impl Estimator for BestSubsetRegression {
         .cost("n p² time for the rows, at worst 2^p for the search; p² memory")
         .reference("Furnival and Wilson (1974), Technometrics 16(4), 499-511")
         .exempt(&[
+            ("weights_scale", "criteria take the weight as the number of rows"),
             ("seeds_differ", "only the folds of the criterion `cv` are drawn"),
             (
                 "sklearn:check_sample_weight_equivalence_on_dense_data",

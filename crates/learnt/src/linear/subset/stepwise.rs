@@ -179,6 +179,7 @@ impl Estimator for StepwiseRegression {
         .cost("n p² time for the rows, p² a step; p² memory")
         .reference("Efroymson (1960), Mathematical Methods for Digital Computers")
         .exempt(&[
+            ("weights_scale", "criteria take the weight as the number of rows"),
             ("seeds_differ", "only the folds of the criterion `cv` are drawn"),
             (
                 "sklearn:check_sample_weight_equivalence_on_dense_data",
