@@ -2360,7 +2360,7 @@ def linear_machine(X, weights, intercepts):
     )
 
 
-def successive_orthogonalization(X, *, fit_intercept=True, y=None, sample_weight=None):
+def successive_orthogonalization(X, *, fit_intercept=True, y=None):
     """Gram-Schmidt orthogonalisation of the columns: X = QR, and regression on one column after
     another.
 
@@ -2370,8 +2370,6 @@ def successive_orthogonalization(X, *, fit_intercept=True, y=None, sample_weight
         The inputs.
     y : array of numbers, default=None
         The target.
-    sample_weight : array of numbers, default=None
-        How much each row counts.
     fit_intercept : True or False, default=True
         Whether a column of ones comes first.
 
@@ -2393,8 +2391,8 @@ def successive_orthogonalization(X, *, fit_intercept=True, y=None, sample_weight
     """
     return call(
         "linear_model.successive_orthogonalization",
-        ("table", "numbers", "numbers"),
-        (X, y, sample_weight),
+        ("table", "numbers"),
+        (X, y),
         {"fit_intercept": fit_intercept},
         ("q", "r", "names", "norms", "successive", "coef"),
     )

@@ -565,13 +565,7 @@ def linear_machine(
     intercepts: Sequence[float],
 ) -> Any: ...
 
-def successive_orthogonalization(
-    X: Any,
-    *,
-    fit_intercept: bool = True,
-    y: Any = None,
-    sample_weight: Any = None,
-) -> Any: ...
+def successive_orthogonalization(X: Any, *, fit_intercept: bool = True, y: Any = None) -> Any: ...
 
 def hat_matrix(
     X: Any,

@@ -27,7 +27,12 @@ pub(crate) fn run() -> Result<(), String> {
         });
         let (built, python) = (built?, python??);
         steps.run("generated files", |_| generated(&built))?;
-        steps.run("Rust tests", |steps| built.tests.iter().try_for_each(|test| test.run(steps)))?;
+        steps.run("Rust tests", |steps| {
+            // All of them, so that one run shows everything that fails.
+            let failed: Vec<String> =
+                built.tests.iter().filter_map(|test| test.run(steps).err()).collect();
+            if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+        })?;
         steps.run("examples in documentation", |_| {
             venv::execute(linted(&mut cargo_command(&[
                 "test",

@@ -7,8 +7,6 @@ use super::{Source, in_name, name_at, text_of};
 use std::collections::BTreeSet;
 
 const REGISTRY: &str = "docs/reference/registry.json";
-/// Where the kinds of functions stand, with their verbs.
-const KINDS: &str = "crates/learnt-core/src/function.rs";
 const VERBS: &str = "crates/learnt-cli/src/commands/mod.rs";
 /// Where kinds of functions have their verbs: after the kind, its plural and then its verb.
 const KINDS: &str = "crates/learnt-core/src/function.rs";
@@ -161,14 +159,6 @@ fn unknown_imports(code: &str, sources: &[Source]) -> Vec<String> {
         .filter(|name| !name.is_empty() && !has(name))
         .map(|name| format!("learnt.{module} has no {name}"))
         .collect()
-}
-
-/// The verbs of functions: the third item of each row of `FunctionKind::ALL`.
-fn function_verbs(source: &str) -> Vec<String> {
-    let table = source.split("pub const ALL").nth(1).unwrap_or_default();
-    let table = table.split("];").next().unwrap_or_default();
-    let rows = table.split("FunctionKind::").skip(1);
-    rows.filter_map(|row| row.split('"').nth(3)).map(str::to_string).collect()
 }
 
 /// Whether a word can be a verb or a learner: small letters, digits and dashes.
