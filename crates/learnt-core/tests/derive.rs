@@ -1,6 +1,6 @@
 //! The derives, on structs that use every attribute.
 
-#![expect(missing_docs, clippy::unwrap_used, reason = "a test")]
+#![expect(missing_docs, reason = "a test")]
 
 use learnt_core::estimator::Described;
 use learnt_core::params::{Interval, Kind, Search, Variant};

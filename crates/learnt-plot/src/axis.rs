@@ -59,7 +59,7 @@ impl Ruler {
     /// The place of a value, if it has one.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let value = if self.logarithmic { value.log10() } else { value };
-        if !(value.abs() <= FARTHEST) {
+        if value.is_nan() || value.abs() > FARTHEST {
             return None;
         }
         let share = (value - self.low) / (self.high - self.low);

@@ -142,7 +142,7 @@ impl Frame {
         }
         let names = labelled(panel).map(|mark| width(&mark.series, SIZE)).fold(0.0, f64::max);
         if names > 0.0 {
-            room.right = room.right.max(names.min(WIDEST_NAME).max(70.0) + 12.0);
+            room.right = room.right.max(names.clamp(70.0, WIDEST_NAME) + 12.0);
         }
         Frame {
             left: 0.0,

@@ -125,7 +125,7 @@ impl<'a> Painter<'a> {
             crowd.1.extend(lines);
         }
         for (mark, mut lines) in crowds.into_values() {
-            lines.sort_by(|a, b| key(a).cmp(&key(b)));
+            lines.sort_by_key(|a| key(a));
             lines.dedup_by(|a, b| key(a) == key(b));
             self.draw_stretches(mark, frame, &lines, 0.7, " stroke-opacity=\".6\"", out);
         }

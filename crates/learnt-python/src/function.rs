@@ -87,12 +87,15 @@ fn build(py: Python<'_>, path: &str, params: &Bound<'_, PyDict>) -> PyResult<Box
     Ok(function)
 }
 
+/// Codes of each array, and the classes that they share.
+type Coded<'py> = (Vec<Bound<'py, PyArray1<u32>>>, Vec<i64>);
+
 /// Whole numbers as codes of the sorted distinct ones, for arrays of labels that share a list.
 #[pyfunction]
 pub(crate) fn encode<'py>(
     py: Python<'py>,
     arrays: Vec<PyReadonlyArray1<'py, i64>>,
-) -> PyResult<(Vec<Bound<'py, PyArray1<u32>>>, Vec<i64>)> {
+) -> PyResult<Coded<'py>> {
     let slices: Vec<&[i64]> =
         arrays.iter().map(|array| Ok(array.as_slice()?)).collect::<PyResult<_>>()?;
     let mut classes: Vec<i64> = Vec::new();

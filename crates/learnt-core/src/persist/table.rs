@@ -248,7 +248,7 @@ mod tests {
             tagged([
                 ("real", Node::Real(i as f64 / 3.0)),
                 ("int", Node::Int(-(i as i64))),
-                ("flag", Node::Bool(i % 3 == 0)),
+                ("flag", Node::Bool(i.is_multiple_of(3))),
                 ("word", Node::Text(format!("w{i}"))),
                 ("reals", Node::Reals(vec![i % 4], vec![0.5; i % 4])),
                 ("matrix", Node::Reals(vec![2, i % 3], vec![i as f64; 2 * (i % 3)])),
@@ -257,7 +257,7 @@ mod tests {
                 ("bytes", Node::Bytes(vec![1; i % 6])),
                 ("texts", Node::Texts(vec!["ä".into(); i % 3])),
                 ("inner", tagged([("a", Node::Int(1)), ("b", Node::Reals(vec![1], vec![2.0]))])),
-                ("some", if i % 2 == 0 { Node::Null } else { Node::Indices(vec![3]) }),
+                ("some", if i.is_multiple_of(2) { Node::Null } else { Node::Indices(vec![3]) }),
                 ("none", Node::Null),
                 ("mixed", if i == 0 { Node::Int(1) } else { Node::List(vec![Node::Real(0.0)]) }),
             ])

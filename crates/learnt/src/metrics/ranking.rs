@@ -232,7 +232,7 @@ mod tests {
     fn weights_of_one_are_counts_and_keys_keep_scores() {
         let scores: Vec<f64> = (0..500).map(|i| f64::from(i * 37 % 101) / 7.0 - 5.0).collect();
         let run = Context::default();
-        let positive = |i: usize| i % 3 == 0;
+        let positive = |i: usize| i.is_multiple_of(3);
         let ones = vec![1.0; 500];
         let counted = Steps::new(positive, &scores, None, &run);
         assert_eq!(counted, Steps::new(positive, &scores, Some(&ones), &run));

@@ -94,7 +94,7 @@ fn odd() -> Vec<Sample> {
         Sample::new(20, 2, 2, |_, _| 0.25, |i| (i % 2) as u32),
         Sample::new(20, 2, 2, |i, j| 1e300 * noise(i, j), |i| (i % 2) as u32),
         Sample::new(20, 2, 2, |i, j| 1e-300 * noise(i, j), |i| (i % 2) as u32),
-        Sample::new(20, 3, 20, |i, j| noise(i, j), |i| i as u32),
+        Sample::new(20, 3, 20, noise, |i| i as u32),
         Sample::new(20, 2, 2, |i, _| if i == 7 { f64::NAN } else { 0.5 }, |i| (i % 2) as u32),
         Sample::new(20, 2, 2, |i, _| if i == 7 { f64::INFINITY } else { 0.5 }, |i| (i % 2) as u32),
     ]
