@@ -405,8 +405,19 @@ fn learner_command(
 
 /// The verb of one kind of function: one subcommand each, made when the verb is used.
 fn function_verb(kind: FunctionKind) -> Command {
+    let example = match kind {
+        FunctionKind::Metric => "roc-curve scores.csv --y-true label --y-score p --plot roc.svg",
+        FunctionKind::Theory => "vc-bound --n 1000 --d-vc 3",
+        FunctionKind::Study => "bias-variance --degrees 0,1,3 --plot -",
+        FunctionKind::Generator => "moons --n-samples 500 --noise 0.1 > moons.csv",
+        FunctionKind::Split => "k-fold my.csv --n-splits 5 -o folds.csv",
+        FunctionKind::Statistic => "normal --x '[1.96]' --what cdf",
+        FunctionKind::Algebra => "svd --a '[[1, 2], [3, 4]]'",
+        FunctionKind::Analysis => "simple-regression cpu --x mmax --y performance",
+    };
     Command::new(kind.verb())
         .about(kind.description())
+        .before_help(format!("Examples:\n  learnt {} {example}", kind.verb()))
         .subcommand_required(true)
         .subcommand_value_name("FUNCTION")
         .subcommand_help_heading("Functions")

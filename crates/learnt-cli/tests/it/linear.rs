@@ -159,5 +159,5 @@ fn several_targets_are_fitted_predicted_and_scored_as_they_would_be_one_by_one()
         assert!((number(two) - number(one)).abs() < 1e-9, "{two} {one}");
     }
     assert!(ok(&["score", &model, &data]).out.contains("r2"));
-    fails(&["fit", "ridge", &data, "-t", "price,nose"], 3, &["nose", "did you mean 'noise'"]);
+    fails(&["fit", "ridge", &data, "-t", "price,nose"], 2, &["nose", "did you mean 'noise'"]);
 }

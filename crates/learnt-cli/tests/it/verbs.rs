@@ -140,7 +140,7 @@ fn errors_under_json_are_documents_too() {
 
 #[test]
 fn every_learner_can_be_shown_and_every_verb_has_examples() {
-    for learner in json(&["list"])["learners"].as_array().unwrap() {
+    for learner in json(&["list", "learners"])["learners"].as_array().unwrap() {
         let page = ok(&["show", learner["name"].as_str().unwrap()]).out;
         assert!(page.contains("role"), "{page}");
     }
