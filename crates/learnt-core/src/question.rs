@@ -109,17 +109,21 @@ impl<'a> Asked<'a> {
         found.ok_or_else(|| Error::parameter(name, expected, self.value(name)))
     }
 
-    /// An argument that lists words; one text may hold several with commas between them.
+    /// An argument that lists words; a single text may hold several with commas between them.
     pub fn words(&self, name: &str) -> Result<Vec<String>> {
+        let apart = |text: &str| text.split(',').map(|word| word.trim().to_string()).collect();
         match self.value(name) {
             Value::Null => Ok(Vec::new()),
-            Value::Text(text) => Ok(text.split(',').map(|word| word.trim().to_string()).collect()),
+            Value::Text(text) => Ok(apart(&text)),
             Value::List(items) => {
                 let word = |item: &Value| match item {
                     Value::Text(text) => text.clone(),
                     other => other.to_string(),
                 };
-                Ok(items.iter().map(word).collect())
+                match items.as_slice() {
+                    [Value::Text(text)] => Ok(apart(text)),
+                    items => Ok(items.iter().map(word).collect()),
+                }
             }
             other => Err(Error::parameter(name, "names, such as a,b", other)),
         }
