@@ -96,7 +96,8 @@ impl Function for EntropyCuts {
     type Output = Vec<f64>;
     const ABOUT: &'static Callable =
         &Callable::new("preprocessing.entropy_cuts", FunctionKind::Analysis)
-            .reference("Fayyad and Irani (1993), Multi-interval discretization");
+            .reference("Fayyad and Irani (1993), Multi-interval discretization")
+            .exempt(&[("scaled weights", "description lengths count rows by their weight")]);
 
     fn call(&self, given: NumbersAndClasses, _run: &Context) -> Result<Vec<f64>> {
         let classes = given.y.classes.len();
