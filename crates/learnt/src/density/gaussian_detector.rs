@@ -1,14 +1,14 @@
 //! Gaussian detector: rows of low density under one normal distribution are outliers.
 //!
 //! The score of a row is ln p(x), with mean and covariance of maximum likelihood; the threshold is the
-//! quantile of the training rows' scores at `contamination`, interpolated as in the type-7 quantile,
+//! quantile of the training rows' scores at `contamination`, averaged where it falls between two (type 2),
 //! with weights as repetitions. The estimate is not robust: outliers in training widen it.
 
 use super::gaussian::{CovarianceType, log_densities, validate};
 use super::gaussian_density::{GaussianDensity, GaussianDensityModel};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use learnt_core::stats::summary::{quantile, weighted_quantile};
+use learnt_core::stats::summary::averaged_quantiles;
 
 /// Takes rows for outliers where the fitted normal distribution is thin.
 ///
@@ -66,10 +66,8 @@ impl Estimator for GaussianDetector {
         let density = GaussianDensity { covariance_type, reg_covar, ddof: 0 };
         let GaussianDensityModel { mean, covariance, lower } = density.train(data, run)?;
         let scores = log_densities(&mean, &lower, &data.x, run)?;
-        let offset = match data.weights {
-            None => quantile(&scores, self.contamination),
-            Some(weights) => weighted_quantile(&scores, weights, self.contamination),
-        };
+        let offset =
+            averaged_quantiles(&scores, data.weights, &[self.contamination]).map(|found| found[0]);
         let offset =
             offset.ok_or_else(|| Error::numeric("the densities of the training rows overflow"))?;
         Ok(GaussianDetectorModel { location: mean, covariance, offset, lower })
