@@ -147,6 +147,16 @@ impl PivotedQr {
         &self.order[self.rank..]
     }
 
+    /// xᵀ(AᵀA)⁻¹x for a new row x, over the independent columns: forward substitution with Rᵀ.
+    pub fn leverage_at(&self, x: &[f64]) -> f64 {
+        let mut z = vec![0.0; self.rank];
+        for k in 0..self.rank {
+            let sum: f64 = (0..k).map(|i| self.r[(i, k)] * z[i]).sum();
+            z[k] = (x[self.order[k]] - sum) / self.r[(k, k)];
+        }
+        super::dot(&z, &z)
+    }
+
     /// Diagonal of H = Q Qᵀ: how much each row determines its own fit.
     pub fn leverage(&self) -> Vec<f64> {
         let n = self.qt.ncols();

@@ -4,6 +4,8 @@
 //! Any one of ε, N and δ follows from the other two:
 //! ε = √(ln(2M/δ) / 2N), N = ⌈ln(2M/δ) / 2ε²⌉. The one-sided form has M in place of 2M.
 //!
+//! With the error in sample of a hypothesis chosen among the M, E_out ≤ E_in + ε.
+//!
 //! Reference: Hoeffding (1963), Probability inequalities for sums of bounded random variables.
 
 use learnt_core::prelude::*;
@@ -28,6 +30,9 @@ pub struct HoeffdingBound {
     pub hypotheses: u64,
     /// Whether only one direction counts.
     pub one_sided: bool,
+    /// Error in sample, for a bound on the error out of sample.
+    #[param(range = 0.0..=1.0)]
+    pub in_sample_error: Option<f64>,
 }
 
 /// All three quantities of the bound.
@@ -39,6 +44,8 @@ pub struct HoeffdingResult {
     pub eps: f64,
     /// Probability with which the distance may be exceeded; above 1 the bound says nothing.
     pub delta: f64,
+    /// E_in + ε, which the error out of sample exceeds with probability δ at most.
+    pub bound: Option<f64>,
 }
 
 impl HoeffdingBound {
@@ -61,21 +68,18 @@ impl Function for HoeffdingBound {
     fn call(&self, _inputs: (), _run: &Context) -> Result<HoeffdingResult> {
         let sides = if self.one_sided { 1.0 } else { 2.0 };
         let count = sides * self.hypotheses as f64;
-        Ok(match (self.n, self.eps, self.delta) {
-            (Some(n), Some(eps), _) => {
-                let delta = count * (-2.0 * eps * eps * n as f64).exp();
-                HoeffdingResult { n, eps, delta }
-            }
+        let (n, eps, delta) = match (self.n, self.eps, self.delta) {
+            (Some(n), Some(eps), _) => (n, eps, count * (-2.0 * eps * eps * n as f64).exp()),
             (Some(n), _, Some(delta)) => {
-                let eps = ((count / delta).ln() / (2.0 * n as f64)).max(0.0).sqrt();
-                HoeffdingResult { n, eps, delta }
+                (n, ((count / delta).ln() / (2.0 * n as f64)).max(0.0).sqrt(), delta)
             }
             (_, eps, delta) => {
                 let (eps, delta) = (eps.unwrap_or(f64::NAN), delta.unwrap_or(f64::NAN));
                 let n = ((count / delta).ln() / (2.0 * eps * eps)).ceil().max(1.0);
-                HoeffdingResult { n: n as u64, eps, delta }
+                (n as u64, eps, delta)
             }
-        })
+        };
+        Ok(HoeffdingResult { n, eps, delta, bound: self.in_sample_error.map(|error| error + eps) })
     }
 
     fn notes(&self, found: &HoeffdingResult) -> Vec<String> {
@@ -104,6 +108,19 @@ mod tests {
             [1, 10, 100].map(|m| bound(None, Some(0.05), Some(0.03), m).n),
             [840, 1301, 1761]
         );
+    }
+
+    #[test]
+    fn a_class_of_many_hypotheses_bounds_the_error_out_of_sample() {
+        let bound = HoeffdingBound {
+            n: Some(400),
+            delta: Some(0.05),
+            hypotheses: 1000,
+            in_sample_error: Some(0.1),
+            ..Default::default()
+        };
+        let found = bound.compute(()).unwrap();
+        assert!((found.bound.unwrap() - 0.215_090_370_65).abs() < 1e-10);
     }
 
     #[test]

@@ -56,13 +56,20 @@ impl Function for VcBound {
         .reference("Vapnik and Chervonenkis (1971)");
 
     fn call(&self, _inputs: (), _run: &Context) -> Result<VcPenalty> {
-        let log_growth = match self.growth {
-            Growth::Polynomial => log_polynomial(2.0 * self.n as f64, self.d_vc as f64),
-            Growth::BinomialSum => log_binomial_sum(2 * self.n, self.d_vc),
-        };
+        let log_growth = self.growth.log_at(2.0 * self.n as f64, self.d_vc);
         let penalty = (8.0 / self.n as f64 * (log_growth + (4.0 / self.delta).ln())).sqrt();
         let bound = self.in_sample_error.map(|error| error + penalty);
         Ok(VcPenalty { penalty, bound, vacuous: bound.unwrap_or(penalty) > 1.0 })
+    }
+}
+
+impl Growth {
+    /// Logarithm of the bound at x points, rounded down where it takes a whole number of them.
+    pub(super) fn log_at(self, x: f64, d_vc: u64) -> f64 {
+        match self {
+            Growth::Polynomial => log_polynomial(x, d_vc as f64),
+            Growth::BinomialSum => log_binomial_sum(x as u64, d_vc),
+        }
     }
 }
 
