@@ -1,7 +1,7 @@
 //! Python functions, their stubs and their reference sections, from the list of functions.
 
 use learnt_core::function::{FunctionEntry, FunctionKind, InputKind, InputSpec};
-use learnt_core::params::ParamSpec;
+use learnt_core::params::{Kind, ParamSpec};
 use std::fmt::Write as _;
 
 use super::python::{annotation, choices, literal, python_words};
@@ -103,20 +103,25 @@ fn splitter_arguments(entry: &FunctionEntry, stub: bool) -> Vec<String> {
     out
 }
 
-/// Inputs that are needed first, then parameters by position, then everything by name.
+/// A learner first, then inputs that are needed, then parameters by position, then everything by name.
 fn arguments(entry: &FunctionEntry, stub: bool) -> Vec<String> {
     let function = (entry.build)();
     let any = if stub { ": Any" } else { "" };
     let nothing = if stub { ": Any = None" } else { "=None" };
     let needed = entry.inputs.iter().filter(|input| !input.optional);
-    let mut out: Vec<String> = needed.map(|input| format!("{}{any}", input.name)).collect();
+    let (learners, specs): (Vec<&ParamSpec>, Vec<&ParamSpec>) = function
+        .specs()
+        .iter()
+        .partition(|spec| spec.positional && matches!(spec.kind, Kind::Learner(_)));
+    let mut out: Vec<String> = learners.iter().map(|spec| typed(spec, stub)).collect();
+    out.extend(needed.map(|input| format!("{}{any}", input.name)));
     // A second table is given by position, as scikit-learn's `Y`.
     let by_position = |input: &&InputSpec| input.optional && input.apart;
     out.extend(
         entry.inputs.iter().filter(by_position).map(|input| format!("{}{nothing}", input.name)),
     );
     let (first, others): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
-        function.specs().iter().partition(|spec| spec.positional);
+        specs.into_iter().partition(|spec| spec.positional);
     out.extend(first.iter().map(|spec| typed(spec, stub)));
     let optional: Vec<&InputSpec> =
         entry.inputs.iter().filter(|input| input.optional && !input.apart).collect();

@@ -4,7 +4,8 @@
 //! command line and Python see it through this list alone.
 
 use crate::{
-    algebra, datasets, discriminant, linear, metrics, prepare, select, statistics, theory, tree,
+    algebra, assess, datasets, discriminant, linear, metrics, prepare, select, statistics, theory,
+    tree,
 };
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
@@ -21,6 +22,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     algebra::FUNCTIONS,
     select::SPLITTERS,
     select::SAMPLES,
+    assess::FUNCTIONS,
     statistics::DISTRIBUTIONS,
     statistics::SAMPLING,
     statistics::SUMMARIES,

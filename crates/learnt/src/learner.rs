@@ -31,6 +31,13 @@ impl<E: Estimator> From<E> for Learner {
     }
 }
 
+/// What stands in a field that must be given until it is: the learner that knows the target only.
+impl Default for Learner {
+    fn default() -> Self {
+        Learner::from(crate::baseline::DummyClassifier::default())
+    }
+}
+
 impl Deref for Learner {
     type Target = dyn AnyEstimator;
 

@@ -7,6 +7,7 @@
 //! command line and Python see it.
 
 pub mod algebra;
+pub mod assess;
 pub mod baseline;
 pub mod bayes;
 pub mod catalogue;

@@ -68,6 +68,16 @@ impl Label {
         })
     }
 
+    /// As a number, if it is one.
+    pub fn as_real(&self) -> Option<f64> {
+        match self {
+            Label::Bool(b) => Some(f64::from(*b)),
+            Label::Int(i) => Some(*i as f64),
+            Label::Real(x) => Some(*x),
+            Label::Text(_) => None,
+        }
+    }
+
     /// From a number: a whole number where it is one.
     pub fn from_real(x: f64) -> Label {
         match x.fract() == 0.0 && x.abs() < 9e15 {

@@ -1,0 +1,111 @@
+//! Rows with targets, as the learners of this family see them: classes for classifiers, numbers for
+//! regressors; and the loss of a model on each row.
+
+use crate::Learner;
+use crate::metrics::{self, Metric};
+use learnt_core::function::Task;
+use learnt_core::prelude::*;
+use learnt_core::trained::check_rows;
+
+/// Rows and their targets.
+#[derive(Inputs, Clone, Copy)]
+pub struct Examples<'a> {
+    /// The inputs.
+    #[input(name = "X", missing)]
+    pub x: Frame<'a>,
+    /// The target: classes for a classifier, numbers for a regressor.
+    pub y: Classes<'a>,
+    /// How much each row counts.
+    pub sample_weight: Option<&'a [f64]>,
+}
+
+/// The target as the learner wants it.
+pub(super) struct TargetFor {
+    y: OwnedTarget,
+    task: Task,
+}
+
+impl<'a> Examples<'a> {
+    /// The target in the form that the learner predicts.
+    pub(super) fn target(&self, learner: &Learner) -> Result<TargetFor> {
+        let roles = learner.any_roles();
+        if roles.names().contains(&"classifier") {
+            let classes = self.y.classes.to_vec();
+            let y = OwnedTarget::Class { codes: self.y.codes.to_vec(), classes };
+            return Ok(TargetFor { y, task: Task::Classification });
+        }
+        if !roles.names().contains(&"regressor") {
+            let name = learner.about().name();
+            return Err(Error::unsupported(format!("{name} predicts neither classes nor numbers"))
+                .hint("give a classifier or a regressor"));
+        }
+        let number = |label: &Label| {
+            label.as_real().ok_or_else(|| {
+                Error::new(Code::Target, format!("'{label}' is not a number"))
+                    .hint("a regressor needs a numeric target; take a classifier for classes")
+            })
+        };
+        let numbers: Vec<f64> = self.y.classes.iter().map(number).collect::<Result<_>>()?;
+        let y = self.y.codes.iter().map(|&code| numbers[code as usize]).collect();
+        Ok(TargetFor { y: OwnedTarget::Real(Matrix::column_vector(y)), task: Task::Regression })
+    }
+
+    /// Everything as one data set.
+    pub(super) fn data<'b>(&self, target: &'b TargetFor) -> Dataset<'b>
+    where
+        'a: 'b,
+    {
+        let weights = self.sample_weight;
+        Dataset { y: Some(target.y.view()), weights, ..Dataset::new(self.x) }
+    }
+}
+
+impl TargetFor {
+    /// The metric of this name, or the first that suits the task.
+    pub(super) fn metric(&self, scoring: Option<&str>) -> Result<&'static Metric> {
+        match scoring {
+            Some(name) => metrics::find(name),
+            None => metrics::usual(self.task)
+                .into_iter()
+                .next()
+                .ok_or_else(|| Error::internal("a task without a metric")),
+        }
+    }
+}
+
+/// A learner fitted to the rows of these numbers.
+pub(super) fn fitted(
+    learner: &Learner,
+    data: &Dataset,
+    rows: &[usize],
+    run: &Context,
+) -> Result<Box<dyn Model>> {
+    let train = data.gather(rows);
+    let train = train.view();
+    learner.fit_any(&crate::learner::offered(&train, train.x, learner.any_accepts()), run)
+}
+
+/// What a model says of each row: a class or a number.
+pub(super) fn predictions(
+    learner: &Learner,
+    model: &dyn Model,
+    x: &Frame,
+    run: &Context,
+) -> Result<Vec<f64>> {
+    check_rows(learner.about(), model, x, run)?;
+    match (model.as_classifier(), model.as_regressor()) {
+        (Some(classifier), _) => {
+            Ok(classifier.classify_in(x, run)?.into_iter().map(f64::from).collect())
+        }
+        (_, Some(regressor)) => Ok(regressor.predict_in(x, run)?.view().column(0)),
+        _ => Err(Error::unsupported("a model that predicts neither classes nor numbers")),
+    }
+}
+
+/// The loss of a prediction: 1 for a wrong class, the squared error for a number.
+pub(super) fn loss(y: Target, row: usize, prediction: f64) -> f64 {
+    match y {
+        Target::Class { codes, .. } => f64::from(f64::from(codes[row]) != prediction),
+        Target::Real(values) => (values.at(row, 0) - prediction).powi(2),
+    }
+}
