@@ -1,19 +1,30 @@
 //! Judging learners by fitting them again: learning and validation curves, bootstrap estimates of error,
-//! permutation tests, stability, active learning. Each is a function with a learner among its parameters.
+//! permutation tests, stability, active learning; and judging models by criteria: AIC, BIC, Cp, DIC,
+//! description length, structural risk.
 
 mod active_learning;
 mod bootstrap_error;
+mod criteria;
 mod curves;
 mod examples;
 mod permutation_test;
+mod prefix_code;
 mod stability;
+mod structural_risk;
 
 pub use active_learning::{ActiveLearning, QueryCurve, QueryStrategy};
 pub use bootstrap_error::{BootstrapError, BootstrapErrors};
+pub use criteria::{
+    BayesFactor, BayesFactorFound, DescriptionLength, DescriptionLengths, DevianceInformation,
+    DevianceInformationFound, Deviances, InformationCriteria, InformationCriteriaFound,
+    SquaredErrorCriteria, SquaredErrorCriteriaFound,
+};
 pub use curves::{LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores};
 pub use examples::Examples;
 pub use permutation_test::{PermutationTest, PermutationTestScore};
+pub use prefix_code::{HuffmanCode, HuffmanCodeFound, PrefixCode, PrefixCodeFound};
 pub use stability::{Stability, StabilityFound};
+pub use structural_risk::{NestedClasses, StructuralRisk, StructuralRiskFound};
 
 use learnt_core::prelude::*;
 
@@ -25,4 +36,12 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<PermutationTest>(),
     function::<Stability>(),
     function::<ActiveLearning>(),
+    function::<InformationCriteria>(),
+    function::<SquaredErrorCriteria>(),
+    function::<DevianceInformation>(),
+    function::<BayesFactor>(),
+    function::<DescriptionLength>(),
+    function::<PrefixCode>(),
+    function::<HuffmanCode>(),
+    function::<StructuralRisk>(),
 ];

@@ -4,6 +4,7 @@
 mod bias_variance;
 mod chi_square_tail;
 mod cover_count;
+mod criteria_study;
 mod dichotomies;
 mod dimension;
 mod distinct_share;
@@ -13,6 +14,7 @@ mod hoeffding_bound;
 mod hypothesis_class;
 mod mistake_bound;
 mod pac_bound;
+mod polynomial_studies;
 mod sauer_bound;
 mod vapnik_bound;
 mod vc_bound;
@@ -21,6 +23,7 @@ mod vc_sample_size;
 pub use bias_variance::{BiasVariance, Decomposition, StudyTarget};
 pub use chi_square_tail::{ChiSquareTailBound, TailBound};
 pub use cover_count::{CoverCount, SeparableLabelings};
+pub use criteria_study::{CriteriaStudy, CriteriaTable};
 pub use dichotomies::{
     Dichotomies, DichotomiesOfValues, DichotomyList, HypothesisValues, Points, Thresholds,
 };
@@ -37,6 +40,10 @@ pub use hoeffding_bound::{HoeffdingBound, HoeffdingResult};
 pub use hypothesis_class::HypothesisClass;
 pub use mistake_bound::{MistakeBound, PerceptronBound, SeparatedRows};
 pub use pac_bound::{PacBound, PacResult, PacStudy, PacStudyResult};
+pub use polynomial_studies::{
+    OverfittingStudy, OverfittingTable, RegularizationStudy, RegularizationTable, ValidationStudy,
+    ValidationTable,
+};
 pub use sauer_bound::{SauerBound, SauerBounds};
 pub use vapnik_bound::{VapnikBound, VapnikBounds};
 pub use vc_bound::{Growth, VcBound, VcPenalty};
@@ -67,5 +74,9 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<ExpectedDistinctShare>(),
     function::<BiasVariance>(),
     function::<PacStudy>(),
+    function::<OverfittingStudy>(),
+    function::<RegularizationStudy>(),
+    function::<ValidationStudy>(),
+    function::<CriteriaStudy>(),
     function::<NearestNeighborDimensions>(),
 ];

@@ -68,6 +68,12 @@ impl LegendreTarget {
         values.iter().zip(&self.coefficients).map(|(l, a)| l * a).sum()
     }
 
+    /// E of the squared part of degrees above this one: what no polynomial of that degree reaches.
+    pub fn beyond(&self, degree: usize) -> f64 {
+        let kept = &self.coefficients[..self.coefficients.len().min(degree + 1)];
+        self.squared_distance(kept)
+    }
+
     /// E (f - g)² for x uniform on [-1, 1], g given by its own coefficients.
     pub fn squared_distance(&self, other: &[f64]) -> f64 {
         let at = |c: &[f64], q: usize| c.get(q).copied().unwrap_or(0.0);
