@@ -79,6 +79,8 @@ fn version(literal: LitInt) -> Result<LitInt> {
 /// A public field as users see it.
 struct Attribute<'a> {
     transient: bool,
+    /// Its first side is one an output.
+    per_output: bool,
     ident: &'a Option<Ident>,
     ty: &'a Type,
     name: String,
@@ -115,6 +117,7 @@ fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
         _ if hidden || !public => Ok(None),
         given => Ok(Some(Attribute {
             transient,
+            per_output: stored::is_per_output(field)?,
             ident: &field.ident,
             ty: &field.ty,
             name: given.map_or_else(|| field_name(field), |given| given.value()),
@@ -287,6 +290,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let pairs = attributes.iter().map(|Attribute { name, doc, .. }| quote!((#name, #doc)));
     let transient = attributes.iter().filter(|a| a.transient).map(|attribute| &attribute.name);
+    let per_output = attributes.iter().filter(|a| a.per_output).map(|attribute| &attribute.name);
     let questions = options
         .questions
         .as_ref()
@@ -300,6 +304,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
             const FIELDS: &'static [(&'static str, &'static str)] = &[#(#pairs),*];
             const VERSION: u32 = #version;
             const TRANSIENT: &'static [&'static str] = &[#(#transient),*];
+            const PER_OUTPUT: &'static [&'static str] = &[#(#per_output),*];
             #questions
         }
     }

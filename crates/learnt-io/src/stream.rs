@@ -16,7 +16,9 @@ use crate::sniff::format_of;
 use crate::stream_columns::Columnar;
 use crate::stream_csv::Csv;
 use learnt_core::context::Context;
-use learnt_core::data::{ColumnKind, Dataset, Frame, Label, MatRef, Schema, Sequences, Target};
+use learnt_core::data::{
+    ColumnKind, Dataset, Frame, Label, MatRef, Schema, Sequences, Target, Volume,
+};
 use learnt_core::error::{Code, Error, Result};
 use learnt_core::rounds::{Block, Outline, Source, block_rows};
 use std::ops::Range;
@@ -208,6 +210,12 @@ impl FileSource {
             sequences.blocks = blocks_of(&sequences.offsets, self.inputs.len());
         }
         self
+    }
+
+    /// The same file, whose inputs are the cells of a volume.
+    pub fn in_volume(mut self, volume: Volume) -> Result<FileSource> {
+        self.schema = std::mem::take(&mut self.schema).with_volume(volume)?;
+        Ok(self)
     }
 
     /// One more pass finds where the values of a column change. Equal neighbours are one sequence;

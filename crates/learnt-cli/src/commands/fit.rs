@@ -80,6 +80,7 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
     let supervised = input::supervised(call, input, Some(name))?;
     let data = supervised.data.view();
     let learner = chosen(call, name, early, learner::task_of(&data))?;
+    input::check_uses(call, learner.as_ref())?;
     let missing = learner::has_missing(&data);
     let (learner, said) = learner::prepared(call, learner, data.x.schema(), missing)?;
     if let Some(said) = said {
@@ -106,11 +107,15 @@ fn stream(
     let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
         .map_err(|error| input::or_bundled(error, path))?;
     let unused = asked.unused(call, source.outline().schema)?;
-    let source = source.without(&unused);
+    let mut source = source.without(&unused);
+    if let Some(volume) = input::volume(call)? {
+        source = source.in_volume(volume)?;
+    }
     call.say(&format!("read {path} in blocks: {}", source.report()));
     source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));
     let learner = chosen(call, name, early, source.task())?;
+    input::check_uses(call, learner.as_ref())?;
     let missing = source.report().columns.iter().any(|column| column.missing > 0);
     let (learner, said) = learner::prepared(call, learner, source.outline().schema, missing)?;
     if let Some(said) = said {

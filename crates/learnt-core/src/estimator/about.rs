@@ -68,6 +68,10 @@ pub struct Accepts {
     pub many_outputs: bool,
     /// Sequences of rows: the order of rows within them means something.
     pub sequences: bool,
+    /// Images and other volumes: columns that are cells of one.
+    pub volumes: bool,
+    /// Groups of rows, which its own folds keep together.
+    pub groups: bool,
 }
 
 /// What a model offers beyond its role.
@@ -115,6 +119,8 @@ impl About {
                 weights: false,
                 many_outputs: false,
                 sequences: false,
+                volumes: false,
+                groups: false,
             },
             offers: Offers {
                 probabilities: false,
@@ -201,6 +207,10 @@ facts! {
     many_outputs: accepts.many_outputs = true;
     /// Reads sequences of rows.
     sequences: accepts.sequences = true;
+    /// Takes images and other volumes.
+    volumes: accepts.volumes = true;
+    /// Keeps groups of rows together in its own folds.
+    groups: accepts.groups = true;
     /// Needs a target of classes although its models are no classifiers.
     labelled: roles.labelled = true;
     /// Gives decision scores.

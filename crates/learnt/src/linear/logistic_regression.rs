@@ -147,6 +147,7 @@ impl Estimator for LogisticRegression {
     type Model = LogisticRegressionModel;
     type Fit = Self;
     const ABOUT: &'static About = &About::classifier("linear_model.LogisticRegression")
+        .volumes()
         .alias(&["logistic"])
         .weights()
         .decision_scores()

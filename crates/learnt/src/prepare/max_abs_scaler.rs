@@ -42,6 +42,7 @@ impl Estimator for MaxAbsScaler {
     type Model = MaxAbsScalerModel;
     type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.MaxAbsScaler")
+        .volumes()
         .alias(&["maxabs"])
         .missing()
         .inverse_transform()

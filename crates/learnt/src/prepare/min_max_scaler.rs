@@ -74,6 +74,7 @@ impl Estimator for MinMaxScaler {
     type Model = MinMaxScalerModel;
     type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.MinMaxScaler")
+        .volumes()
         .alias(&["minmax"])
         .missing()
         .inverse_transform()

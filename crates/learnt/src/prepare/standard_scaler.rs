@@ -56,6 +56,7 @@ impl Estimator for StandardScaler {
     type Model = StandardScalerModel;
     type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.StandardScaler")
+        .volumes()
         .alias(&["standardize", "scale"])
         .weights()
         .missing()

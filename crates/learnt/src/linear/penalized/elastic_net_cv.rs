@@ -96,6 +96,7 @@ impl Estimator for ElasticNetCV {
     type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.ElasticNetCV")
         .weights()
+        .groups()
         .threads()
         .iterations()
         .monotone()

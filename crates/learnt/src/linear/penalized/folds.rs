@@ -7,9 +7,8 @@ use super::elastic_net::{ElasticNetModel, Net};
 use super::path::{falling, grid, solutions};
 use super::problem::Problem;
 use super::sums::{Stage, Summary};
-use crate::select::Splitter;
+use crate::select::{Split, Splitter};
 use learnt_core::prelude::*;
-use learnt_core::rounds::{InMemory, Source};
 
 /// Summaries of consecutive folds.
 pub(super) struct Folds {
@@ -57,25 +56,30 @@ pub(super) struct Chosen {
 }
 
 impl Folds {
-    /// Sums up each fold; `cv` none is five folds.
+    /// Sums up each fold; `cv` none is five folds. Groups stay together.
     pub(super) fn of(
         data: &Dataset,
         cv: Option<usize>,
         centred: bool,
         run: &Context,
     ) -> Result<Folds> {
-        let count = cv.unwrap_or(5);
-        let splits = Splitter::KFold { n_splits: count, shuffle: false }.splits(data, run)?;
-        let source = InMemory::new(*data);
-        let outline = source.outline();
-        let training = outline.rows - outline.rows.div_ceil(count as u64);
-        let stage = Stage::for_rows(&outline, training, run)?;
+        let n_splits = cv.unwrap_or(5);
+        let splitter = match data.groups {
+            Some(_) => Splitter::GroupKFold { n_splits },
+            None => Splitter::KFold { n_splits, shuffle: false },
+        };
+        let splits: Vec<Split> = splitter.splits(data, run)?.collect();
+        let outline = Outline::of(data);
+        let largest = splits.iter().map(|split| split.test.len() as u64).max().unwrap_or(0);
+        let stage = Stage::for_rows(&outline, outline.rows - largest, run)?;
         let mut parts = Vec::new();
-        for split in splits {
-            // Folds in the order of the rows are consecutive.
-            if let (Some(&first), Some(&last)) = (split.test.first(), split.test.last()) {
-                parts.push(stage.sum(&data.rows(first, last + 1), true, run)?);
-            }
+        for split in splits.iter().filter(|split| !split.test.is_empty()) {
+            // Folds in the order of the rows are consecutive, those of groups are not.
+            let (first, last) = (split.test[0], split.test[split.test.len() - 1]);
+            parts.push(match data.groups {
+                None => stage.sum(&data.rows(first, last + 1), true, run)?,
+                Some(_) => stage.sum(&data.gather(&split.test).view(), true, run)?,
+            });
         }
         Ok(Folds { stage, parts, centred, weighted: data.weights.is_some() })
     }

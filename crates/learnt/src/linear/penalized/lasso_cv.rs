@@ -73,6 +73,7 @@ impl Estimator for LassoCV {
     type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.LassoCV")
         .weights()
+        .groups()
         .threads()
         .iterations()
         .monotone()

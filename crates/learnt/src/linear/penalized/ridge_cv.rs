@@ -39,7 +39,7 @@ pub struct RidgeCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Number of cross-validation folds; none is leave-one-out.
+    /// Number of cross-validation folds; none is leave-one-out, or five folds of whole groups.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
 }
@@ -228,6 +228,7 @@ impl Estimator for RidgeCV {
     type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.RidgeCV")
         .weights()
+        .groups()
         .many_outputs()
         .threads()
         .complexity(21)
@@ -243,9 +244,11 @@ impl Estimator for RidgeCV {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RidgeCVModel> {
-        match self.cv {
-            Some(folds) => self.by_folds(data, folds, run),
-            None => self.by_leaving_one_out(data, run),
+        match (self.cv, data.groups) {
+            (Some(folds), _) => self.by_folds(data, folds, run),
+            // To leave out a row alone would leave the rest of its group in.
+            (None, Some(_)) => self.by_folds(data, 5, run),
+            (None, None) => self.by_leaving_one_out(data, run),
         }
     }
 }
