@@ -8,6 +8,7 @@ mod bounds;
 mod choice;
 mod function;
 mod input;
+mod learners;
 mod merge;
 mod model;
 mod params;

@@ -27,6 +27,8 @@ pub struct About {
     pub complexity: u8,
     /// Whether columns should be on one scale before fitting.
     pub wants_scaling: bool,
+    /// The units that a transformer gives its columns in, where those are not the table's.
+    pub units: Option<&'static str>,
     /// Whether the numeric target must be above zero.
     pub positive_target: bool,
     /// Whether a comparison leaves it out unless it is named: a wrapper of another learner, or a
@@ -141,6 +143,7 @@ impl About {
             reference: "",
             complexity: 50,
             wants_scaling: false,
+            units: None,
             positive_target: false,
             only_by_name: false,
             baseline: false,
@@ -261,6 +264,13 @@ impl About {
     #[must_use]
     pub const fn complexity(mut self, complexity: u8) -> Self {
         self.complexity = complexity;
+        self
+    }
+
+    /// The units of what a transformer gives.
+    #[must_use]
+    pub const fn units(mut self, units: &'static str) -> Self {
+        self.units = Some(units);
         self
     }
 

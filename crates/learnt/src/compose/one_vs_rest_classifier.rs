@@ -1,8 +1,8 @@
 //! One against the rest: a two-class learner made to choose among many classes.
 //!
 //! For each class the learner is fitted to tell it from all others; the class of the largest score is
-//! chosen, the first of equals. Scores are margins, or probabilities less ½ where the learner has no
-//! margins. Probabilities are those of the two-class models divided by their sum. Two classes are one
+//! chosen, the first of equals. Scores are decision scores, or probabilities less ½ where the learner has no
+//! decision scores. Probabilities are those of the two-class models divided by their sum. Two classes are one
 //! problem, the learner's own.
 //!
 //! Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141.
@@ -228,15 +228,15 @@ mod tests {
         let second = OwnedDataset::classification(data.x.values().clone(), &labels);
         let alone = LogisticRegression::default().fit(&second.view()).unwrap();
         let run = Context::default();
-        let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();
+        let scores = model.decision_scores_in(&data.x.frame(), &run).unwrap();
         let expected = alone.decision_scores_in(&data.x.frame(), &run).unwrap();
-        assert_eq!(margins.column(1), expected.column(0));
+        assert_eq!(scores.column(1), expected.column(0));
         let right = model.classify(&data.x.frame()).unwrap();
         assert!(right.iter().enumerate().filter(|(i, k)| i % 3 == **k as usize).count() > 80);
     }
 
     #[test]
-    fn learners_without_margins_are_compared_by_probability() {
+    fn learners_without_decision_scores_are_compared_by_probability() {
         let data = sample(90, 4);
         let estimator = Learner::from(GaussianNB::default());
         let model = OneVsRestClassifier { estimator }.fit(&data.view()).unwrap();

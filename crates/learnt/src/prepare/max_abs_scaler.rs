@@ -48,6 +48,7 @@ impl Estimator for MaxAbsScaler {
         .inverse_transform()
         .streaming()
         .threads()
+        .units("shares of the largest size")
         .complexity(5)
         .cost("n p time, p memory");
 }

@@ -80,6 +80,7 @@ impl Estimator for MinMaxScaler {
         .inverse_transform()
         .streaming()
         .threads()
+        .units("shares of the range")
         .complexity(5)
         .cost("n p time, p memory");
 }

@@ -63,6 +63,7 @@ impl Estimator for StandardScaler {
         .inverse_transform()
         .streaming()
         .threads()
+        .units("standard deviations")
         .complexity(5)
         .cost("n p time, p memory");
 }

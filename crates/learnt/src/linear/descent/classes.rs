@@ -154,15 +154,15 @@ pub(super) fn gathered(lines: &[Line], plan: &Plan, columns: usize) -> (Matrix, 
 }
 
 /// The code of the class of each row of scores: score 0 is the second class, the first of equals.
-pub(super) fn classify(margins: &Matrix) -> Vec<u32> {
-    match margins.ncols() {
-        1 => margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
-        _ => margins.rows().map(first_maximum).collect(),
+pub(super) fn classify(scores: &Matrix) -> Vec<u32> {
+    match scores.ncols() {
+        1 => scores.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
+        _ => scores.rows().map(first_maximum).collect(),
     }
 }
 
 /// Scores of the rows.
-pub(super) fn margins(
+pub(super) fn decision_scores(
     x: &Frame,
     coef: &Matrix,
     intercept: &[f64],

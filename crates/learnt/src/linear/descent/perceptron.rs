@@ -298,16 +298,16 @@ impl Perceptron {
 
 impl Classifier for PerceptronModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        classes::margins(x, &self.coef, &self.intercept, run)
+        classes::decision_scores(x, &self.coef, &self.intercept, run)
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.decision_scores_in(x, run)?;
-        Ok(match (margins.ncols(), self.zero_is) {
+        let scores = self.decision_scores_in(x, run)?;
+        Ok(match (scores.ncols(), self.zero_is) {
             (1, ZeroIs::Negative) => {
-                margins.as_slice().iter().map(|&score| u32::from(score > 0.0)).collect()
+                scores.as_slice().iter().map(|&score| u32::from(score > 0.0)).collect()
             }
-            _ => classes::classify(&margins),
+            _ => classes::classify(&scores),
         })
     }
 }

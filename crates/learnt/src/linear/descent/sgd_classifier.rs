@@ -204,7 +204,7 @@ impl SGDClassifier {
 
 impl Classifier for SGDClassifierModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        classes::margins(x, &self.coef, &self.intercept, run)
+        classes::decision_scores(x, &self.coef, &self.intercept, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
@@ -213,9 +213,9 @@ impl Classifier for SGDClassifierModel {
             return Err(Error::unsupported(message)
                 .hint("choose loss='log_loss', 'modified_huber' or 'multinomial'"));
         }
-        let margins = self.decision_scores_in(x, run)?;
+        let scores = self.decision_scores_in(x, run)?;
         let mut out = Matrix::zeros(x.nrows(), classes::count_of(self.coef.nrows()));
-        for (i, scores) in margins.rows().enumerate() {
+        for (i, scores) in scores.rows().enumerate() {
             fill_probabilities(self.loss, scores, out.row_mut(i));
         }
         Ok(out)
