@@ -118,7 +118,7 @@ impl LassoCVModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::penalized::{ElasticNetCV, L1Ratio};
+    use crate::linear::penalized::{Alphas, ElasticNetCV, L1Ratio, Lasso};
 
     fn data() -> OwnedDataset {
         let x = Matrix::from_fn(40, 4, |i, j| ((i * (2 * j + 3) + j) % 11) as f64);
@@ -134,6 +134,34 @@ mod tests {
         assert_eq!((&lasso.coef, lasso.alpha), (&net.coef, net.alpha));
         assert_eq!(lasso.alphas.len(), 100);
         assert!((lasso.alphas[99] / lasso.alphas[0] - 1e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn folds_keep_groups_together() {
+        let data = OwnedDataset { groups: Some((0..40).map(|i| i % 4).collect()), ..data() };
+        let descent = CoordinateDescent { tol: 1e-13, max_iter: 100_000, ..Default::default() };
+        let alphas = Alphas::Given(vec![0.1]);
+        let search = PenaltySearch { alphas, cv: Some(4), ..Default::default() };
+        let model = LassoCV { search, descent }.fit(&data.view()).unwrap();
+        let error = |group: usize| {
+            let train: Vec<usize> = (0..40).filter(|i| i % 4 != group).collect();
+            let test: Vec<usize> = (0..40).filter(|i| i % 4 == group).collect();
+            let lasso = Lasso { alpha: 0.1, descent };
+            let fitted = lasso.fit(&data.view().gather(&train).view()).unwrap();
+            let test = data.view().gather(&test);
+            let (p, y) = (fitted.predict(&test.x.frame()).unwrap(), test.view());
+            let y = y.real_target().unwrap();
+            (0..10).map(|i| (y.at(i, 0) - p[(i, 0)]).powi(2)).sum::<f64>() / 10.0
+        };
+        let mut expected: Vec<f64> = (0..4).map(error).collect();
+        let mut found = model.mse_path.row(0).to_vec();
+        expected.sort_by(f64::total_cmp);
+        found.sort_by(f64::total_cmp);
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-8 * b, "{found:?} {expected:?}");
+        }
+        let five = PenaltySearch { cv: Some(5), ..Default::default() };
+        assert!(LassoCV { search: five, descent }.fit(&data.view()).is_err());
     }
 
     #[test]
