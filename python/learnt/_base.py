@@ -26,11 +26,6 @@ from .errors import (
     warn,
 )
 
-# A regressor's weights are kept as one row an output; with a target of one dimension they are
-# shown without that dimension, as scikit-learn shows them.
-PER_OUTPUT = ("coef", "intercept", "dual_gap", "n_iter")
-
-
 @lru_cache(maxsize=None)
 def registry():
     """Facts, parameters and attributes of every learner, by path."""
@@ -48,9 +43,10 @@ class BaseEstimator(Tagged, Parameters):
     def _roles(self):
         return self._facts()["roles"]
 
-    def _fit(self, X, y=None, sample_weight=None, lengths=None):
+    def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None):
         name, facts = type(self).__name__, self._facts()
-        table = _validation.read_table(X, estimator=name)
+        volumes = facts["accepts"]["volumes"]
+        table = _validation.read_table(X, estimator=name, volumes=volumes)
         target, classes, labels, single = None, None, None, True
         if facts["target"] != "none":
             if y is None:
@@ -69,7 +65,7 @@ class BaseEstimator(Tagged, Parameters):
             else:
                 target = _validation.read_numbers(target, "y")
         params, weights = self._weighted_params(X, table, sample_weight, target, classes)
-        given = self._given(params, table, y, target, labels, weights, lengths)
+        given = self._given(params, table, y, target, labels, weights, lengths, groups)
         try:
             model = _native.fit(given)
         except LearntError as error:
@@ -79,7 +75,7 @@ class BaseEstimator(Tagged, Parameters):
         self._remember(model, table.names, table.values.shape[1], classes, single)
         return self
 
-    def _given(self, params, table, y, target, labels, weights, lengths=None):
+    def _given(self, params, table, y, target, labels, weights, lengths=None, groups=None):
         """What the native half is given to fit."""
         return {
             "path": self._path,
@@ -91,6 +87,7 @@ class BaseEstimator(Tagged, Parameters):
             "targets": _target_names(y),
             "weights": weights,
             "lengths": _validation.read_lengths(lengths),
+            "groups": _validation.read_groups(groups, len(table.values)),
             "seed": self._seed(),
             "threads": self._threads(),
         }
@@ -124,7 +121,8 @@ class BaseEstimator(Tagged, Parameters):
         """New rows and their columns, matched to those of the training data."""
         self._fitted()
         name = type(self).__name__
-        table = _validation.read_table(X, estimator=name)
+        volumes = self._facts()["accepts"]["volumes"]
+        table = _validation.read_table(X, estimator=name, volumes=volumes)
         known, width = self.__dict__.get("feature_names_in_"), table.values.shape[1]
         if known is not None and table.names is not None:
             extra = sorted(set(table.names) - set(known))
@@ -182,7 +180,9 @@ class BaseEstimator(Tagged, Parameters):
             found = self._model.attributes()
             found.update(self._outcome())
             if self._single_output and "regressor" in self._roles():
-                for name in PER_OUTPUT:
+                # One row an output is shown without that dimension, as scikit-learn shows it.
+                shown = [a["name"] for a in self._facts()["attributes"] if a["per_output"]]
+                for name in shown:
                     value = found.get(name)
                     if isinstance(value, np.ndarray) and value.shape[:1] == (1,):
                         found[name] = value[0] if value.ndim > 1 else value[0].item()

@@ -10,36 +10,39 @@ from .errors import DataConversionWarning, DataError, DataTypeError, warn
 
 
 class Table:
-    """An array of two dimensions with its columns: (names or None, [(place, levels, ordered)])."""
+    """An array of two dimensions with its columns: (names or None, [(place, levels, ordered)]), and
+    the sides of a volume whose cells these are."""
 
-    __slots__ = ("values", "names", "levels")
+    __slots__ = ("values", "names", "levels", "volume")
 
-    def __init__(self, values, names=None, levels=()):
+    def __init__(self, values, names=None, levels=(), volume=None):
         self.values, self.names, self.levels = values, names, list(levels)
+        self.volume = volume
 
     @property
     def columns(self):
-        return Columns(self.names, self.levels)
+        return Columns(self.names, self.levels, self.volume)
 
 
 class Columns:
-    """Names and levels, as the native half reads them."""
+    """Names, levels and sides, as the native half reads them."""
 
-    __slots__ = ("names", "levels")
+    __slots__ = ("names", "levels", "volume")
 
-    def __init__(self, names, levels):
-        self.names, self.levels = names, levels
+    def __init__(self, names, levels, volume=None):
+        self.names, self.levels, self.volume = names, levels, volume
 
 
-def read_table(X, *, estimator, least_rows=1):
-    """A table from anything that holds rows and columns."""
+def read_table(X, *, estimator, least_rows=1, volumes=False):
+    """A table from anything that holds rows and columns; with `volumes`, images (rows, height, width)
+    and volumes (rows, height, width, depth) too, cells in the order of C."""
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise DataTypeError(
             "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
             "to a dense array."
         )
     columns = _frame_columns(X)
-    table = _from_array(X, estimator) if columns is None else _from_columns(X, *columns)
+    table = _from_array(X, estimator, volumes) if columns is None else _from_columns(X, *columns)
     rows, width = table.values.shape
     if width == 0:
         raise DataError(
@@ -54,10 +57,12 @@ def read_table(X, *, estimator, least_rows=1):
     return table
 
 
-def _from_array(X, estimator):
+def _from_array(X, estimator, volumes=False):
     values = np.asarray(X) if isinstance(X, np.ndarray) else _to_array(X)
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{values}\n")
+    if volumes and values.ndim in (3, 4) and values.dtype.kind in "biuf" and values.size:
+        return Table(values.reshape(len(values), -1), volume=list(values.shape[1:]))
     if values.ndim != 2:
         got = f"{values.ndim}D array" if values.ndim else "scalar array"
         advice = (
@@ -307,6 +312,17 @@ def read_lengths(lengths):
     if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 1).any():
         raise DataError("lengths must be whole numbers >= 1, one for each sequence")
     return values.tolist()
+
+
+def read_groups(groups, rows):
+    """The group of each row as a code; None without groups."""
+    if groups is None:
+        return None
+    values = read_vector(groups, "groups")
+    if values.ndim != 1:
+        raise DataError(f"groups should be a 1d array, got an array of shape {values.shape} instead.")
+    same_rows(rows, len(values))
+    return np.unique(values, return_inverse=True)[1].astype(np.uint32).ravel()
 
 
 def same_rows(rows, others):

@@ -10,7 +10,19 @@ from sklearn.datasets import load_iris, make_moons
 import learnt
 from learnt.cluster import DBSCAN, KMeans
 from learnt.density import GaussianDensity, GaussianDetector
-from learnt.linear_model import LogisticRegression, Ridge
+from learnt.impute import IterativeImputer
+from learnt.linear_model import (
+    ElasticNetCV,
+    LassoCV,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeCV,
+    SGDClassifier,
+)
+from learnt.neighbors import KNeighborsClassifier
+from learnt.pipeline import Pipeline
+from learnt.preprocessing import StandardScaler
 from learnt.sequence import SupervisedHMM
 
 X, Y = load_iris(return_X_y=True)
@@ -90,3 +102,61 @@ def test_the_trace_of_objectives_falls():
     losses = LogisticRegression().fit(X, Y).loss_curve_
     assert len(losses) > 1 and losses[-1] < losses[0]
     assert not hasattr(Ridge().fit(X, Y), "loss_curve_")
+
+
+@pytest.mark.parametrize(
+    "learner", [SGDClassifier(), Perceptron(), LogisticRegression(penalty="l1", C=1.0)]
+)
+def test_iterative_classifiers_of_several_classes_have_one_curve(learner):
+    losses = learner.fit(X, Y).loss_curve_
+    assert len(losses) >= 1 and np.isfinite(losses).all()
+
+
+def test_the_curve_of_k_means_falls_to_its_inertia():
+    model = KMeans(3, random_state=0).fit(X)
+    assert len(model.loss_curve_) == model.n_iter_
+    assert (np.diff(model.loss_curve_) <= 1e-9 * model.loss_curve_[0]).all()
+    assert model.loss_curve_[-1] >= model.inertia_ - 1e-9
+
+
+def test_images_are_flattened_in_order_and_keep_their_sides():
+    rng = np.random.default_rng(0)
+    images = rng.normal(size=(40, 3, 2, 4))
+    y = np.arange(40) % 2
+    images[y == 1, 1, 1, 2] += 9
+    flat = images.reshape(40, -1)
+    for rows, table in ((images, flat), (images[..., 0], images[..., 0].reshape(40, -1))):
+        model = KNeighborsClassifier(3).fit(rows, y)
+        np.testing.assert_array_equal(
+            model.predict(rows), KNeighborsClassifier(3).fit(table, y).predict(table)
+        )
+        np.testing.assert_array_equal(model.predict(rows), model.predict(table))
+        again = learnt.from_bytes(model.to_bytes())
+        np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+        with pytest.raises(ValueError, match="volumes of"):
+            again.predict(table.reshape(40, 1, -1))
+    with pytest.raises(ValueError, match="dim 4"):
+        Ridge().fit(images, y)
+    scaled = Pipeline([("scale", StandardScaler()), ("knn", KNeighborsClassifier(3))])
+    assert scaled.fit(images, y).predict(images).shape == (40,)
+
+
+@pytest.mark.parametrize("learner", [LassoCV(cv=3), ElasticNetCV(cv=3), RidgeCV(cv=3)])
+def test_groups_stay_together_in_the_folds_of_learners(learner):
+    rng = np.random.default_rng(1)
+    inputs, people = rng.normal(size=(60, 3)), np.repeat(["ann", "bob", "cid"], 20)
+    target = inputs[:, 0] + 5 * (people == "bob")
+    grouped = learner.fit(inputs, target, groups=people)
+    assert np.isfinite(grouped.coef_).all()
+    with pytest.raises(ValueError, match="group"):
+        type(learner)(cv=4).fit(inputs, target, groups=people)
+    with pytest.raises(ValueError, match="inconsistent"):
+        learner.fit(inputs, target, groups=people[:-1])
+
+
+def test_the_models_of_an_imputer_can_be_reached():
+    rows = np.column_stack([X[:, :2], X[:, 0] * 2])
+    rows[::7, 2] = np.nan
+    imputer = IterativeImputer(skip_complete=True).fit(rows)
+    assert len(imputer.estimators_) == imputer.n_iter_
+    assert type(imputer.estimators_[0]).__name__ == "LinearRegression"

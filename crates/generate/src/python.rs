@@ -147,10 +147,14 @@ fn class(entry: &Entry) -> String {
         true => (", lengths=None", ", lengths=lengths"),
         false => ("", ""),
     };
+    let (group, groups) = match about.accepts.groups {
+        true => (", groups=None", ", groups=groups"),
+        false => ("", ""),
+    };
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}{length}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
-         return self._fit(X{passed}{weights}{lengths})\n{}",
+         def fit(self, X{target}{weight}{length}{group}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths}{groups})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
@@ -467,8 +471,10 @@ fn stub_class(entry: &Entry) -> String {
     };
     let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
     let length = if about.accepts.sequences { ", lengths: Any = None" } else { "" };
+    let group = if about.accepts.groups { ", groups: Any = None" } else { "" };
     let name = about.name();
-    let _ = writeln!(out, "    def fit(self, X: Any{target}{weight}{length}) -> {name}: ...");
+    let _ =
+        writeln!(out, "    def fit(self, X: Any{target}{weight}{length}{group}) -> {name}: ...");
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };
         let _ = writeln!(

@@ -70,6 +70,8 @@ fn section(entry: &Entry) -> String {
         (about.accepts.categories, "categories"),
         (about.accepts.weights, "row weights"),
         (about.accepts.many_outputs, "several outputs"),
+        (about.accepts.volumes, "images (3-D and 4-D arrays, `--volume`)"),
+        (about.accepts.groups, "groups"),
         (about.uses.streaming, "files larger than memory"),
         (about.uses.online, "more rows later"),
     ];

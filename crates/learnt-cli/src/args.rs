@@ -173,6 +173,11 @@ fn with_data(command: Command) -> Command {
         .arg(text("weight", "COLUMN", "The column with row weights"))
         .arg(text("group", "COLUMN", "Rows with equal values stay together in folds and splits"))
         .arg(text("sequence", "COLUMN", "Consecutive rows with equal values are one sequence"))
+        .arg(text(
+            "volume",
+            "SIDES",
+            "The input columns are the cells of images: 28x28x1 is height x width x depth",
+        ))
         .arg(text("ignore", "COLUMNS", "Columns to leave out").value_delimiter(','))
         .arg(text("format", "FORMAT", "csv, tsv, parquet, arrow, arff, libsvm or ndjson"))
         .arg(text("delimiter", "CHAR", "The delimiter of CSV"))

@@ -2,8 +2,9 @@
 
 use crate::commands::Call;
 use crate::learner;
-use learnt::data::{OwnedDataset, Schema, Table};
+use learnt::data::{OwnedDataset, Schema, Table, Volume};
 use learnt::error::{Code, Error, Result};
+use learnt::estimator::AnyEstimator;
 use learnt::prepare::{Formula, Side};
 use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
 use std::path::Path;
@@ -220,14 +221,42 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
     if call.text("impute") == Some("drop-rows") {
         table = without_missing(call, table);
     }
-    let parts = learnt_io::to_dataset(table, &asked.roles())?;
+    let mut parts = learnt_io::to_dataset(table, &asked.roles())?;
     parts.notes.iter().for_each(|note| call.say(note));
+    parts.data.x = in_volume(call, parts.data.x)?;
     Ok(Supervised {
         data: parts.data,
         targets: parts.targets,
         name: input.name,
         digest: input.digest,
     })
+}
+
+/// The volume that `--volume` says the columns are.
+pub(crate) fn volume(call: &Call) -> Result<Option<Volume>> {
+    call.text("volume").map(Volume::parse).transpose()
+}
+
+/// The inputs as the cells of a volume, with `--volume`.
+fn in_volume(call: &Call, table: Table) -> Result<Table> {
+    let Some(volume) = volume(call)? else { return Ok(table) };
+    let (values, schema) = table.into_parts();
+    Table::new(values, schema.with_volume(volume)?)
+}
+
+/// Refuses volumes and notes groups that a learner has no use for.
+pub(crate) fn check_uses(call: &Call, learner: &dyn AnyEstimator) -> Result<()> {
+    let (accepts, name) = (learner.any_accepts(), learner.about().command());
+    if call.text("volume").is_some() && !accepts.volumes {
+        return Err(Error::unsupported(format!("{name} takes tables and no images"))
+            .hint("leave out --volume: the cells are columns like others"));
+    }
+    if call.text("group").is_some() && !accepts.groups {
+        call.say(&format!(
+            "note: {name} makes no folds of its own, so --group leaves only its column out"
+        ));
+    }
+    Ok(())
 }
 
 /// The table without the column that names sequences, and the offsets of those.

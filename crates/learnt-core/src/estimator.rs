@@ -251,6 +251,8 @@ pub struct Entry {
     pub attributes: fn() -> &'static [(&'static str, &'static str)],
     /// Names of the attributes that a model file does not hold.
     pub transient: fn() -> &'static [&'static str],
+    /// Names of the attributes whose first side is one an output.
+    pub per_output: fn() -> &'static [&'static str],
     /// Questions that its models answer.
     pub questions: fn() -> &'static [Question],
 }
@@ -263,6 +265,9 @@ pub trait Described {
     const VERSION: u32;
     /// Names of the fields that are not stored: what the fit gave about its training rows.
     const TRANSIENT: &'static [&'static str] = &[];
+    /// Names of the fields whose first side is one an output: a regressor of one output shows them
+    /// without it.
+    const PER_OUTPUT: &'static [&'static str] = &[];
     /// Questions that the model answers.
     const QUESTIONS: &'static [Question] = &[];
 }
@@ -288,6 +293,7 @@ where
         },
         attributes: || <E::Model as Described>::FIELDS,
         transient: || <E::Model as Described>::TRANSIENT,
+        per_output: || <E::Model as Described>::PER_OUTPUT,
         questions: || <E::Model as Described>::QUESTIONS,
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 #[derive(Default)]
 struct Options {
     roles: BTreeMap<String, Ident>,
+    linear: bool,
     version: Option<LitInt>,
     validate: Option<Ident>,
     report: Option<Ident>,
@@ -47,8 +48,15 @@ impl Options {
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
             "parts" => once(&mut options.parts, name(meta)?, meta),
-            role if !role.is_empty() && !meta.input.peek(Token![=]) => {
+            role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
+                if meta.input.peek(Token![=]) {
+                    let how = name(meta)?;
+                    match how == "linear" {
+                        true => flag(&mut options.linear, meta)?,
+                        false => return fail(how, "a regressor may be `linear`"),
+                    }
+                }
                 match options.roles.insert(role.to_string(), word) {
                     None => Ok(()),
                     Some(_) => Err(meta.error("given twice")),
@@ -71,6 +79,8 @@ fn version(literal: LitInt) -> Result<LitInt> {
 /// A public field as users see it.
 struct Attribute<'a> {
     transient: bool,
+    /// Its first side is one an output.
+    per_output: bool,
     ident: &'a Option<Ident>,
     ty: &'a Type,
     name: String,
@@ -107,6 +117,7 @@ fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
         _ if hidden || !public => Ok(None),
         given => Ok(Some(Attribute {
             transient,
+            per_output: stored::is_per_output(field)?,
             ident: &field.ident,
             ty: &field.ty,
             name: given.map_or_else(|| field_name(field), |given| given.value()),
@@ -130,7 +141,9 @@ fn model_impl(
     let questions = options.questions.as_ref().map(|_| questions_fns());
     let parts = options.parts.as_ref().map(parts_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
+    let linear = options.linear.then(|| linear_impl(input));
     quote! {
+        #linear
         #[automatically_derived]
         impl #impl_generics ::learnt_core::estimator::Model for #ident #type_generics #where_clause {
             #(#roles)*
@@ -150,6 +163,26 @@ fn model_impl(
             #questions
             #parts
             #accepts
+        }
+    }
+}
+
+/// Predictions x·coef + intercept.
+fn linear_impl(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics ::learnt_core::estimator::Regressor for #ident #type_generics
+        #where_clause
+        {
+            fn predict_in(
+                &self,
+                x: &::learnt_core::data::Frame,
+                run: &::learnt_core::context::Context,
+            ) -> ::learnt_core::error::Result<::learnt_core::data::Matrix> {
+                ::learnt_core::linalg::linear_predict(x, &self.coef, &self.intercept, run)
+            }
         }
     }
 }
@@ -257,6 +290,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     let pairs = attributes.iter().map(|Attribute { name, doc, .. }| quote!((#name, #doc)));
     let transient = attributes.iter().filter(|a| a.transient).map(|attribute| &attribute.name);
+    let per_output = attributes.iter().filter(|a| a.per_output).map(|attribute| &attribute.name);
     let questions = options
         .questions
         .as_ref()
@@ -270,6 +304,7 @@ fn described_impl(input: &DeriveInput, options: &Options, attributes: &[Attribut
             const FIELDS: &'static [(&'static str, &'static str)] = &[#(#pairs),*];
             const VERSION: u32 = #version;
             const TRANSIENT: &'static [&'static str] = &[#(#transient),*];
+            const PER_OUTPUT: &'static [&'static str] = &[#(#per_output),*];
             #questions
         }
     }

@@ -5,6 +5,7 @@ use crate::input::{
     concrete, documentation, expression, fail, field_name, flag, items, name, once, struct_fields,
     text, unknown_item,
 };
+use crate::learners;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::BTreeSet;
@@ -31,7 +32,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let get = get_fn(&params);
     let set = set_fn(&params);
     let constraints = constraints_fn(&params, &options);
-    let learners = learners_fns(&params);
+    let learners = learners::functions(&params);
     Ok(quote! {
         #defaults
 
@@ -68,16 +69,16 @@ impl Options {
 }
 
 /// One field with what `#[param(...)]` says about it.
-struct Param<'a> {
-    ident: &'a Ident,
-    ty: &'a Type,
-    name: String,
+pub(crate) struct Param<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) ty: &'a Type,
+    pub(crate) name: String,
     doc: String,
     default: Option<TokenStream>,
     required: bool,
-    flatten: bool,
+    pub(crate) flatten: bool,
     /// The role of its learners.
-    role: Option<Ident>,
+    pub(crate) role: Option<Ident>,
     bounds: Bounds,
     positional: bool,
     search: Option<TokenStream>,
@@ -380,56 +381,6 @@ fn constraints_fn(params: &[Param], options: &Options) -> TokenStream {
         fn constraints(&self) -> ::learnt_core::error::Result<()> {
             #(#inner)*
             #own
-        }
-    }
-}
-
-/// The learners inside the fields. A field's type says whether it holds any.
-fn learners_fns(params: &[Param]) -> TokenStream {
-    let all = params.iter().map(|Param { ident, ty, name, flatten, .. }| match flatten {
-        true => quote!(out.extend(::learnt_core::params::Params::learners(&self.#ident));),
-        false => quote! {
-            for (name, learner) in
-                <#ty as ::learnt_core::params::ParamType>::learners(&self.#ident, #name)
-            {
-                if let ::core::option::Option::Some(spec) = ::learnt_core::params::ParamSpec::find(
-                    ::learnt_core::params::Params::specs(self),
-                    #name,
-                ) {
-                    out.push(::learnt_core::params::NestedLearner { spec, name, learner });
-                }
-            }
-        },
-    });
-    let one = params.iter().map(|Param { ident, ty, name: field, flatten, .. }| {
-        let found = match flatten {
-            true => quote!(::learnt_core::params::Params::learner_mut(&mut self.#ident, name)),
-            false => quote! {
-                <#ty as ::learnt_core::params::ParamType>::learner_mut(
-                    &mut self.#ident,
-                    #field,
-                    name,
-                )
-            },
-        };
-        quote! {
-            if let ::core::option::Option::Some(learner) = #found {
-                return ::core::option::Option::Some(learner);
-            }
-        }
-    });
-    quote! {
-        fn learners(&self) -> ::std::vec::Vec<::learnt_core::params::NestedLearner<'_>> {
-            let mut out = ::std::vec::Vec::new();
-            #(#all)*
-            out
-        }
-        fn learner_mut(
-            &mut self,
-            name: &str,
-        ) -> ::core::option::Option<&mut dyn ::learnt_core::estimator::AnyEstimator> {
-            #(#one)*
-            ::core::option::Option::None
         }
     }
 }

@@ -39,6 +39,19 @@ pub(crate) fn struct_impl(
     Ok(implementation(input, &write, &read, &checks(fields)?, validate))
 }
 
+/// Whether the first side of a field is one an output: `outputs`, or 1 where there is but one.
+pub(crate) fn is_per_output(field: &Field) -> Result<bool> {
+    let Some(shape) = field.attrs.iter().find(|a| a.path().is_ident("shape")) else {
+        return Ok(false);
+    };
+    let sides = shape.parse_args_with(Punctuated::<Extent, Token![,]>::parse_terminated)?;
+    Ok(match sides.first() {
+        Some(Extent::Named(name)) => name == "outputs",
+        Some(Extent::Fixed(number)) => number.base10_parse::<usize>()? == 1,
+        None => false,
+    })
+}
+
 /// What the fields declare of their shapes and numbers, as statements about `value`.
 fn checks(fields: &[&Field]) -> Result<TokenStream> {
     let (mut shapes, mut code) = (TokenStream::new(), TokenStream::new());

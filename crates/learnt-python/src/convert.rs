@@ -6,7 +6,9 @@
 
 use crate::failure::raise;
 use crate::internal;
-use learnt_core::data::{Column, ColumnKind, Label, MatRef, Matrix, Schema, offsets_from_lengths};
+use learnt_core::data::{
+    Column, ColumnKind, Label, MatRef, Matrix, Schema, Volume, offsets_from_lengths,
+};
 use learnt_core::error::Result;
 use learnt_core::params::{LearnerSpec, Value};
 use learnt_core::persist::Node;
@@ -133,6 +135,8 @@ pub(crate) fn offsets(
 pub(crate) struct Columns {
     names: Option<Vec<String>>,
     levels: Vec<(usize, Vec<String>, bool)>,
+    /// The sides of a volume, if the columns are its cells.
+    volume: Option<Vec<usize>>,
 }
 
 impl Columns {
@@ -142,19 +146,27 @@ impl Columns {
             Some(names) => names,
             None => Schema::unnamed(width).names().map(ToString::to_string).collect(),
         };
-        with_levels(names, self.levels)
+        in_volume(with_levels(names, self.levels)?, self.volume)
     }
 
     /// The schema of new rows; without names, columns are known by their place.
     pub(crate) fn schema_like<'s>(self, known: &'s Schema) -> Result<Cow<'s, Schema>> {
-        if self.names.is_none() && self.levels.is_empty() && known.all_numeric() {
+        let plain = self.names.is_none() && self.levels.is_empty() && known.all_numeric();
+        if plain && self.volume.is_none() {
             return Ok(Cow::Borrowed(known));
         }
         let names = match self.names {
             Some(names) => names,
             None => known.names().map(ToString::to_string).collect(),
         };
-        with_levels(names, self.levels).map(Cow::Owned)
+        in_volume(with_levels(names, self.levels)?, self.volume).map(Cow::Owned)
+    }
+}
+
+fn in_volume(schema: Schema, sides: Option<Vec<usize>>) -> Result<Schema> {
+    match sides {
+        Some(sides) => schema.with_volume(Volume::new(&sides)?),
+        None => Ok(schema),
     }
 }
 

@@ -100,6 +100,8 @@ struct Given<'py> {
     weights: Option<Bound<'py, PyAny>>,
     /// The number of rows of each sequence.
     lengths: Option<Vec<usize>>,
+    /// The group of each row.
+    groups: Option<PyReadonlyArray1<'py, u32>>,
     seed: u64,
     threads: usize,
 }
@@ -112,6 +114,7 @@ struct Rows<'py> {
     labels: Option<Vec<Label>>,
     weights: Option<Numbers<'py>>,
     offsets: Option<Vec<usize>>,
+    groups: Option<Vec<u32>>,
 }
 
 impl<'py> Rows<'py> {
@@ -127,7 +130,8 @@ impl<'py> Rows<'py> {
         let x = Numbers::read(&given.x)?;
         let offsets = convert::offsets(given.x.py(), given.lengths.as_deref(), &x)?;
         let weights = given.weights.as_ref().map(Numbers::read).transpose()?;
-        Ok(Rows { x, outputs, codes, labels, weights, offsets })
+        let groups = given.groups.as_ref().map(|groups| groups.as_array().to_vec());
+        Ok(Rows { x, outputs, codes, labels, weights, offsets, groups })
     }
 
     /// Calls `work` with the data set, without the interpreter's lock.
@@ -143,6 +147,7 @@ impl<'py> Rows<'py> {
         let weights = self.weights.as_ref().map(Numbers::to_contiguous);
         let (x, outputs) = (self.x.view(), self.outputs.as_ref().map(Numbers::view));
         let (labels, offsets) = (&self.labels, self.offsets.as_deref());
+        let groups = self.groups.as_deref();
         let trained = interrupt::run(py, |observer| {
             let y = match (codes, labels, outputs) {
                 (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
@@ -152,7 +157,7 @@ impl<'py> Rows<'py> {
             let sequences =
                 offsets.map(|offsets| Sequences::new(offsets, x.nrows())).transpose()?;
             let x = Frame::new(x, schema)?;
-            let data = Dataset { x, y, weights: weights.as_deref(), groups: None, sequences };
+            let data = Dataset { x, y, weights: weights.as_deref(), groups, sequences };
             let run =
                 Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
             work(&data, &run)
@@ -192,6 +197,8 @@ fn capabilities<'py>(
     out.set_item("weights", accepts.weights)?;
     out.set_item("many_outputs", accepts.many_outputs)?;
     out.set_item("sequences", accepts.sequences)?;
+    out.set_item("volumes", accepts.volumes)?;
+    out.set_item("groups", accepts.groups)?;
     out.set_item("classes", learner.any_roles().needs_classes())?;
     out.set_item("probabilities", learner.any_offers().probabilities)?;
     Ok((learner.any_roles().names(), out))

@@ -35,6 +35,8 @@ pub fn describe(entry: &Entry) -> Json {
             "weights": accepts.weights,
             "many_outputs": accepts.many_outputs,
             "sequences": accepts.sequences,
+            "volumes": accepts.volumes,
+            "groups": accepts.groups,
         },
         "offers": {
             "probabilities": offers.probabilities,
@@ -69,7 +71,12 @@ pub fn describe(entry: &Entry) -> Json {
         "params": learner.specs().iter().map(parameter).collect::<Vec<_>>(),
         "attributes": (entry.attributes)().iter()
             .map(|(name, doc)| {
-                json!({ "name": name, "doc": doc, "stored": !(entry.transient)().contains(name) })
+                json!({
+                    "name": name,
+                    "doc": doc,
+                    "stored": !(entry.transient)().contains(name),
+                    "per_output": (entry.per_output)().contains(name),
+                })
             })
             .collect::<Vec<_>>(),
         "questions": (entry.questions)().iter().map(question).collect::<Vec<_>>(),

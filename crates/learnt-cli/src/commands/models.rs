@@ -90,6 +90,7 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     if call.json {
         let payload = json!({
             "learner": trained.about.path, "params": params, "columns": column_json(&history.schema),
+            "volume": history.schema.volume().map(|volume| volume.to_string()),
             "targets": history.targets, "classes": classes, "rows": history.rows, "seed": history.seed,
             "digest": history.digest, "version": history.version, "warnings": history.warnings,
             "converged": trained.model.converged(), "privacy": privacy,
@@ -117,6 +118,9 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     );
     if !classes.is_empty() {
         out += &format!("classes    {}\n", classes.join(", "));
+    }
+    if let Some(volume) = history.schema.volume() {
+        out += &format!("volume     {volume}\n");
     }
     out += &format!(
         "rows       {}\nseed       {}\nversion    {}\n",

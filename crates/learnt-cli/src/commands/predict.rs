@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
+    check_volume(call, &trained)?;
     let mut options = input::options(call)?;
     options.allow_empty = true;
     let input = input::read_with(call, &options)?;
@@ -43,6 +44,19 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
         _ => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses other volumes than those of the training rows.
+fn check_volume(call: &Call, trained: &Trained) -> Result<()> {
+    let (given, known) = (input::volume(call)?, trained.history.schema.volume());
+    match (given, known) {
+        (Some(given), known) if Some(given) != known => {
+            let known = known.map_or("a table".to_string(), |known| known.to_string());
+            let message = format!("--volume {given}, and the model was trained on {known}");
+            Err(Error::new(Code::Shape, message).hint("leave out --volume: the model knows it"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What `--missing` says about rows whose missing values the learner cannot take.

@@ -99,3 +99,64 @@ fn groups_stay_together_in_cross_validation() {
     ok(&[&words[..], &["--folds", "3"]].concat());
     fails(&[&words[..], &["--folds", "4"]].concat(), 3, &["groups"]);
 }
+
+#[test]
+fn a_streamed_fit_of_sequences_is_the_fit_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("day,seen,level,weather\n");
+    for i in 0..40_000 {
+        let wet = (i / 3 + i / 1000) % 2 == 0;
+        let seen = if wet != (i % 7 == 0) { "umbrella" } else { "none" };
+        let day = i / 170 * 170 + i / 9000;
+        text += &format!("d{day},{seen},{},{}\n", i % 13, if wet { "rain" } else { "sun" });
+    }
+    let data = file(folder.path(), "days.csv", text);
+    let answers = [&["--stream"][..], &[]].map(|how| {
+        let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
+        let words = ["fit", "supervised-hmm", &data, "-t", "weather", "--sequence", "day"];
+        ok(&[&words[..], &["--pseudocount", "0.5", "-f", "-o", &model], how].concat());
+        let predict = ["predict", &model, &data, "--sequence", "day", "--method"];
+        ok(&[&predict[..], &["posteriors"]].concat()).out
+    });
+    assert_eq!(answers[0].lines().count(), 40_001);
+    assert!(answers[0] == answers[1], "the streamed model differs");
+}
+
+#[test]
+fn columns_may_be_the_cells_of_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("a,b,c,d,digit\n");
+    for i in 0..40 {
+        let on = i % 2;
+        text += &format!("{on},{},{},{},{}\n", 1 - on, i % 3, i % 5, ["zero", "one"][on]);
+    }
+    let data = file(folder.path(), "images.csv", text);
+    let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
+    let knn = ["fit", "k-neighbors-classifier", &data, "-t", "digit", "-f", "-o", &model];
+    ok(&[&knn[..], &["--volume", "2x2x1"]].concat());
+    let shown = ok(&["inspect", &model]).out;
+    assert!(shown.contains("2x2x1"), "{shown}");
+    let predicted = ok(&["predict", &model, &data]).out;
+    assert_eq!(predicted, ok(&["predict", &model, &data, "--volume", "2x2"]).out);
+    fails(&["predict", &model, &data, "--volume", "4x1"], 3, &["trained on 2x2x1"]);
+    fails(&[&knn[..], &["--volume", "3x3"]].concat(), 3, &["3x3x1"]);
+    fails(&[&knn[..], &["--volume", "3by3"]].concat(), 3, &["28x28x1"]);
+    let tree = ["fit", "decision-tree-classifier", &data, "-t", "digit", "--volume", "2x2"];
+    fails(&tree, 2, &["leave out --volume"]);
+}
+
+#[test]
+fn groups_stay_together_in_the_folds_of_learners() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("person,a,b,y\n");
+    for i in 0..60 {
+        text += &format!("p{},{},{},{}\n", i / 20, i % 7, i % 4, 3 * (i % 7) + i % 2);
+    }
+    let data = file(folder.path(), "people.csv", text);
+    for learner in ["lasso-cv", "elastic-net-cv", "ridge-cv"] {
+        let words =
+            ["fit", learner, &data, "-t", "y", "--task", "regress", "--group", "person", "--cv"];
+        ok(&[&words[..], &["3"]].concat());
+        fails(&[&words[..], &["4"]].concat(), 3, &["groups"]);
+    }
+}

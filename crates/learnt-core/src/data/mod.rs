@@ -9,5 +9,5 @@ mod sequences;
 pub use dataset::{Dataset, Frame, OwnedDataset, OwnedTarget, Table, Target};
 pub use label::Label;
 pub use matrix::{MatRef, Matrix};
-pub use schema::{Column, ColumnKind, Schema};
+pub use schema::{Column, ColumnKind, Schema, Volume};
 pub use sequences::{Sequences, offsets_from_lengths, offsets_of};

@@ -2,11 +2,66 @@
 
 use crate::error::{Code, Error, Result, plain};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Names and types of columns, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
     columns: Vec<Column>,
+    volume: Option<Volume>,
+}
+
+/// The sides of a volume whose cells the columns are: an image has depth 1 or one a colour. Columns go
+/// through the depth fastest, then through the width: cell (i, j, k) is column (i width + j) depth + k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// Rows of a cell's plane.
+    pub height: usize,
+    /// Columns of a cell's plane.
+    pub width: usize,
+    /// Planes.
+    pub depth: usize,
+}
+
+impl Volume {
+    /// From two or three sides, all at least 1.
+    pub fn new(sides: &[usize]) -> Result<Self> {
+        let (height, width, depth) = match *sides {
+            [height, width] => (height, width, 1),
+            [height, width, depth] => (height, width, depth),
+            _ => (0, 0, 0),
+        };
+        match height.min(width).min(depth) > 0 {
+            true => Ok(Volume { height, width, depth }),
+            false => {
+                let message = format!("a volume has two or three sides >= 1, got {sides:?}");
+                Err(Error::new(Code::Shape, message).hint("such as 28x28x1"))
+            }
+        }
+    }
+
+    /// From text such as `28x28` or `32x32x3`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let sides: Option<Vec<usize>> = text.split('x').map(|side| side.parse().ok()).collect();
+        match sides {
+            Some(sides) => Volume::new(&sides),
+            None => {
+                let message = format!("'{}' is no volume", plain(text));
+                Err(Error::new(Code::Shape, message).hint("say height x width x depth: 28x28x1"))
+            }
+        }
+    }
+
+    /// Number of cells; none if that is too large to count.
+    pub fn cells(&self) -> Option<usize> {
+        self.height.checked_mul(self.width)?.checked_mul(self.depth)
+    }
+}
+
+impl fmt::Display for Volume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.height, self.width, self.depth)
+    }
 }
 
 /// One column: its name and what its numbers mean.
@@ -72,7 +127,26 @@ impl Schema {
                 }
             }
         }
-        Ok(Schema { columns })
+        Ok(Schema { columns, volume: None })
+    }
+
+    /// The same columns as the cells of a volume: numbers, as many as it has cells.
+    pub fn with_volume(self, volume: Volume) -> Result<Self> {
+        let fits = volume.cells() == Some(self.len()) && self.all_numeric();
+        match fits {
+            true => Ok(Schema { volume: Some(volume), ..self }),
+            false => Err(Error::shape(
+                "a volume",
+                format!("numeric columns, one for each cell of {volume}"),
+                format!("{} columns", self.len()),
+            )
+            .hint("leave out other columns with --ignore")),
+        }
+    }
+
+    /// The volume whose cells the columns are, if they are.
+    pub fn volume(&self) -> Option<Volume> {
+        self.volume
     }
 
     /// Numeric columns with these names.
@@ -82,7 +156,8 @@ impl Schema {
 
     /// Numeric columns named x0, x1, ...
     pub fn unnamed(count: usize) -> Self {
-        Schema { columns: (0..count).map(|i| Column::numeric(format!("x{i}"))).collect() }
+        let columns = (0..count).map(|i| Column::numeric(format!("x{i}"))).collect();
+        Schema { columns, volume: None }
     }
 
     /// Number of columns.
@@ -125,16 +200,37 @@ impl Schema {
         self.columns.iter().all(|column| column.kind == ColumnKind::Numeric)
     }
 
-    /// The chosen columns, in the given order.
+    /// The chosen columns, in the given order. All of them in their order are the same volume.
     #[must_use]
     pub fn select(&self, columns: &[usize]) -> Schema {
-        Schema { columns: columns.iter().map(|&j| self.columns[j].clone()).collect() }
+        let whole = columns.len() == self.len() && columns.iter().enumerate().all(|(i, &j)| i == j);
+        Schema {
+            columns: columns.iter().map(|&j| self.columns[j].clone()).collect(),
+            volume: self.volume.filter(|_| whole),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_volume_has_a_column_for_each_cell() {
+        let volume = Volume::parse("2x3").unwrap();
+        assert_eq!(
+            (volume, volume.to_string().as_str()),
+            (Volume::new(&[2, 3, 1]).unwrap(), "2x3x1")
+        );
+        let image = Schema::unnamed(6).with_volume(volume).unwrap();
+        assert_eq!(image.select(&[0, 1, 2, 3, 4, 5]).volume(), Some(volume));
+        assert_eq!(image.select(&[1, 0, 2, 3, 4, 5]).volume(), None);
+        assert!(Schema::unnamed(5).with_volume(volume).is_err());
+        for wrong in ["", "3", "2x0", "2x3x1x1", "-1x2", "axb", "99999999999x99999999999x9"] {
+            let volume = Volume::parse(wrong);
+            assert!(volume.is_err() || volume.unwrap().cells().is_none(), "{wrong}");
+        }
+    }
 
     #[test]
     fn duplicate_names_are_refused_by_name() {

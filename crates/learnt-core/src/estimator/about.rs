@@ -27,6 +27,8 @@ pub struct About {
     pub complexity: u8,
     /// Whether columns should be on one scale before fitting.
     pub wants_scaling: bool,
+    /// The units that a transformer gives its columns in, where those are not the table's.
+    pub units: Option<&'static str>,
     /// Whether the numeric target must be above zero.
     pub positive_target: bool,
     /// Whether a comparison leaves it out unless it is named: a wrapper of another learner, or a
@@ -68,6 +70,10 @@ pub struct Accepts {
     pub many_outputs: bool,
     /// Sequences of rows: the order of rows within them means something.
     pub sequences: bool,
+    /// Images and other volumes: columns that are cells of one.
+    pub volumes: bool,
+    /// Groups of rows, which its own folds keep together.
+    pub groups: bool,
 }
 
 /// What a model offers beyond its role.
@@ -92,8 +98,10 @@ pub struct Uses {
     pub randomness: bool,
     /// Several threads help.
     pub threads: bool,
-    /// It iterates, so it may not converge.
+    /// It iterates, so it may not converge, and gives its objective after each iteration.
     pub iterations: bool,
+    /// The objective never turns back: it falls in every iteration, or rises in every one.
+    pub monotone: bool,
     /// It fits files larger than memory.
     pub streaming: bool,
     /// It goes on training with more rows.
@@ -113,6 +121,8 @@ impl About {
                 weights: false,
                 many_outputs: false,
                 sequences: false,
+                volumes: false,
+                groups: false,
             },
             offers: Offers {
                 probabilities: false,
@@ -125,6 +135,7 @@ impl About {
                 randomness: false,
                 threads: false,
                 iterations: false,
+                monotone: false,
                 streaming: false,
                 online: false,
             },
@@ -132,6 +143,7 @@ impl About {
             reference: "",
             complexity: 50,
             wants_scaling: false,
+            units: None,
             positive_target: false,
             only_by_name: false,
             baseline: false,
@@ -198,6 +210,10 @@ facts! {
     many_outputs: accepts.many_outputs = true;
     /// Reads sequences of rows.
     sequences: accepts.sequences = true;
+    /// Takes images and other volumes.
+    volumes: accepts.volumes = true;
+    /// Keeps groups of rows together in its own folds.
+    groups: accepts.groups = true;
     /// Needs a target of classes although its models are no classifiers.
     labelled: roles.labelled = true;
     /// Gives decision scores.
@@ -214,6 +230,8 @@ facts! {
     threads: uses.threads = true;
     /// Iterates.
     iterations: uses.iterations = true;
+    /// Iterates towards its objective in every step; says `.iterations()` too.
+    monotone: uses.monotone = true;
     /// Fits files larger than memory.
     streaming: uses.streaming = true;
     /// Goes on training with more rows.
@@ -246,6 +264,13 @@ impl About {
     #[must_use]
     pub const fn complexity(mut self, complexity: u8) -> Self {
         self.complexity = complexity;
+        self
+    }
+
+    /// The units of what a transformer gives.
+    #[must_use]
+    pub const fn units(mut self, units: &'static str) -> Self {
+        self.units = Some(units);
         self
     }
 

@@ -11,7 +11,7 @@
 mod nested;
 mod value;
 
-pub use nested::{Named, NestedLearner, check_names, get_nested, owns, set_nested};
+pub use nested::{Named, NestedLearner, check_names, get_nested, not_a_learner, owns, set_nested};
 pub use value::{LearnerSpec, Value};
 
 use crate::error::{Error, Result};
@@ -45,6 +45,12 @@ pub trait Params: fmt::Debug + Send + Sync + 'static {
 
     /// The learner that nested names reach as `name`.
     fn learner_mut(&mut self, _name: &str) -> Option<&mut dyn AnyEstimator> {
+        None
+    }
+
+    /// Puts another learner in the place of the one of a list that nested names reach as `name`;
+    /// `None` if there is none.
+    fn replace_learner(&mut self, _name: &str, _value: &Value) -> Option<Result<()>> {
         None
     }
 
@@ -333,6 +339,11 @@ pub trait ParamType: Sized {
     fn learner_mut(&mut self, _field: &str, _name: &str) -> Option<&mut dyn AnyEstimator> {
         None
     }
+    /// Puts another learner of this role in the place of the named item of a list: whether the value
+    /// is one, or `None` if there is no such item.
+    fn replace(&mut self, _name: &str, _value: &Value, _role: Option<&str>) -> Option<bool> {
+        None
+    }
 }
 
 /// Reads a value for the parameter `name` of `specs`, or says what it accepts.
@@ -439,6 +450,9 @@ impl<T: ParamType> ParamType for Option<T> {
     fn learner_mut(&mut self, field: &str, name: &str) -> Option<&mut dyn AnyEstimator> {
         self.as_mut().and_then(|value| value.learner_mut(field, name))
     }
+    fn replace(&mut self, name: &str, value: &Value, role: Option<&str>) -> Option<bool> {
+        self.as_mut().and_then(|inner| inner.replace(name, value, role))
+    }
 }
 
 impl<T: ParamType> ParamType for Vec<T> {
@@ -473,6 +487,9 @@ impl<T: ParamType> ParamType for Vec<T> {
     }
     fn learner_mut(&mut self, field: &str, name: &str) -> Option<&mut dyn AnyEstimator> {
         self.iter_mut().find_map(|item| item.learner_mut(field, name))
+    }
+    fn replace(&mut self, name: &str, value: &Value, role: Option<&str>) -> Option<bool> {
+        self.iter_mut().find_map(|item| item.replace(name, value, role))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Learners inside parameters, and the nested names that reach into them.
 
-use super::{Kind, ParamSpec, ParamType, Params, Value};
+use super::{Kind, LearnerSpec, ParamSpec, ParamType, Params, Value};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::AnyEstimator;
 
@@ -58,26 +58,46 @@ pub fn owns(params: &dyn Params, name: &str) -> bool {
     match name.split_once("__") {
         _ if ParamSpec::find(params.specs(), name).is_some() => true,
         Some((outer, _)) => params.learners().iter().any(|inner| inner.name == outer),
-        None => false,
+        None => params.learners().iter().any(|inner| inner.name == name),
     }
 }
 
-/// The value of `outer__name`, a parameter of a learner among the values.
+/// The value of `outer__name`, a parameter of a learner among the values, or of `outer`, that learner.
 pub fn get_nested(params: &dyn Params, name: &str) -> Result<Value> {
-    let Some((outer, rest)) = name.split_once("__") else { return Err(params.unknown(name)) };
+    let Some((outer, rest)) = name.split_once("__") else {
+        let learners = params.learners();
+        let found = learners.iter().find(|inner| inner.name == name);
+        return found
+            .map(|inner| Value::Learner(LearnerSpec::of(inner.learner)))
+            .ok_or_else(|| params.unknown(name));
+    };
     match params.learners().into_iter().find(|inner| inner.name == outer) {
         Some(inner) => inner.learner.get(rest).map_err(|error| error.within(outer)),
         None => Err(unknown_learner(params, name, outer)),
     }
 }
 
-/// Sets `outer__name`, a parameter of a learner among the values.
+/// Sets `outer__name`, a parameter of a learner among the values, or replaces the learner `outer` of
+/// a list.
 pub fn set_nested(params: &mut dyn Params, name: &str, value: &Value) -> Result<()> {
-    let Some((outer, rest)) = name.split_once("__") else { return Err(params.unknown(name)) };
+    let Some((outer, rest)) = name.split_once("__") else {
+        return match params.replace_learner(name, value) {
+            Some(done) => done,
+            None => Err(params.unknown(name)),
+        };
+    };
     match params.learner_mut(outer) {
         Some(learner) => learner.set(rest, value).map_err(|error| error.within(outer)),
         None => Err(unknown_learner(params, name, outer)),
     }
+}
+
+/// The error for a value that is no learner, in the place of the item `name` of a list.
+pub fn not_a_learner<T: ParamType>(field: &str, name: &str, value: &Value) -> Error {
+    let pair = Value::List(vec![Value::Text(name.to_string()), value.clone()]);
+    let list = Value::List(vec![pair]);
+    T::explain(&list)
+        .unwrap_or_else(|| Error::parameter(name, format!("a learner of `{field}`"), value))
 }
 
 /// The error for `outer__name` where no learner is called `outer`.
@@ -135,6 +155,10 @@ impl<T: ParamType> ParamType for Named<T> {
     }
     fn learner_mut(&mut self, _field: &str, name: &str) -> Option<&mut dyn AnyEstimator> {
         self.value.learner_mut(&self.name, name)
+    }
+    fn replace(&mut self, name: &str, value: &Value, role: Option<&str>) -> Option<bool> {
+        let new = || T::from_value_as(value, role);
+        (self.name == name).then(|| new().map(|new| self.value = new).is_some())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a model stores: a tree of plain values and numeric arrays, and the trait that makes and
 //! reads it. `#[derive(Stored)]` (and `#[derive(Model)]`, which includes it) write both sides.
 
-use crate::data::{Column, ColumnKind, Label, Matrix, Schema};
+use crate::data::{Column, ColumnKind, Label, Matrix, Schema, Volume};
 use crate::error::{Code, Error, Result};
 use crate::params::Value;
 use std::collections::BTreeMap;
@@ -338,12 +338,28 @@ impl Stored for Column {
 /// Schemas of only numeric columns, the common case, are one array of names.
 impl Stored for Schema {
     fn to_node(&self) -> Node {
-        match self.all_numeric() {
+        let columns = match self.all_numeric() {
             true => self.names().map(str::to_string).collect::<Vec<_>>().to_node(),
             false => self.columns().to_vec().to_node(),
-        }
+        };
+        let Some(volume) = self.volume() else { return columns };
+        let sides = vec![volume.height, volume.width, volume.depth];
+        Node::Map(BTreeMap::from([
+            ("cells".to_string(), columns),
+            ("volume".to_string(), sides.to_node()),
+        ]))
     }
     fn from_node(node: &Node) -> Result<Self> {
+        if let Node::Map(parts) = node
+            && parts.contains_key("volume")
+        {
+            node.only("schema", &["cells", "volume"])?;
+            let volume = Volume::new(&node.field::<Vec<usize>>("volume")?);
+            let cells: Schema = node.field("cells")?;
+            return volume
+                .and_then(|volume| cells.with_volume(volume))
+                .map_err(|error| invalid(error.message()));
+        }
         let columns = match node {
             Node::Texts(names) => names
                 .iter()

@@ -139,6 +139,13 @@ impl Trained {
         if std::ptr::eq(x.schema(), schema) || x.schema() == schema {
             return Ok(Held::Lent(*x));
         }
+        if let (Some(given), known) = (x.schema().volume(), schema.volume())
+            && Some(given) != known
+        {
+            let known = known.map_or("a table".to_string(), |known| format!("volumes of {known}"));
+            let message = format!("volumes of {given}, and the model was trained on {known}");
+            return Err(Error::new(Code::Shape, message));
+        }
         let source = self.positions(x.schema())?;
         let mut values = Matrix::zeros(x.nrows(), schema.len());
         for (j, &from) in source.iter().enumerate() {

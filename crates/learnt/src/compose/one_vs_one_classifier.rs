@@ -1,7 +1,7 @@
 //! One against one: a two-class learner made to choose among many classes by votes.
 //!
 //! For each pair of classes the learner is fitted on their rows alone; every model votes for one of
-//! its classes. Most votes win; equal votes go to the class of the larger sum of scores (margins, or
+//! its classes. Most votes win; equal votes go to the class of the larger sum of scores (decision scores, or
 //! probabilities less ½, taken from the class's side), then to the first. Two classes are one
 //! problem, the learner's own.
 //!
@@ -88,9 +88,9 @@ impl Estimator for OneVsOneClassifier {
                 let present: Vec<usize> = (0..rows.len()).filter(|&k| rows[k] > 0).collect();
                 claim(data, &rows, run)?;
                 let pairs = pairs_of(&present);
-                run.try_par_map(pairs.len(), |p| {
+                run.try_par_fits(pairs.len(), |p, run| {
                     let (first, second) = pairs[p];
-                    let part = fit_pair(learner, data, pairs[p], &run.child(p as u64))?;
+                    let part = fit_pair(learner, data, pairs[p], run)?;
                     Ok(Pair { first, second, part })
                 })?
             }
@@ -211,8 +211,8 @@ impl Classifier for OneVsOneClassifierModel {
             true => sum / (3.0 * (sum.abs() + 1.0)),
             false => sum.signum() / 3.0,
         };
-        let margin = |i, k| votes[(i, k)] + squeezed(sums[(i, k)]);
-        Ok(Matrix::from_fn(x.nrows(), self.n_classes, margin))
+        let score = |i, k| votes[(i, k)] + squeezed(sums[(i, k)]);
+        Ok(Matrix::from_fn(x.nrows(), self.n_classes, score))
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
@@ -270,16 +270,16 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_margin_is_the_winner_for_margins_and_for_probabilities() {
+    fn the_largest_score_is_the_winner() {
         let data = sample(200, 4);
         let run = Context::default();
         let logistic = Learner::from(LogisticRegression::default());
         for estimator in [logistic, Learner::from(GaussianNB::default())] {
             let model = OneVsOneClassifier { estimator }.fit(&data.view()).unwrap();
             assert_eq!(model.models().count(), 6);
-            let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();
+            let scores = model.decision_scores_in(&data.x.frame(), &run).unwrap();
             let codes = model.classify(&data.x.frame()).unwrap();
-            for (row, &code) in margins.rows().zip(&codes) {
+            for (row, &code) in scores.rows().zip(&codes) {
                 assert_eq!(learnt_core::estimator::first_maximum(row), code);
             }
             let right = codes.iter().enumerate().filter(|(i, k)| i % 4 == **k as usize).count();

@@ -1,8 +1,8 @@
 //! One against the rest: a two-class learner made to choose among many classes.
 //!
 //! For each class the learner is fitted to tell it from all others; the class of the largest score is
-//! chosen, the first of equals. Scores are margins, or probabilities less ½ where the learner has no
-//! margins. Probabilities are those of the two-class models divided by their sum. Two classes are one
+//! chosen, the first of equals. Scores are decision scores, or probabilities less ½ where the learner has no
+//! decision scores. Probabilities are those of the two-class models divided by their sum. Two classes are one
 //! problem, the learner's own.
 //!
 //! Rifkin and Klautau (2004), Journal of Machine Learning Research 5, 101-141.
@@ -73,15 +73,14 @@ impl Estimator for OneVsRestClassifier {
         let learner = &*self.estimator;
         let parts = match rows.len() {
             2 => vec![Some(Fitted::fit(learner, &name(&classes[1]), data, run)?)],
-            count => run.try_par_map(count, |k| {
+            count => run.try_par_fits(count, |k, inner| {
                 if rows[k] == 0 {
                     return Ok(None);
                 }
                 let codes: Vec<u32> = codes.iter().map(|&c| u32::from(c as usize == k)).collect();
                 let sides = [Label::Bool(false), Label::Bool(true)];
                 let data = data.with_target(Target::Class { codes: &codes, classes: &sides });
-                let inner = run.child(k as u64);
-                Fitted::fit(learner, &name(&classes[k]), &data, &inner).map(Some)
+                Fitted::fit(learner, &name(&classes[k]), &data, inner).map(Some)
             })?,
         };
         let converged = parts.iter().flatten().all(|part| part.model.converged());
@@ -229,15 +228,15 @@ mod tests {
         let second = OwnedDataset::classification(data.x.values().clone(), &labels);
         let alone = LogisticRegression::default().fit(&second.view()).unwrap();
         let run = Context::default();
-        let margins = model.decision_scores_in(&data.x.frame(), &run).unwrap();
+        let scores = model.decision_scores_in(&data.x.frame(), &run).unwrap();
         let expected = alone.decision_scores_in(&data.x.frame(), &run).unwrap();
-        assert_eq!(margins.column(1), expected.column(0));
+        assert_eq!(scores.column(1), expected.column(0));
         let right = model.classify(&data.x.frame()).unwrap();
         assert!(right.iter().enumerate().filter(|(i, k)| i % 3 == **k as usize).count() > 80);
     }
 
     #[test]
-    fn learners_without_margins_are_compared_by_probability() {
+    fn learners_without_decision_scores_are_compared_by_probability() {
         let data = sample(90, 4);
         let estimator = Learner::from(GaussianNB::default());
         let model = OneVsRestClassifier { estimator }.fit(&data.view()).unwrap();

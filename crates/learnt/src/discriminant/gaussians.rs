@@ -57,7 +57,7 @@ impl Gaussians {
 
     /// Scores of all classes, or of the second less the first for two. A row has the same bits in
     /// any company.
-    pub(super) fn margins(
+    pub(super) fn decision_scores(
         &self,
         x: &Frame,
         means: &Matrix,
@@ -88,7 +88,7 @@ impl Gaussians {
             }
         });
         run.checkpoint()?;
-        Ok(posterior::as_margins(out))
+        Ok(posterior::as_decision_scores(out))
     }
 }
 

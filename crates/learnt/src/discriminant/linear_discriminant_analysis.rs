@@ -292,12 +292,12 @@ impl LinearDiscriminantAnalysisModel {
             let got = format!("{first} and {second}");
             return Err(Error::parameter("classes", format!("below {classes}"), got));
         }
-        let margins = self.decision_scores_in(x, run)?;
+        let scores = self.decision_scores_in(x, run)?;
         let score = |row: &[f64], k: usize| match row {
             [margin] => margin * k as f64,
             row => row[k],
         };
-        Ok(margins.rows().map(|row| score(row, first) - score(row, second)).collect())
+        Ok(scores.rows().map(|row| score(row, first) - score(row, second)).collect())
     }
 
     /// Classes by the nearest class mean in the first `count` discriminant coordinates, corrected
@@ -313,7 +313,7 @@ impl LinearDiscriminantAnalysisModel {
         let score =
             |z: &[f64], k: usize| self.priors[k].ln() - 0.5 * squared_distance(z, centres.row(k));
         let scores = Matrix::from_fn(z.nrows(), self.priors.len(), |i, k| score(z.row(i), k));
-        Ok(posterior::classes(&posterior::as_margins(scores)))
+        Ok(posterior::classes(&posterior::as_decision_scores(scores)))
     }
 
     fn validate(&self) -> Result<()> {

@@ -30,28 +30,28 @@ pub(super) fn priors(given: Option<&[f64]>, weights: &[f64]) -> Vec<f64> {
 }
 
 /// One score a row of two classes, or one a class, into probabilities of all classes.
-pub(super) fn probabilities(margins: &Matrix) -> Matrix {
-    if margins.ncols() == 1 {
+pub(super) fn probabilities(scores: &Matrix) -> Matrix {
+    if scores.ncols() == 1 {
         let chance = |score: f64| 1.0 / (1.0 + (-score).exp());
-        return Matrix::from_fn(margins.nrows(), 2, |i, k| {
-            chance(if k == 0 { -margins[(i, 0)] } else { margins[(i, 0)] })
+        return Matrix::from_fn(scores.nrows(), 2, |i, k| {
+            chance(if k == 0 { -scores[(i, 0)] } else { scores[(i, 0)] })
         });
     }
-    let mut out = margins.clone();
+    let mut out = scores.clone();
     (0..out.nrows()).for_each(|i| softmax(out.row_mut(i)));
     out
 }
 
 /// A score of 0 of two classes is of the second; equal scores of more go to the first.
-pub(super) fn classes(margins: &Matrix) -> Vec<u32> {
-    match margins.ncols() {
-        1 => margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
-        _ => margins.rows().map(first_maximum).collect(),
+pub(super) fn classes(scores: &Matrix) -> Vec<u32> {
+    match scores.ncols() {
+        1 => scores.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
+        _ => scores.rows().map(first_maximum).collect(),
     }
 }
 
 /// The second score less the first for two classes; more stay as they are.
-pub(super) fn as_margins(scores: Matrix) -> Matrix {
+pub(super) fn as_decision_scores(scores: Matrix) -> Matrix {
     if scores.ncols() != 2 {
         return scores;
     }
@@ -93,7 +93,7 @@ mod tests {
     fn ties_go_to_the_first_of_many_and_the_second_of_two() {
         let three = Matrix::from_rows(&[[1.0, 2.0, 2.0]]).unwrap();
         assert_eq!(classes(&three), [1]);
-        let two = as_margins(Matrix::from_rows(&[[2.0, 2.0]]).unwrap());
+        let two = as_decision_scores(Matrix::from_rows(&[[2.0, 2.0]]).unwrap());
         assert_eq!(classes(&two), [1]);
     }
 }

@@ -163,7 +163,7 @@ impl QuadraticDiscriminantAnalysis {
 
 impl Classifier for QuadraticDiscriminantAnalysisModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.gaussians.margins(x, &self.means, &self.priors, run)
+        self.gaussians.decision_scores(x, &self.means, &self.priors, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {

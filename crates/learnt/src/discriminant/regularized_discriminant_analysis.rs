@@ -116,7 +116,7 @@ impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {
 
 impl Classifier for RegularizedDiscriminantAnalysisModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.gaussians.margins(x, &self.means, &self.priors, run)
+        self.gaussians.decision_scores(x, &self.means, &self.priors, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {

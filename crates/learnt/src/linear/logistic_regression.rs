@@ -147,11 +147,13 @@ impl Estimator for LogisticRegression {
     type Model = LogisticRegressionModel;
     type Fit = Self;
     const ABOUT: &'static About = &About::classifier("linear_model.LogisticRegression")
+        .volumes()
         .alias(&["logistic"])
         .weights()
         .decision_scores()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .complexity(20)
         .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")

@@ -85,6 +85,7 @@ impl Estimator for KNeighborsClassifier {
     type Model = KNeighborsClassifierModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("neighbors.KNeighborsClassifier")
+        .volumes()
         .alias(&["knn"])
         .weights()
         .scaling()

@@ -12,6 +12,8 @@ use crate::learner::{Fitted, Learner};
 use crate::linear::LinearRegression;
 use learnt_core::estimator::Accepts;
 use learnt_core::linalg::ColumnMoments;
+use learnt_core::part::FittedPart;
+use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// Imputes missing values with predictions from the other columns (chained equations).
@@ -50,7 +52,7 @@ pub struct IterativeImputer {
 
 /// A fitted [`IterativeImputer`].
 #[derive(Model, Debug)]
-#[model(transformer, validate = validate, converged = has_converged)]
+#[model(transformer, validate = validate, converged = has_converged, parts = parts)]
 pub struct IterativeImputerModel {
     /// What missing values start from.
     pub initial: Vec<f64>,
@@ -101,10 +103,13 @@ impl Estimator for IterativeImputer {
                     Some(_) => self.classifier.as_ref(),
                 };
                 if let Some(learner) = learner {
-                    fills.extend(filling.fill(j, &**learner, run)?);
+                    fills.extend(filling.fill(j, &**learner, &run.untraced())?);
                 }
             }
-            if filling.change(&before) <= self.tol {
+            let change = filling.change(&before);
+            // Another category is a change without a size: as large as the largest value.
+            monitor.record(if change.is_finite() { change } else { 1.0 });
+            if change <= self.tol {
                 monitor.converge();
             }
         }
@@ -255,6 +260,26 @@ impl Fill {
 }
 
 impl IterativeImputerModel {
+    /// The models in the order of their use, each under its column and round.
+    fn parts(&self, schema: &Schema, _: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        if schema.len() != self.initial.len() {
+            return Err(invalid("models and columns differ"));
+        }
+        let mut rounds = vec![0; schema.len()];
+        let mut out = Vec::new();
+        for fill in &self.fills {
+            let column = schema.column(fill.column);
+            let level = |&code: &f64| column.levels()?.get(code as usize).map(String::as_str);
+            let levels = fill.levels.iter().filter_map(level);
+            let classes: Vec<Label> = levels.map(Label::from).collect();
+            rounds[fill.column] += 1;
+            let name = format!("{}, round {}", column.name, rounds[fill.column]);
+            let part = fill.part.part(schema.select(&fill.inputs), &classes);
+            out.push(FittedPart { name, ..part });
+        }
+        Ok(out)
+    }
+
     fn validate(&self) -> Result<()> {
         let width = self.initial.len();
         let sane = |fill: &Fill| {
@@ -266,7 +291,7 @@ impl IterativeImputerModel {
         };
         match self.initial.iter().all(|v| v.is_finite()) && self.fills.iter().all(sane) {
             true => Ok(()),
-            false => Err(learnt_core::persist::invalid("models and columns differ")),
+            false => Err(invalid("models and columns differ")),
         }
     }
 }

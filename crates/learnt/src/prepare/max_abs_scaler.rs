@@ -42,11 +42,13 @@ impl Estimator for MaxAbsScaler {
     type Model = MaxAbsScalerModel;
     type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.MaxAbsScaler")
+        .volumes()
         .alias(&["maxabs"])
         .missing()
         .inverse_transform()
         .streaming()
         .threads()
+        .units("shares of the largest size")
         .complexity(5)
         .cost("n p time, p memory");
 }

@@ -74,11 +74,13 @@ impl Estimator for MinMaxScaler {
     type Model = MinMaxScalerModel;
     type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.MinMaxScaler")
+        .volumes()
         .alias(&["minmax"])
         .missing()
         .inverse_transform()
         .streaming()
         .threads()
+        .units("shares of the range")
         .complexity(5)
         .cost("n p time, p memory");
 }

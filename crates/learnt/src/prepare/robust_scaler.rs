@@ -85,6 +85,7 @@ impl Estimator for RobustScaler {
         .missing()
         .inverse_transform()
         .threads()
+        .units("interquartile ranges")
         .complexity(5)
         .cost("n p log n time, n memory a thread")
         .exempt(&[

@@ -56,12 +56,14 @@ impl Estimator for StandardScaler {
     type Model = StandardScalerModel;
     type Fit = Pass<ColumnMoments>;
     const ABOUT: &'static About = &About::transformer("preprocessing.StandardScaler")
+        .volumes()
         .alias(&["standardize", "scale"])
         .weights()
         .missing()
         .inverse_transform()
         .streaming()
         .threads()
+        .units("standard deviations")
         .complexity(5)
         .cost("n p time, p memory");
 }

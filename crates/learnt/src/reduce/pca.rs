@@ -109,6 +109,7 @@ impl Estimator for PCA {
     type Model = PCAModel;
     type Fit = Self;
     const ABOUT: &'static About = &About::transformer("decomposition.PCA")
+        .volumes()
         .alias(&["pca"])
         .weights()
         .inverse_transform()

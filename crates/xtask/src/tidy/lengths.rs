@@ -9,11 +9,6 @@ const LONGER: &[(&str, &str)] = &[
     ("crates/learnt-core/src/function.rs", "one contract: declarations, calls and their errors"),
     ("crates/learnt-plot/src/marks.rs", "one short method for each kind of mark"),
     ("crates/learnt/src/cluster/k_means.rs", "four rounds of one fit and their summary"),
-    (
-        "crates/learnt/src/compose/column_transformer.rs",
-        "its fit in memory and by rounds side by side",
-    ),
-    ("crates/learnt/src/compose/pipeline.rs", "its fit in memory and by rounds side by side"),
     ("python/learnt/_base.py", "a short class for each role that a learner can play"),
 ];
 

@@ -6,10 +6,9 @@
 //!
 //! Friedman, Hastie and Tibshirani (2010), Journal of Statistical Software 33(1), 1-22.
 
-use super::elastic_net::{Selection, coefficient_tables};
-use super::folds::{Alphas, Search};
-use super::problem::Settings;
-use learnt_core::linalg::linear_predict;
+use super::coordinate_descent::CoordinateDescent;
+use super::folds::PenaltySearch;
+use crate::linear::coefficient_table::of_sparse_outputs;
 use learnt_core::prelude::*;
 
 /// Lasso with a penalty chosen by cross-validation.
@@ -28,35 +27,17 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct LassoCV {
-    /// Least penalty of a grid as a share of the largest.
-    #[param(default = 1e-3, above = 0.0, below = 1.0)]
-    pub eps: f64,
-    /// Number of penalties on a grid, or the penalties themselves.
-    #[param(default = Alphas::Count(100))]
-    pub alphas: Alphas,
-    /// Fit an intercept.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of iterations (passes over the coefficients) for each penalty.
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Convergence tolerance of the duality gap, as a share of the target's variance.
-    #[param(default = 1e-4, range = 0.0..)]
-    pub tol: f64,
-    /// Number of cross-validation folds; none is five.
-    #[param(default = None, range = 2..)]
-    pub cv: Option<usize>,
-    /// Constrain all coefficients to be non-negative.
-    #[param(default = false)]
-    pub positive: bool,
-    /// The order of the coefficients in a pass.
-    #[param(default = Selection::Cyclic)]
-    pub selection: Selection,
+    /// The penalties and folds to choose by.
+    #[param(flatten)]
+    pub search: PenaltySearch,
+    /// How the coefficients are found.
+    #[param(flatten)]
+    pub descent: CoordinateDescent,
 }
 
 /// A fitted [`LassoCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report, converged = converged)]
+#[model(regressor = linear, report = report, converged = converged)]
 pub struct LassoCVModel {
     /// The chosen penalty.
     pub alpha: f64,
@@ -82,24 +63,8 @@ pub struct LassoCVModel {
 }
 
 impl LassoCV {
-    fn search(&self) -> Search<'_> {
-        Search {
-            l1_ratios: &[1.0],
-            alphas: &self.alphas,
-            eps: self.eps,
-            fit_intercept: self.fit_intercept,
-            cv: self.cv,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
-        }
-    }
-
     fn constraints(&self) -> Result<()> {
-        self.search().constraints()
+        self.search.fits(&[1.0])
     }
 }
 
@@ -108,8 +73,10 @@ impl Estimator for LassoCV {
     type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.LassoCV")
         .weights()
+        .groups()
         .threads()
         .iterations()
+        .monotone()
         .randomness()
         .complexity(21)
         .cost("n p² time and k p² memory for k folds; p² time a penalty and fold")
@@ -124,7 +91,7 @@ impl Estimator for LassoCV {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<LassoCVModel> {
-        let chosen = self.search().choose(data, run)?;
+        let chosen = self.search.choose(&[1.0], &self.descent, data, run)?;
         let fit = chosen.model;
         Ok(LassoCVModel {
             alpha: chosen.alpha,
@@ -141,26 +108,17 @@ impl Estimator for LassoCV {
 
 impl LassoCVModel {
     fn report(&self, names: &Names) -> Answer {
-        let mut report = Answer::new("Lasso, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
+        let title = "Lasso, penalty by cross-validation";
+        let mut report = of_sparse_outputs(title, &self.coef, &self.intercept, names);
         report.push("alpha", self.alpha);
-        let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.push("coefficients other than zero", kept as f64);
-        report.notes.push("Coefficients of exactly zero are left out.".into());
         report
-    }
-}
-
-impl Regressor for LassoCVModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::penalized::{ElasticNetCV, L1Ratio};
+    use crate::linear::penalized::{Alphas, ElasticNetCV, L1Ratio, Lasso};
 
     fn data() -> OwnedDataset {
         let x = Matrix::from_fn(40, 4, |i, j| ((i * (2 * j + 3) + j) % 11) as f64);
@@ -179,8 +137,40 @@ mod tests {
     }
 
     #[test]
+    fn folds_keep_groups_together() {
+        let data = OwnedDataset { groups: Some((0..40).map(|i| i % 4).collect()), ..data() };
+        let descent = CoordinateDescent { tol: 1e-13, max_iter: 100_000, ..Default::default() };
+        let alphas = Alphas::Given(vec![0.1]);
+        let search = PenaltySearch { alphas, cv: Some(4), ..Default::default() };
+        let model = LassoCV { search, descent }.fit(&data.view()).unwrap();
+        let error = |group: usize| {
+            let train: Vec<usize> = (0..40).filter(|i| i % 4 != group).collect();
+            let test: Vec<usize> = (0..40).filter(|i| i % 4 == group).collect();
+            let lasso = Lasso { alpha: 0.1, descent };
+            let fitted = lasso.fit(&data.view().gather(&train).view()).unwrap();
+            let test = data.view().gather(&test);
+            let (p, y) = (fitted.predict(&test.x.frame()).unwrap(), test.view());
+            let y = y.real_target().unwrap();
+            (0..10).map(|i| (y.at(i, 0) - p[(i, 0)]).powi(2)).sum::<f64>() / 10.0
+        };
+        let mut expected: Vec<f64> = (0..4).map(error).collect();
+        let mut found = model.mse_path.row(0).to_vec();
+        expected.sort_by(f64::total_cmp);
+        found.sort_by(f64::total_cmp);
+        for (a, b) in found.iter().zip(&expected) {
+            assert!((a - b).abs() < 1e-8 * b, "{found:?} {expected:?}");
+        }
+        let five = PenaltySearch { cv: Some(5), ..Default::default() };
+        assert!(LassoCV { search: five, descent }.fit(&data.view()).is_err());
+    }
+
+    #[test]
     fn more_folds_than_rows_are_refused_with_what_to_do() {
-        let error = LassoCV { cv: Some(41), ..LassoCV::default() }.fit(&data().view());
+        let error = LassoCV {
+            search: PenaltySearch { cv: Some(41), ..PenaltySearch::default() },
+            ..LassoCV::default()
+        }
+        .fit(&data().view());
         assert_eq!(error.unwrap_err().code(), Code::TooFew);
     }
 }

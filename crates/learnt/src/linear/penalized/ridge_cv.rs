@@ -7,12 +7,11 @@
 //!
 //! Golub, Heath and Wahba (1979), Technometrics 21(2), 215-223.
 
-use super::elastic_net::coefficient_tables;
 use super::folds::Folds;
 use super::problem::Problem;
 use super::spectrum::Spectrum;
 use super::sums::Stage;
-use learnt_core::linalg::linear_predict;
+use crate::linear::coefficient_table::of_outputs;
 use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Source};
@@ -40,14 +39,14 @@ pub struct RidgeCV {
     /// Fit an intercept.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Number of cross-validation folds; none is leave-one-out.
+    /// Number of cross-validation folds; none is leave-one-out, or five folds of whole groups.
     #[param(default = None, range = 2..)]
     pub cv: Option<usize>,
 }
 
 /// A fitted [`RidgeCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report)]
+#[model(regressor = linear, report = report)]
 pub struct RidgeCVModel {
     /// The chosen penalty.
     pub alpha: f64,
@@ -229,6 +228,7 @@ impl Estimator for RidgeCV {
     type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("linear_model.RidgeCV")
         .weights()
+        .groups()
         .many_outputs()
         .threads()
         .complexity(21)
@@ -244,27 +244,23 @@ impl Estimator for RidgeCV {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RidgeCVModel> {
-        match self.cv {
-            Some(folds) => self.by_folds(data, folds, run),
-            None => self.by_leaving_one_out(data, run),
+        match (self.cv, data.groups) {
+            (Some(folds), _) => self.by_folds(data, folds, run),
+            // To leave out a row alone would leave the rest of its group in.
+            (None, Some(_)) => self.by_folds(data, 5, run),
+            (None, None) => self.by_leaving_one_out(data, run),
         }
     }
 }
 
 impl RidgeCVModel {
     fn report(&self, names: &Names) -> Answer {
-        let mut report = Answer::new("Ridge regression, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
+        let title = "Ridge regression, penalty by cross-validation";
+        let mut report = of_outputs(title, &self.coef, &self.intercept, names);
         report.push("alpha", self.alpha);
         report.push("score", self.best_score);
         report.push("effective df", self.effective_df);
         report
-    }
-}
-
-impl Regressor for RidgeCVModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 

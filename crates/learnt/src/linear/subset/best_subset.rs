@@ -139,6 +139,7 @@ impl Estimator for BestSubsetRegression {
     const ABOUT: &'static About = &About::regressor("linear_model.BestSubsetRegression")
         .alias(&["best-subset"])
         .weights()
+        .groups()
         .only_by_name()
         .threads()
         .randomness()

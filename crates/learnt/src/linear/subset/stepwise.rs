@@ -172,6 +172,7 @@ impl Estimator for StepwiseRegression {
     const ABOUT: &'static About = &About::regressor("linear_model.StepwiseRegression")
         .alias(&["stepwise"])
         .weights()
+        .groups()
         .threads()
         .randomness()
         .streaming()

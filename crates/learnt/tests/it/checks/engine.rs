@@ -114,6 +114,41 @@ fn a_hostile_engine_gives_the_bits_of_a_fit_in_memory() {
     }
 }
 
+/// Lengths of sequences from one row to more than a block.
+fn uneven_sequences(rows: usize) -> Vec<usize> {
+    let (mut offsets, mut at, mut k) = (vec![0], 0, 0);
+    while at < rows {
+        at = (at + [1, 700, 20_000, 13, 5_000][k % 5]).min(rows);
+        offsets.push(at);
+        k += 1;
+    }
+    offsets
+}
+
+#[test]
+fn blocks_that_end_with_sequences_give_the_bits_of_a_fit_in_memory() {
+    let run = Context::default().with_threads(1).with_seed(5);
+    let mut dice = Dice(3);
+    let mut tried = 0;
+    for (entry, learner) in learners() {
+        if !learner.any_accepts().sequences || learner.any_job().is_none() {
+            continue;
+        }
+        let rows = 3 * block_rows(4) + 500;
+        let data = OwnedDataset {
+            sequences: Some(uneven_sequences(rows)),
+            ..easy(rows, learner.any_roles())
+        };
+        let expected = fit_in(learner.as_ref(), &data.view(), &run).unwrap();
+        let model = hostile_fit(learner.as_ref(), &data.view(), &run, &mut dice).unwrap();
+        let bytes = |model: &dyn Model| learnt::persist::file::to_bytes(&model.stored()).unwrap();
+        let path = entry.about.path;
+        assert!(bytes(model.as_ref()) == bytes(expected.model.as_ref()), "{path}");
+        tried += 1;
+    }
+    assert!(tried > 0);
+}
+
 #[test]
 fn damaged_bytes_and_those_of_another_fit_or_round_are_refused() {
     let run = Context::default().with_threads(1);
