@@ -108,7 +108,7 @@ pub fn build(spec: &LearnerSpec) -> Result<Box<dyn AnyEstimator>> {
         several => {
             let names: Vec<String> = several.iter().map(|entry| entry.about.command()).collect();
             let message = format!("'{}' may be {}", spec.learner, names.join(" or "));
-            return Err(Error::new(Code::Unknown, message).hint("say which"));
+            return Err(Error::new(learnt_core::error::Code::Unknown, message).hint("say which"));
         }
     };
     let mut learner = (entry.build)();

@@ -85,7 +85,11 @@ fn what_needs_too_much_is_refused_with_the_count_that_caused_it() {
     fails(&["make", "blobs", "--rows", many], 7, &["E060", many]);
     fails(&["fit", "lasso-cv", "cpu", "--alphas", "2147483647"], 7, &["E060", "2147483647"]);
     fails(&["fit", "lasso-cv", "cpu", "--alphas", "9223372036854775807"], 7, &["E060"]);
-    fails(&["fit", "k-bins-discretizer", "iris", "--n-bins", "2147483647"], 7, &["E060", "2147483647"]);
+    fails(
+        &["fit", "k-bins-discretizer", "iris", "--n-bins", "2147483647"],
+        7,
+        &["E060", "2147483647"],
+    );
     let wide: Vec<String> = (0..20_000).map(|j| format!("x{j}")).collect();
     let mut text = wide.join(",") + ",y\n";
     for i in 0..6 {

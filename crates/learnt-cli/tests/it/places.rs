@@ -54,7 +54,8 @@ fn what_is_read_is_never_replaced() {
 fn nothing_that_is_there_is_replaced_without_being_told() {
     let (folder, data, model) = stage();
     let old = |name: &str| file(folder.path(), name, "old");
-    let (csv, svg, html, learnt_file) = (old("o.csv"), old("o.svg"), old("o.html"), old("o.learnt"));
+    let (csv, svg, html, learnt_file) =
+        (old("o.csv"), old("o.svg"), old("o.html"), old("o.learnt"));
     let all: Vec<Vec<&str>> = vec![
         vec!["predict", &model, &data, "-o", &csv],
         vec!["convert", &data, &csv],

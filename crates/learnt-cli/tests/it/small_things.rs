@@ -46,7 +46,8 @@ fn missing_values_at_prediction_follow_the_policy_said_at_fit_or_now() {
     let holes = "sepal_length,sepal_width,petal_length,petal_width\n5,3.4,1.5,0.2\n6,,4.5,1.5\n";
     let header = ok(&["dataset", "iris"]).out.lines().next().unwrap().to_string();
     let names: Vec<&str> = header.split(',').take(4).collect();
-    let holes = holes.replacen("sepal_length,sepal_width,petal_length,petal_width", &names.join(","), 1);
+    let holes =
+        holes.replacen("sepal_length,sepal_width,petal_length,petal_width", &names.join(","), 1);
     let data = file(folder.path(), "holes.csv", holes);
     ok(&["fit", "logistic", "iris", "-o", &model]);
     ok(&["fit", "logistic", "iris", "-o", &lenient, "--missing", "impute"]);
@@ -81,7 +82,9 @@ fn unknown_levels_follow_the_policy_said_at_fit() {
 fn sources(folder: &Path, out: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
-        if path.is_dir() && !["tests", "target", "xtask", "generate"].iter().any(|n| path.ends_with(n)) {
+        if path.is_dir()
+            && !["tests", "target", "xtask", "generate"].iter().any(|n| path.ends_with(n))
+        {
             sources(&path, out);
         } else if path.extension().is_some_and(|end| end == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
@@ -116,7 +119,9 @@ fn every_flag_that_a_message_names_exists() {
     for verb in verbs.filter(|verb| !verb.is_empty()) {
         known.extend(flags(&learnt(&[verb, "--help"]).out));
     }
-    for words in [["fit", "ridge"], ["cv", "ridge"], ["fit", "dummy-classifier"], ["metric", "roc-curve"]] {
+    for words in
+        [["fit", "ridge"], ["cv", "ridge"], ["fit", "dummy-classifier"], ["metric", "roc-curve"]]
+    {
         known.extend(flags(&ok(&[words[0], words[1], "--help"]).out));
     }
     assert!(known.len() > 40, "{known:?}");

@@ -114,6 +114,7 @@ impl Search<'_> {
     pub(super) fn choose(&self, data: &Dataset, run: &Context) -> Result<Chosen> {
         let folds = Folds::of(data, self.cv, self.fit_intercept, run)?;
         let whole = folds.problem(None, run)?;
+        self.claim(data, folds.count(), run)?;
         let alphas: Vec<Vec<f64>> =
             self.l1_ratios.iter().map(|ratio| self.penalties(&whole, *ratio)).collect();
         let (ratios, count) = (alphas.len(), folds.count());
@@ -135,6 +136,16 @@ impl Search<'_> {
         };
         let model = net.fit(&whole, run)?;
         Ok(Chosen { model, alpha: net.alpha, l1_ratio: net.l1_ratio, alphas, errors })
+    }
+
+    /// Every fold keeps the coefficients of every penalty while it is tried.
+    fn claim(&self, data: &Dataset, folds: usize, run: &Context) -> Result<()> {
+        let Alphas::Count(count) = self.alphas else { return Ok(()) };
+        let at_once = run.threads().min(folds * self.l1_ratios.len()).max(1) as u64;
+        let each = (8 * data.x.ncols() as u64 + 128).saturating_mul(at_once);
+        let errors = 16 * (folds * self.l1_ratios.len()) as u64;
+        let what = format!("a path of {count} penalties over {} columns", data.x.ncols());
+        run.claim((*count as u64).saturating_mul(each.saturating_add(errors)), &what)
     }
 
     fn penalties(&self, whole: &Problem, l1_ratio: f64) -> Vec<f64> {

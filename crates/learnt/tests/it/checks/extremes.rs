@@ -28,13 +28,15 @@ impl Observer for Deadline {
 }
 
 /// Fits in bounded time and memory. A model that comes out can be loaded, and gives no NaN.
-fn holds(learner: &dyn AnyEstimator, data: &Dataset, what: &str) -> std::result::Result<(), String> {
+fn holds(
+    learner: &dyn AnyEstimator,
+    data: &Dataset,
+    what: &str,
+) -> std::result::Result<(), String> {
     let deadline = Deadline(Instant::now());
     let limit = learnt_core::memory::in_use() + ROOM;
-    let run = Context::default()
-        .with_threads(2)
-        .with_memory_limit(Some(limit))
-        .observed_by(&deadline);
+    let run =
+        Context::default().with_threads(2).with_memory_limit(Some(limit)).observed_by(&deadline);
     let attempt = catch_unwind(AssertUnwindSafe(|| Trained::fit(learner, data, &[], &run)));
     let took = deadline.0.elapsed();
     if took > PATIENCE + GRACE {
@@ -99,19 +101,20 @@ fn extreme_weights_give_an_error_or_a_model_that_is_whole() {
 /// Values of a numeric parameter: its bounds, both sides of them, and the ends of what numbers there are.
 fn values(kind: &Kind) -> Vec<Value> {
     match kind {
-        Kind::Int(_) => {
-            [0, 1, -1, 2, i64::from(i32::MAX), 1 << 40, 1 << 53, i64::MAX, i64::MIN]
-                .map(Value::Int)
-                .to_vec()
-        }
+        Kind::Int(_) => [0, 1, -1, 2, i64::from(i32::MAX), 1 << 40, 1 << 53, i64::MAX, i64::MIN]
+            .map(Value::Int)
+            .to_vec(),
         Kind::Real(range) => {
             let bounds = [range.low, range.high].into_iter().flatten();
             let around = bounds.flat_map(|(x, _)| [x, x.next_up(), x.next_down()]);
-            let ends = [0.0, 5e-324, 1e-300, 1.0, 1e10, 1e300, f64::MAX, -1e300, f64::INFINITY, f64::NAN];
+            let ends =
+                [0.0, 5e-324, 1e-300, 1.0, 1e10, 1e300, f64::MAX, -1e300, f64::INFINITY, f64::NAN];
             around.chain(ends).map(Value::Real).collect()
         }
         Kind::Optional(inner) => values(inner),
-        Kind::List(inner) => values(inner).into_iter().map(|value| Value::List(vec![value])).collect(),
+        Kind::List(inner) => {
+            values(inner).into_iter().map(|value| Value::List(vec![value])).collect()
+        }
         Kind::Choice(variants) => variants
             .iter()
             .filter_map(|variant| match variant {
@@ -165,7 +168,10 @@ fn every_claim_of_memory_that_is_refused_is_an_error() {
                 (Err(_), _) => return Err(format!("claim {n}: panicked")),
                 (Ok(Err(error)), true) if error.code() == Code::Memory => {}
                 (Ok(outcome), true) => {
-                    return Err(format!("claim {n} was not heard: {:?}", outcome.map(|_| "a model")));
+                    return Err(format!(
+                        "claim {n} was not heard: {:?}",
+                        outcome.map(|_| "a model")
+                    ));
                 }
                 (_, false) => return Ok(()),
             }
