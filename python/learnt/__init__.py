@@ -7,12 +7,12 @@ on functions of your own.
 import importlib
 
 from . import errors
-from ._base import from_bytes, load, registry, threads
+from ._base import from_bytes, load, missing, registry, threads
 from ._modules import MODULES
 from ._native import __version__
 
 _LAZY = (*MODULES, "optimize", "plot")
-__all__ = ["__version__", "errors", "from_bytes", "load", "registry", "threads", *_LAZY]
+__all__ = ["__version__", "errors", "from_bytes", "load", "missing", "registry", "threads", *_LAZY]
 
 
 def __getattr__(name):

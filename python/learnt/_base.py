@@ -90,6 +90,7 @@ class BaseEstimator(Tagged, Parameters):
             "groups": _validation.read_groups(groups, len(table.values)),
             "seed": self._seed(),
             "threads": self._threads(),
+            "missing": _missing[-1] if _missing else None,
         }
 
     def _weighted_params(self, X, table, sample_weight, target, classes):
@@ -149,12 +150,20 @@ class BaseEstimator(Tagged, Parameters):
     def _call(self, method, X, lengths=None):
         table = self._rows(X)
         lengths = _validation.read_lengths(lengths)
-        return self._model.call(method, table.values, table.columns, self._threads(), lengths)
+        policy = _missing[-1] if _missing else None
+        values, kept = self._model.call(
+            method, table.values, table.columns, self._threads(), lengths, policy
+        )
+        if kept is None:
+            return values
+        if isinstance(values, tuple):
+            return _spread(values[0], kept, len(table.values)), *values[1:]
+        return _spread(values, kept, len(table.values))
 
     def _predict(self, X):
         values = self._call("predict", X)
         if "classifier" in self._roles():
-            return self.classes_[values]
+            return _classes_of(values, self.classes_)
         return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
 
     def _seed(self, state=UNCHANGED):
@@ -472,7 +481,7 @@ class Decoder(BaseEstimator):
 
     def _states(self, codes):
         classes = self.__dict__.get("classes_")
-        return codes if classes is None else classes[codes]
+        return codes if classes is None else _classes_of(codes, classes)
 
 
 class Transformer(BaseEstimator):
@@ -622,7 +631,41 @@ def _learners(value):
     return [_learners(item) for item in value] if isinstance(value, list) else value
 
 
-_threads = []
+_threads, _missing = [], []
+
+
+@contextmanager
+def missing(policy):
+    """Within this context, missing values that a learner cannot take follow this policy.
+
+    "error" refuses them, "skip" leaves their rows without a prediction (NaN, or None for a class),
+    "impute" fills in the means and commonest levels of training. A model that is fitted within keeps
+    the policy for its predictions.
+    """
+    if policy not in ("error", "skip", "impute"):
+        raise ParameterError(f'the policy must be "error", "skip" or "impute", got {policy!r}')
+    _missing.append(policy)
+    try:
+        yield
+    finally:
+        _missing.pop()
+
+
+def _spread(values, kept, rows):
+    """One entry for every row: those of skipped rows are NaN."""
+    out = np.full((rows, *values.shape[1:]), np.nan)
+    out[kept] = values
+    return out
+
+
+def _classes_of(codes, classes):
+    """The classes of codes; None where there is no prediction."""
+    if codes.dtype.kind != "f":
+        return classes[codes]
+    out = np.full(len(codes), None, dtype=object)
+    known = ~np.isnan(codes)
+    out[known] = classes[codes[known].astype(int)]
+    return out
 
 
 @contextmanager

@@ -54,7 +54,6 @@ pub(crate) fn command() -> Command {
                     preparation(learner)
                         .arg(formula_flag())
                         .arg(out_flag("Save the model to this file"))
-                        .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there"))
                         .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
                         .arg(Arg::new("checkpoint").long("checkpoint").value_name("DIR").requires("stream").help("Keep where the fit is in this folder, so that it can go on if it is killed"))
                         .arg(Arg::new("checkpoint-every").long("checkpoint-every").value_name("SECONDS").requires("checkpoint").value_parser(clap::value_parser!(f64)).help("Time between checkpoints inside a pass over the data; 5 by default"))
@@ -62,7 +61,8 @@ pub(crate) fn command() -> Command {
                         .arg(flag("strict", "Exit with 5 if the fit did not converge"))
                         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
                         .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
-                        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing"]).help("What prediction does with categories that training did not see"))
+                        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing", "other"]).help("What prediction does with categories that training did not see: refuse, take them for missing, or for a level that is none of training's"))
+                        .arg(missing_flag())
                 },
             ),
             path(),
@@ -85,8 +85,7 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt"))
-                .arg(out_flag("Save the model to this file"))
-                .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Replace the file if it is there")),
+                .arg(out_flag("Save the model to this file")),
             model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
             picture(data("plot", "Draw a picture of a model: ROC, residuals, tree, coefficients", "learnt plot\n  learnt plot roc my.learnt test.csv -o roc.svg\n  learnt plot tree my.learnt")),
@@ -136,7 +135,14 @@ fn look(name: &'static str, about: &'static str, examples: &'static str) -> Comm
             Arg::new("max-memory")
                 .long("max-memory")
                 .value_name("SIZE")
-                .help("Refuse work that needs more than this, such as 500MB or 2GB"),
+                .help("Hold at most this much memory, such as 500MB or 2GB [default: what is free, less a tenth]"),
+        )
+        .arg(
+            Arg::new("force")
+                .long("force")
+                .short('f')
+                .action(ArgAction::SetTrue)
+                .help("Replace files that are there"),
         )
         .arg(
             Arg::new("progress")
@@ -185,7 +191,20 @@ fn with_data(command: Command) -> Command {
             text("header", "YES|NO", "Whether the first line names the columns")
                 .value_parser(["auto", "yes", "no"]),
         )
-        .arg(text("na", "TOKENS", "Tokens that mean missing").value_delimiter(','))
+        .arg(
+            text("na", "TOKENS", "Tokens that mean missing")
+                .value_delimiter(',')
+                .allow_hyphen_values(true),
+        )
+        .arg(text(
+            "max-input",
+            "SIZE",
+            "Refuse more bytes than this after unpacking [default: 64GiB, and 1000 times the file]",
+        ))
+        .arg(
+            text("max-features", "N", "Refuse more columns than this [default: 10000000]")
+                .value_parser(value_parser!(usize)),
+        )
         .arg(
             text("type", "COLUMN=TYPE", "num, cat, skip or ord(S<M<L); may be repeated")
                 .action(ArgAction::Append),
@@ -300,9 +319,8 @@ fn missing_flag() -> Arg {
     Arg::new("missing")
         .long("missing")
         .value_name("HOW")
-        .value_parser(["error", "skip"])
-        .default_value("error")
-        .help("Rows with missing values that the learner cannot take: refuse, or leave without a prediction")
+        .value_parser(["error", "skip", "impute"])
+        .help("What prediction does with missing values that the learner cannot take: refuse, leave the row without a prediction, or fill in means and commonest levels of training [default: error, or what was said at fit]")
 }
 
 fn metric_flag() -> Arg {

@@ -3,7 +3,8 @@
 use crate::commands::Call;
 use crate::learner;
 use learnt::data::{OwnedDataset, Schema, Table, Volume};
-use learnt::error::{Code, Error, Result};
+use learnt::datasets::Bundled;
+use learnt::error::{Code, Error, Result, shell};
 use learnt::estimator::AnyEstimator;
 use learnt::prepare::{Formula, Side};
 use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
@@ -43,6 +44,13 @@ pub(crate) fn options(call: &Call) -> Result<ReadOptions> {
     }
     options.dedupe_names = call.flag("dedupe-names");
     options.decimal_comma = call.flag("decimal-comma");
+    if let Some(size) = call.text("max-input") {
+        options.max_input = crate::commands::bytes(size, "--max-input")?;
+        options.max_ratio = u64::MAX;
+    }
+    if let Some(&count) = call.args.try_get_one::<usize>("max-features").ok().flatten() {
+        options.max_features = count;
+    }
     for pair in call.texts("type") {
         let (column, kind) = pair_of("--type", &pair)?;
         options.types.push((column.to_string(), TypeRule::parse(kind)?));
@@ -73,10 +81,7 @@ pub(crate) fn read(call: &Call) -> Result<Input> {
 
 pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
     let name = call.text("data").unwrap_or_default();
-    let bundled = match Path::new(name).exists() || name == "-" {
-        true => None,
-        false => learnt::datasets::describe(name).ok(),
-    };
+    let bundled = bundled(name);
     let loaded = match bundled {
         Some(set) => learnt_io::read_bytes(set.name, set.text.as_bytes(), options, &call.run)?,
         None => {
@@ -90,13 +95,26 @@ pub(crate) fn read_with(call: &Call, options: &ReadOptions) -> Result<Input> {
         table,
         name: name.to_string(),
         default_target: bundled.and_then(|set| set.target).map(ToString::to_string),
-        default_task: bundled.and_then(|set| match set.task {
-            learnt::function::Task::Classification => Some(TargetTask::Classify),
-            learnt::function::Task::Regression => Some(TargetTask::Regress),
-            learnt::function::Task::Unsupervised => None,
-        }),
+        default_task: bundled.and_then(task_of),
         digest: loaded.report.digest,
     })
+}
+
+/// The bundled set of a name that no file has.
+pub(crate) fn bundled(name: &str) -> Option<&'static Bundled> {
+    match Path::new(name).exists() || name == "-" {
+        true => None,
+        false => learnt::datasets::describe(name).ok(),
+    }
+}
+
+/// What a bundled set's target is for.
+pub(crate) fn task_of(set: &Bundled) -> Option<TargetTask> {
+    match set.task {
+        learnt::function::Task::Classification => Some(TargetTask::Classify),
+        learnt::function::Task::Regression => Some(TargetTask::Regress),
+        learnt::function::Task::Unsupervised => None,
+    }
 }
 
 /// A file that is not there may be a misspelt bundled set.
@@ -287,5 +305,5 @@ fn without_missing(call: &Call, table: Table) -> Table {
 pub(crate) fn no_target(schema: &Schema) -> Error {
     let last = schema.names().last().unwrap_or_default();
     Error::new(Code::Target, "no target column is named")
-        .hint(format!("add -t COLUMN, for example -t {last}"))
+        .hint(format!("add -t COLUMN, for example -t {}", shell(last)))
 }

@@ -149,7 +149,8 @@ fn request<'a>(call: &'a Call, missing: bool) -> Result<Option<Request<'a>>> {
     if refused && formula.is_none() {
         return Ok(None);
     }
-    let missing = missing && !refused && call.text("impute") != Some("none");
+    let unknown = call.text("unknown") == Some("missing");
+    let missing = (missing || unknown) && !refused && call.text("impute") != Some("none");
     let formula = formula.map(|side| side.terms.trim());
     Ok(Some(Request { formula, missing, scale: call.flag("scale") }))
 }

@@ -7,6 +7,7 @@ mod learner;
 mod observer;
 mod output;
 mod picture;
+mod place;
 
 use learnt::error::{Code, Error};
 use std::process::ExitCode;
@@ -22,7 +23,10 @@ fn answer() -> ExitCode {
         Err(error) => return output::usage(&error),
     };
     match commands::run(&matches) {
-        Ok(code) => code,
+        Ok(code) => match output::lost() {
+            None => code,
+            Some(error) => output::failure(&error, false),
+        },
         Err(error) => output::failure(&error, args::wants_json(&matches)),
     }
 }

@@ -6,19 +6,24 @@ use learnt::context::{Observer, Progress};
 use learnt::error::Warning;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
-static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 
-/// The first Ctrl-C stops at the next iteration; the second ends the process at once.
+/// How long work has to notice that it is to stop.
+const PATIENCE: Duration = Duration::from_millis(600);
+
+/// Ctrl-C asks the work to stop, which most of it notices at its next step. What does not (a long
+/// factorisation, a read that waits) is ended: files are written beside the old ones, so nothing is half
+/// done, and temporary ones are removed.
 pub(crate) fn watch_interrupts() {
     let _ = ctrlc::set_handler(|| {
         STOP.store(true, Ordering::SeqCst);
-        if INTERRUPTS.fetch_add(1, Ordering::SeqCst) > 0 {
-            std::process::exit(130);
-        }
+        std::thread::sleep(PATIENCE);
+        learnt::persist::place::remove_temporaries();
+        say("error[E062]: stopped by the user");
+        std::process::exit(130);
     });
 }
 

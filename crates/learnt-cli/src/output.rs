@@ -1,14 +1,58 @@
 //! What the command prints: tables or JSON on standard output, words on standard error.
+//!
+//! Names of columns, classes and files come from outside. Here is the one place that prints them: what a
+//! terminal would obey is escaped. What cannot be written to standard output ends the command with an
+//! error, and a pipe that its reader closed ends it as a pipe does.
 
-use learnt::error::{Error, plain};
+use learnt::error::{Code, Error, printable, printable_json};
 use serde_json::{Value as Json, json};
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
-/// Prints to standard output; a closed pipe is the reader's right, not an error.
+/// What a shell sees of a command that wrote into a closed pipe.
+const BROKEN_PIPE: i32 = 141;
+
+/// The first error of standard output.
+static LOST: Mutex<Option<Error>> = Mutex::new(None);
+
+/// Standard output.
+pub(crate) struct Out;
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        kept(io::stdout().lock().write(bytes))
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        kept(io::stdout().lock().flush())
+    }
+}
+
+fn kept<T>(outcome: io::Result<T>) -> io::Result<T> {
+    if let Err(error) = &outcome {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            learnt::persist::place::remove_temporaries();
+            std::process::exit(BROKEN_PIPE);
+        }
+        let lost = Error::new(Code::Io, format!("standard output cannot be written: {error}"));
+        LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(lost);
+    }
+    outcome
+}
+
+/// What went wrong with standard output, if anything did.
+pub(crate) fn lost() -> Option<Error> {
+    LOST.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Prints text for people.
 pub(crate) fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    print_as_is(&printable(text));
+}
+
+/// Prints data and pictures, which are not changed.
+pub(crate) fn print_as_is(text: &str) {
+    let _ = Out.write_all(text.as_bytes()).and_then(|()| Out.flush());
 }
 
 /// Prints a JSON document with the fields that every one has.
@@ -23,45 +67,37 @@ pub(crate) fn print_json(verb: &str, seed: Option<u64>, payload: Json) {
         }
         document.extend(payload);
     }
-    print(&format!("{document:#}\n"));
+    print_document(&document);
+}
+
+fn print_document(document: &Json) {
+    print_as_is(&(printable_json(&format!("{document:#}")) + "\n"));
 }
 
 /// Says something on standard error.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Tells of an error and gives its exit code. Under `--json` the error is a document too.
 pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
     if as_json {
         let place = json!({ "column": error.column_name(), "row": error.row_number() });
-        let document = json!({
+        print_document(&json!({
             "schema": "learnt.error/1",
             "code": error.code().to_string(),
             "message": error.message(),
             "hint": error.hint_text(),
             "where": place,
-        });
-        print(&format!("{document:#}\n"));
+        }));
     }
-    let mut text = format!("error[{}]: {}", error.code(), printable(error.message()));
+    let indented = |text: &str| text.lines().collect::<Vec<_>>().join("\n  ");
+    let mut text = format!("error[{}]: {}", error.code(), indented(error.message()));
     if let Some(hint) = error.hint_text() {
-        text.push_str(&format!("\n  help: {}", printable(hint)));
+        text.push_str(&format!("\n  help: {}", indented(hint)));
     }
     say(&text);
     ExitCode::from(error.code().exit_code())
-}
-
-/// Escapes what a terminal would obey, line by line.
-fn printable(text: &str) -> String {
-    let line = |line: &str| {
-        line.chars()
-            .collect::<Vec<_>>()
-            .chunks(200)
-            .map(|c| plain(&c.iter().collect::<String>()))
-            .collect::<String>()
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n  ")
 }
 
 /// Help and version are answers; anything else is a mistake in the call.
@@ -70,7 +106,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             print(&error.render().to_string());
-            ExitCode::SUCCESS
+            lost().map_or(ExitCode::SUCCESS, |error| failure(&error, false))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             say(&error.render().to_string());

@@ -1,10 +1,11 @@
 //! Charts to files and to the terminal; the ending of a file chooses its form.
 
 use crate::commands::Call;
-use crate::output::print;
+use crate::output::print_as_is;
+use crate::place;
 use learnt::answer::Answer;
 use learnt::chart::Chart;
-use learnt::error::{Code, Error, Result};
+use learnt::error::{Error, Result};
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -20,28 +21,27 @@ pub(crate) fn plot_answer(call: &Call, answer: &Answer) -> Result<()> {
 
 /// Draws charts into a file, or into the terminal for `-`. More than one go into one page, or into
 /// files with a number.
-pub(crate) fn draw(call: &Call, charts: &[Chart], place: &str) -> Result<()> {
-    if place == "-" {
-        charts.iter().for_each(|chart| print(&in_terminal(chart)));
+pub(crate) fn draw(call: &Call, charts: &[Chart], path: &str) -> Result<()> {
+    if path == "-" {
+        charts.iter().for_each(|chart| print_as_is(&in_terminal(chart)));
         return Ok(());
     }
-    let ending =
-        Path::new(place).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if ending.eq_ignore_ascii_case("html") {
         let title = charts.first().map_or("", |chart| &chart.title);
         let page = Answer { charts: charts.to_vec(), ..Answer::new("Pictures") };
-        return write(call, place, learnt_plot::to_page(title, &[page]).as_bytes());
+        return place::bytes(call, path, learnt_plot::to_page(title, &[page]).as_bytes());
     }
     for (k, chart) in charts.iter().enumerate() {
-        let place = match k {
-            0 => place.to_string(),
+        let numbered = match k {
+            0 => path.to_string(),
             k => format!(
                 "{}-{}.{ending}",
-                place.trim_end_matches(ending).trim_end_matches('.'),
+                path.trim_end_matches(ending).trim_end_matches('.'),
                 k + 1
             ),
         };
-        write(call, &place, &form(chart, ending)?)?;
+        place::bytes(call, &numbered, &form(chart, ending)?)?;
     }
     Ok(())
 }
@@ -86,12 +86,4 @@ fn in_terminal(chart: &Chart) -> String {
         && std::env::var_os("NO_COLOR").is_none()
         && std::env::var("TERM").as_deref() != Ok("dumb");
     learnt_plot::to_terminal(chart, width, height, !plain, colour)
-}
-
-/// Writes a file and says so.
-pub(crate) fn write(call: &Call, place: &str, bytes: &[u8]) -> Result<()> {
-    std::fs::write(place, bytes)
-        .map_err(|error| Error::new(Code::Io, format!("{place} cannot be written: {error}")))?;
-    call.say(&format!("wrote {place} ({} kB)", bytes.len().div_ceil(1000)));
-    Ok(())
 }

@@ -5,6 +5,7 @@
 //! order. Random draws come from (seed, stream) and nowhere else.
 
 use crate::error::{Code, Error, Result, Warning};
+use crate::memory::{self, Held};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -157,6 +158,11 @@ pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The most threads that a run starts: one a core, or 16 where that is more.
+pub fn most_threads() -> usize {
+    available_threads().max(16)
+}
+
 impl<'a> Context<'a> {
     /// A run with this seed.
     #[must_use]
@@ -164,13 +170,16 @@ impl<'a> Context<'a> {
         Context { seed, ..self }
     }
 
-    /// A run with this many threads; 0 means all.
+    /// A run with this many threads; 0 means all. More than [`most_threads`] are not started: results do
+    /// not depend on the number.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
-        Context { threads: if threads == 0 { available_threads() } else { threads }, ..self }
+        let threads = if threads == 0 { available_threads() } else { threads.min(most_threads()) };
+        Context { threads, ..self }
     }
 
-    /// A run that refuses work estimated to need more bytes than this.
+    /// A run in which this process holds at most this many bytes; without a limit what the machine has
+    /// left, less a margin, is the limit.
     #[must_use]
     pub fn with_memory_limit(self, bytes: Option<u64>) -> Self {
         Context { memory: bytes, ..self }
@@ -343,19 +352,16 @@ impl<'a> Context<'a> {
         self.observer.warning(&Warning::new(code, message));
     }
 
-    /// Refuses work that is estimated to need more memory than allowed, before it starts.
+    /// Refuses what would need more memory than there is, before it is taken. `what` names the width
+    /// or count that it grows with.
     pub fn claim(&self, bytes: u64, what: &str) -> Result<()> {
-        match self.memory {
-            Some(limit) if bytes > limit => {
-                let message = format!(
-                    "{what} needs about {} MB, and the limit is {} MB",
-                    bytes.div_ceil(1_000_000),
-                    limit / 1_000_000
-                );
-                Err(Error::new(Code::Memory, message).hint("raise --max-memory or use fewer rows"))
-            }
-            _ => Ok(()),
-        }
+        memory::claim(self.memory, bytes, what)
+    }
+
+    /// The same, and counts it until what this gives is dropped: for memory that several threads
+    /// take at once, or that is taken long before it is filled.
+    pub fn hold(&self, bytes: u64, what: &str) -> Result<Held> {
+        memory::hold(self.memory, bytes, what)
     }
 
     /// Counts iterations of `stage` up to `max_iter`, reports them and notices cancellation.
@@ -555,8 +561,16 @@ mod tests {
 
     #[test]
     fn too_much_memory_is_refused_before_it_is_taken() {
-        let run = Context::default().with_memory_limit(Some(1_000_000));
-        assert_eq!(run.claim(2_000_000, "the table").unwrap_err().code(), Code::Memory);
-        assert!(run.claim(1_000_000, "the table").is_ok());
+        let run = Context::default().with_memory_limit(Some(1 << 50));
+        assert_eq!(run.claim(1 << 51, "the table").unwrap_err().code(), Code::Memory);
+        assert!(run.claim(1 << 49, "the table").is_ok());
+        let alone = Context::default();
+        assert_eq!(alone.claim(1 << 60, "the table").unwrap_err().code(), Code::Memory);
+    }
+
+    #[test]
+    fn threads_are_bounded_by_the_machine() {
+        let most = Context::default().with_threads(1_000_000).threads();
+        assert!(most <= available_threads().max(16), "{most} threads");
     }
 }

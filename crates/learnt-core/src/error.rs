@@ -304,6 +304,12 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     (score(best) > 0.75).then_some(best)
 }
 
+/// Whether a terminal obeys a character, or hides it or what stands around it.
+fn unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 /// Text that is safe to print in a terminal: control and direction-changing characters escaped,
 /// and long text cut.
 pub fn plain(text: &str) -> String {
@@ -314,14 +320,45 @@ pub fn plain(text: &str) -> String {
             out.push('…');
             break;
         }
-        let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || hidden {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
+        match unprintable(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
         }
     }
     out
+}
+
+/// Lines of text that are safe to print in a terminal, whatever names they hold; not cut.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c != '\n' && unprintable(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// JSON that is safe to print in a terminal: the same document, with such characters escaped.
+pub fn printable_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c != '\n' && unprintable(c) {
+            true => out += &format!("\\u{:04x}", c as u32),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// A word of a command as a shell reads it back: in quotes unless it is plain.
+pub fn shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 #[cfg(test)]
@@ -337,6 +374,23 @@ mod tests {
     #[test]
     fn escape_sequences_are_not_printed() {
         assert_eq!(plain("a\u{1b}[31mb"), "a\\u{1b}[31mb");
+    }
+
+    #[test]
+    fn lines_keep_their_ends_and_lose_what_a_terminal_obeys() {
+        assert_eq!(printable("a\nb\r\u{9b}2J\u{202e}"), "a\nb\\u{d}\\u{9b}2J\\u{202e}");
+        let document = serde_json::json!({ "name": "a\u{9b}b\u{202e}" });
+        let safe = printable_json(&document.to_string());
+        assert!(safe.is_ascii(), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), document);
+    }
+
+    #[test]
+    fn words_of_commands_are_quoted() {
+        assert_eq!(shell("my.csv"), "my.csv");
+        assert_eq!(shell("$(touch x)"), "'$(touch x)'");
+        assert_eq!(shell("it's"), "'it'\\''s'");
+        assert_eq!(shell(""), "''");
     }
 
     #[test]

@@ -191,6 +191,8 @@ pub trait AnyEstimator: Params {
     fn clone_any(&self) -> Box<dyn AnyEstimator>;
     /// The fit as rounds, if it can be.
     fn any_job(&self) -> Option<Box<dyn Job>>;
+    /// Whether the stored form of a model can be read: what a loader would say about it.
+    fn read_back(&self, stored: &Node) -> Result<()>;
 }
 
 impl<E: Estimator> AnyEstimator for E {
@@ -229,6 +231,9 @@ impl<E: Estimator> AnyEstimator for E {
     }
     fn any_job(&self) -> Option<Box<dyn Job>> {
         self.job()
+    }
+    fn read_back(&self, stored: &Node) -> Result<()> {
+        E::Model::from_node(stored).map(drop)
     }
 }
 

@@ -345,6 +345,11 @@ impl<E: Estimator> Plan<E> for Whole {
 pub trait Summarize: Merge + Stored + Send + Sync + 'static {
     /// The summary of some rows.
     fn of(data: &Dataset) -> Result<Self>;
+
+    /// About how many bytes a summary has for this many columns, where that is more than a few for each.
+    fn bytes(_columns: u64) -> u64 {
+        0
+    }
 }
 
 /// One round over a summary; the model of a [`OnePass`] learner follows from it.
@@ -361,7 +366,11 @@ impl<S: Summarize> Rounds for Pass<S> {
     type Summary = S;
     type Output = (OwnedOutline, S);
 
-    fn begin(&self, outline: &Outline, _: &Context) -> Result<OwnedOutline> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<OwnedOutline> {
+        let columns = outline.schema.len() as u64;
+        let copies = run.threads() as u64 + 3;
+        let what = format!("a summary of {columns} columns");
+        run.claim(S::bytes(columns).saturating_mul(copies), &what)?;
         Ok(outline.into())
     }
 

@@ -17,8 +17,9 @@ use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES
 use crate::names::Names;
 use crate::params::{Value, all_values};
 use crate::part::FittedPart;
-use crate::persist::{Node, Stored, file, invalid};
+use crate::persist::{Node, Stored, file, invalid, place};
 use crate::rounds::{self, Checkpoint, Outline, Source};
+use gate::fills_of;
 use self_test::ranges_of;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -89,12 +90,12 @@ impl Trained {
         let done = rounds::drive_kept(job.as_ref(), &checked, kept, &watched)
             .map_err(|error| error.within(name))?;
         let model = job.model(done)?;
-        let mut ranges = Vec::new();
+        let mut seen = Seen::default();
         source.with(0, &mut |block| {
-            ranges = ranges_of(&block.data.x);
+            seen = Seen::of(&block.data.x);
             Ok(())
         })?;
-        Self::assemble(learner, model, &source.outline(), &ranges, targets, &recorder, run)
+        Self::assemble(learner, model, &source.outline(), seen, targets, &recorder, run)
     }
 
     /// Goes on training a model with more rows, or begins one without `before`. Columns are matched
@@ -147,6 +148,7 @@ impl Trained {
             .examples
             .as_ref()
             .and_then(|examples| trained.outputs_of(&examples.inputs));
+        trained.check_sound(learner)?;
         Ok(trained)
     }
 
@@ -193,10 +195,10 @@ impl Trained {
         let model = make(&run.observed_by(&recorder))?;
         let outline = rounds::InMemory::new(*data);
         let rows = data.nrows().min(rounds::block_rows(data.x.ncols()));
-        let ranges = ranges_of(&data.x.rows(0, rows));
+        let seen = Seen::of(&data.x.rows(0, rows));
         let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
         let outline = outline.outline();
-        let trained = Self::assemble(learner, model, &outline, &ranges, targets, &recorder, run)?;
+        let trained = Self::assemble(learner, model, &outline, seen, targets, &recorder, run)?;
         Ok(Trained { outcome, ..trained })
     }
 
@@ -204,7 +206,7 @@ impl Trained {
         learner: &dyn AnyEstimator,
         model: Box<dyn Model>,
         outline: &Outline,
-        ranges: &[(f64, f64)],
+        seen: Seen,
         targets: &[String],
         recorder: &Recorder,
         run: &Context,
@@ -214,7 +216,9 @@ impl Trained {
             schema: outline.schema.clone(),
             targets: targets.to_vec(),
             classes: outline.classes.to_vec(),
-            unknown: Unknown::Error,
+            unknown: if takes_unknown(learner) { Unknown::Other } else { Unknown::Error },
+            missing: Missing::Error,
+            fills: seen.fills,
             seed: run.seed(),
             rows: outline.rows,
             digest: None,
@@ -224,18 +228,19 @@ impl Trained {
         };
         let outcome = Outcome { labels: Vec::new(), trace: recorder.trace() };
         let mut trained = Trained { about: learner.about(), model, history, outcome };
-        trained.history.examples = trained.make_examples(ranges);
+        trained.history.examples = trained.make_examples(&seen.ranges);
+        trained.check_sound(learner)?;
         Ok(trained)
     }
 
     /// The prediction for new rows by the model's first role, in the order of [`ROLES`].
     pub fn predict(&self, x: &Frame, run: &Context) -> Result<Prediction> {
-        self.call("predict", &self.admit(x, None, Missing::Error, run)?, run)
+        self.call("predict", &self.admit(x, None, None, run)?, run)
     }
 
     /// Class probabilities of new rows.
     pub fn probabilities(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let rows = self.admit(x, None, Missing::Error, run)?;
+        let rows = self.admit(x, None, None, run)?;
         self.call("probabilities", &rows, run).map(Prediction::into_matrix)
     }
 
@@ -377,6 +382,7 @@ impl Trained {
             digest: None,
             warnings: Vec::new(),
             examples: None,
+            fills: Vec::new(),
             ..self.history.clone()
         };
         Trained { about: part.about, model, history, outcome: Outcome::default() }
@@ -384,14 +390,29 @@ impl Trained {
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.
     pub fn save(&self, path: &Path) -> Result<()> {
-        file::write_atomically(path, &self.to_bytes()?)
+        place::write_atomically(path, &self.to_bytes()?)
     }
 
     /// Loads from a file; `find` looks up learners by path.
     pub fn load(path: &Path, find: impl Fn(&str) -> Option<Entry>) -> Result<Trained> {
         let place = plain(&path.display().to_string());
-        let bytes = std::fs::read(path).map_err(|error| Error::from(error).within(&place))?;
+        let bytes = read_whole(path).map_err(|error| error.within(&place))?;
         Self::from_bytes(&bytes, find).map_err(|error| error.within(&place))
+    }
+}
+
+/// A whole file, however long it says it is: no more than there is memory for.
+fn read_whole(path: &Path) -> Result<Vec<u8>> {
+    use std::io::Read;
+    let run = Context::default();
+    let file = std::fs::File::open(path)?;
+    run.claim(file.metadata()?.len(), "the model file")?;
+    let most = crate::memory::available().map_or(u64::MAX, |free| free / 2);
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 == most {
+        true => Err(Error::new(Code::Memory, "the model file is larger than memory")),
+        false => Ok(bytes),
     }
 }
 
@@ -416,6 +437,25 @@ fn with_zero_weights(found: &[Option<u32>], data: &Dataset) -> Vec<Option<u32>> 
     let mut found = found.iter().copied();
     let label = |i: usize| if data.weight(i) > 0.0 { found.next().flatten() } else { None };
     (0..data.nrows()).map(label).collect()
+}
+
+/// What the first block of training rows tells: the ranges of columns, and what is usual in them.
+#[derive(Default)]
+struct Seen {
+    ranges: Vec<(f64, f64)>,
+    fills: Vec<f64>,
+}
+
+impl Seen {
+    fn of(x: &Frame) -> Seen {
+        Seen { ranges: ranges_of(x), fills: fills_of(x) }
+    }
+}
+
+/// Whether a learner, or one inside it, has something else than an error for unknown categories.
+pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
+    let own = learner.get("handle_unknown").is_ok_and(|value| value != Value::Text("error".into()));
+    own || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
 }
 
 /// Checks every block as `Estimator::fit` checks the whole, before the learner sees it.

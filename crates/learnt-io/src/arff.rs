@@ -8,6 +8,7 @@ use crate::columns::{Collected, assemble};
 use crate::csv::{Number, NumberStyle, valid_text};
 use crate::input::Bytes;
 use crate::levels::Levels;
+use crate::memory;
 use crate::names::check_names;
 use crate::options::{Format, ReadOptions, TypeRule};
 use crate::report::{Loaded, ReadReport};
@@ -33,7 +34,7 @@ enum Kind {
 
 /// Reads the whole file.
 pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Result<Loaded> {
-    let all = bytes.all()?;
+    let all = bytes.all(run)?;
     let text = valid_text(&all, 0)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().zip(1_u64..);
@@ -55,6 +56,7 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
         rows += 1;
         if rows.is_multiple_of(4096) {
             options.check_size(bytes.len(), 8 * (rows * columns.len()) as u64)?;
+            memory::growing(rows, columns.len(), run)?;
         }
     }
     let kept = columns.into_iter().flatten().collect();
@@ -176,7 +178,12 @@ fn token(text: &str, ends: impl Fn(char) -> bool) -> Option<(Cow<'_, str>, &str)
     let mut characters = text.char_indices().skip(1);
     while let Some((at, c)) = characters.next() {
         match c {
-            '\\' => unescaped.push(characters.next()?.1),
+            '\\' => unescaped.push(match characters.next()?.1 {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                other => other,
+            }),
             _ if c == quote => return Some((Cow::Owned(unescaped), &text[at + 1..])),
             _ => unescaped.push(c),
         }

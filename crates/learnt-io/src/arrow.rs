@@ -132,7 +132,31 @@ fn decimals(array: &dyn Array, scale: i8, to: &mut Collected) {
         let number = value.and_then(|unscaled| {
             fast_float2::parse::<f64, _>(format!("{unscaled}e{}", -i32::from(scale))).ok()
         });
+        // 15 digits always come back; more do where f64 gives them again.
+        const EXACT: u128 = 1_000_000_000_000_000;
+        if let (Some(unscaled), Some(number)) = (value, number)
+            && unscaled.unsigned_abs() >= EXACT
+        {
+            to.rounded += u64::from(!gives_back(unscaled, scale, number));
+        }
         to.cells.push(number.unwrap_or(f64::NAN));
+    }
+}
+
+/// Whether the shortest text of a number has the digits of a decimal.
+fn gives_back(unscaled: i128, scale: i8, number: f64) -> bool {
+    let shortest = format!("{number:e}");
+    let (digits, power) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let fraction = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let digits: Option<i128> = digits.replace('.', "").parse().ok();
+    let power: Option<i32> = power.parse().ok();
+    let (Some(digits), Some(power)) = (digits, power) else { return false };
+    // number = digits · 10^(power - fraction), unscaled · 10^-scale.
+    let shift = power - fraction as i32 + i32::from(scale);
+    let scaled = |value: i128, by: i32| 10_i128.checked_pow(by.unsigned_abs())?.checked_mul(value);
+    match shift >= 0 {
+        true => scaled(digits, shift) == Some(unscaled),
+        false => scaled(unscaled, -shift) == Some(digits),
     }
 }
 

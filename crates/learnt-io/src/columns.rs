@@ -37,7 +37,7 @@ impl Settled {
     ) -> Result<ColumnReport> {
         if rounded > 0 && options.strict {
             let message = format!(
-                "column '{}' has {rounded} integers beyond 2^53 that would lose digits",
+                "column '{}' has {rounded} numbers with more digits than f64 holds",
                 plain(name)
             );
             let error = Error::new(Code::Parse, message).column(name);
@@ -193,6 +193,11 @@ impl Collected {
         };
         if column.levels.is_some() && column.declared.is_none() && !options.na.is_empty() {
             column.drop_tokens(&options.na);
+        }
+        let numbers = crate::csv::NumberStyle::default().numbers_among(&options.na);
+        if column.levels.is_none() && !numbers.is_empty() {
+            let missing = column.cells.iter_mut().filter(|cell| numbers.contains(cell));
+            missing.for_each(|cell| *cell = f64::NAN);
         }
         Ok(column)
     }

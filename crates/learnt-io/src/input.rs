@@ -3,7 +3,9 @@
 
 use crate::options::{Encoding, ReadOptions};
 use crate::report::Packing;
+use learnt_core::context::Context;
 use learnt_core::error::{Code, Error, Result, plain};
+use learnt_core::faults::{Fault, meet};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fs::File;
@@ -74,10 +76,11 @@ impl Bytes {
     }
 
     /// All bytes at once, for formats that are read as one text.
-    pub(crate) fn all(&self) -> Result<Cow<'_, [u8]>> {
+    pub(crate) fn all(&self, run: &Context) -> Result<Cow<'_, [u8]>> {
         match self {
             Bytes::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
             Bytes::File { len, .. } => {
+                run.claim(*len, "the text of the file")?;
                 let mut buffer = Vec::new();
                 self.read(0, *len, &mut buffer)?;
                 Ok(Cow::Owned(buffer))
@@ -126,6 +129,7 @@ fn no_memory(bytes: usize) -> Error {
 
 #[cfg(unix)]
 fn read_at(file: &File, buffer: &mut [u8], start: u64) -> Result<()> {
+    meet(Fault::Read)?;
     use std::os::unix::fs::FileExt;
     file.read_exact_at(buffer, start).map_err(short_read)
 }
@@ -158,13 +162,25 @@ fn short_read(error: std::io::Error) -> Error {
 
 /// Opens a path, or standard input for `-`. With `spool`, what cannot be read in place goes to a
 /// temporary file instead of memory.
-pub(crate) fn open(path: &Path, options: &ReadOptions, spool: bool) -> Result<Input> {
+pub(crate) fn open(
+    path: &Path,
+    options: &ReadOptions,
+    spool: bool,
+    run: &Context,
+) -> Result<Input> {
     let name = plain(&path.display().to_string());
+    let most = if spool { 0 } else { most_in_memory(run) };
     let result = match path.as_os_str() == "-" {
-        true => take_in(&mut std::io::stdin().lock(), options, spool),
-        false => open_path(path, options, spool),
+        true => take_in(&mut std::io::stdin().lock(), options, most, run),
+        false => open_path(path, options, most, run),
     };
     result.map(|input| Input { name: name.clone(), ..input }).map_err(|error| error.within(&name))
+}
+
+/// What a stream may take of memory before it goes to a temporary file.
+fn most_in_memory(run: &Context) -> u64 {
+    const MOST: u64 = 64 << 20;
+    run.memory_limit().map_or(MOST, |limit| (limit / 16).min(MOST))
 }
 
 /// Bytes that are already in memory, unpacked.
@@ -177,21 +193,21 @@ pub(crate) fn from_memory(name: &str, bytes: &[u8]) -> Input {
     }
 }
 
-fn open_path(path: &Path, options: &ReadOptions, spool: bool) -> Result<Input> {
+fn open_path(path: &Path, options: &ReadOptions, most: u64, run: &Context) -> Result<Input> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(Error::new(Code::Io, "is a directory, not a file"));
     }
     if !metadata.is_file() {
-        return take_in(&mut file, options, spool);
+        return take_in(&mut file, options, most, run);
     }
     let mut head = [0; 16];
     let got = fill(&mut file, &mut head)?;
     file.seek(SeekFrom::Start(0))?;
     let plain_text = options.encoding == Encoding::Utf8 || is_binary(&head[..got]);
     if packing_of(&head[..got]) != Packing::Plain || !plain_text {
-        return take_in(&mut file, options, spool);
+        return take_in(&mut file, options, most, run);
     }
     options.check_size(metadata.len(), metadata.len())?;
     Ok(Input {
@@ -203,33 +219,35 @@ fn open_path(path: &Path, options: &ReadOptions, spool: bool) -> Result<Input> {
 }
 
 /// Reads a stream to its end: hashes, unpacks, makes it UTF-8.
-fn take_in(source: &mut dyn Read, options: &ReadOptions, spool: bool) -> Result<Input> {
+fn take_in(
+    source: &mut dyn Read,
+    options: &ReadOptions,
+    most: u64,
+    run: &Context,
+) -> Result<Input> {
     let mut head = vec![0; 16];
     let got = fill(source, &mut head)?;
     head.truncate(got);
     let packing = packing_of(&head);
     let mut raw = Counted { source, head, given: 0, count: 0, hash: None };
     raw.hash = options.digest.then(Sha256::new);
-    let mut sink = match spool {
-        true => Sink::File(tempfile::tempfile()?),
-        false => Sink::Memory(Vec::new()),
-    };
+    let mut sink = Sink::Memory(Vec::new(), most);
     match packing {
-        Packing::Plain => pump(&mut raw, |raw| raw, &mut sink, options)?,
+        Packing::Plain => pump(&mut raw, |raw| raw, &mut sink, options, run)?,
         Packing::Gzip => {
             let mut unpacked = flate2::read::MultiGzDecoder::new(&mut raw);
-            pump(&mut unpacked, |unpacked| unpacked.get_mut(), &mut sink, options)?;
+            pump(&mut unpacked, |unpacked| unpacked.get_mut(), &mut sink, options, run)?;
         }
         Packing::Zstd => {
             let buffered = std::io::BufReader::with_capacity(BUFFER, &mut raw);
             let mut unpacked = zstd::stream::read::Decoder::with_buffer(buffered)?;
-            pump(&mut unpacked, |unpacked| unpacked.get_mut().get_mut(), &mut sink, options)?;
+            pump(&mut unpacked, |unpacked| unpacked.get_mut().get_mut(), &mut sink, options, run)?;
         }
     }
     std::io::copy(&mut raw, &mut std::io::sink())?;
     let digest = raw.hash.map(|hash| hex(&hash.finalize()));
     let bytes = match sink {
-        Sink::Memory(bytes) => Bytes::Memory(bytes),
+        Sink::Memory(bytes, _) => Bytes::Memory(bytes),
         Sink::File(file) => Bytes::of_file(file)?,
     };
     Ok(Input { bytes: Arc::new(bytes), packing, digest, name: String::new() })
@@ -242,11 +260,13 @@ fn pump<R: Read, H: Consumed>(
     raw: impl Fn(&mut R) -> &mut H,
     sink: &mut Sink,
     options: &ReadOptions,
+    run: &Context,
 ) -> Result<()> {
     let mut buffer = vec![0; BUFFER];
     let mut recoder = Recoder::new(options.encoding);
     let mut total = 0;
     loop {
+        run.checkpoint()?;
         let got = fill(source, &mut buffer).map_err(|error| match error.code() {
             Code::Io => Error::new(Code::Parse, format!("cannot be unpacked: {}", error.message())),
             _ => error,
@@ -305,8 +325,9 @@ impl Read for Counted<'_> {
     }
 }
 
+/// Memory up to some bytes, then a temporary file that has no name.
 enum Sink {
-    Memory(Vec<u8>),
+    Memory(Vec<u8>, u64),
     File(File),
 }
 
@@ -314,7 +335,14 @@ impl Sink {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Sink::File(file) => Ok(file.write_all(bytes)?),
-            Sink::Memory(all) => {
+            Sink::Memory(all, most) if (all.len() + bytes.len()) as u64 > *most => {
+                let mut file = tempfile::tempfile()?;
+                file.write_all(all)?;
+                file.write_all(bytes)?;
+                *self = Sink::File(file);
+                Ok(())
+            }
+            Sink::Memory(all, _) => {
                 all.try_reserve(bytes.len()).map_err(|_| no_memory(all.len() + bytes.len()))?;
                 all.extend_from_slice(bytes);
                 Ok(())
@@ -390,6 +418,7 @@ fn not_utf16() -> Error {
 fn fill<R: Read + ?Sized>(source: &mut R, buffer: &mut [u8]) -> Result<usize> {
     let mut done = 0;
     while done < buffer.len() {
+        meet(Fault::Read)?;
         match source.read(&mut buffer[done..]) {
             Ok(0) => break,
             Ok(count) => done += count,

@@ -37,8 +37,8 @@ mod write_text;
 pub use dataset::{ColumnRoles, Prepared, TargetTask, to_dataset};
 pub use options::{Encoding, Format, Header, MISSING_TOKENS, Ragged, ReadOptions, TypeRule};
 pub use report::{ColumnReport, FoundHeader, Loaded, Packing, ReadReport};
-pub use stream::{FileSource, open_stream};
-pub use write::{WriteOptions, write, write_to};
+pub use stream::{FileSource, open_stream, open_stream_bytes};
+pub use write::{WriteOptions, format_of, write, write_to};
 
 use learnt_core::context::Context;
 use learnt_core::error::Result;
@@ -47,7 +47,7 @@ use std::path::Path;
 /// Reads a table from a file, or from standard input if the path is `-`.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions, run: &Context) -> Result<Loaded> {
     let path = path.as_ref();
-    let input = input::open(path, options, false)?;
+    let input = input::open(path, options, false, run)?;
     read_input(path, &input, options, run).map_err(|error| error.within(&input.name))
 }
 

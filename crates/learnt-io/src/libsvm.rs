@@ -22,7 +22,7 @@ struct Entries {
 
 /// Reads the whole file.
 pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Result<Loaded> {
-    let all = bytes.all()?;
+    let all = bytes.all(run)?;
     let entries = entries(valid_text(&all, 0)?, options, run)?;
     let rows = entries.labels.len();
     if rows == 0 && !options.allow_empty {
@@ -96,6 +96,9 @@ fn entries(text: &str, options: &ReadOptions, run: &Context) -> Result<Entries> 
         let mut tokens = content.split_ascii_whitespace();
         let Some(label) = tokens.next() else { continue };
         run.checkpoint()?;
+        if entries.labels.len().is_multiple_of(4096) {
+            memory::growing(entries.cells.len(), 2, run)?;
+        }
         entries.labels.push(label_of(label, number)?);
         let mut last = None;
         for token in tokens {

@@ -4,6 +4,7 @@
 use crate::columns::{Collected, assemble};
 use crate::csv::{NumberStyle, valid_text};
 use crate::input::Bytes;
+use crate::memory;
 use crate::options::{Format, ReadOptions, TypeRule};
 use crate::report::{Loaded, ReadReport};
 use learnt_core::context::Context;
@@ -44,7 +45,7 @@ struct Column {
 
 /// Reads the whole file.
 pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Result<Loaded> {
-    let all = bytes.all()?;
+    let all = bytes.all(run)?;
     let text = valid_text(&all, 0)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut columns: Vec<Column> = Vec::new();
@@ -66,6 +67,9 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
         rows += 1;
         options
             .check_size(bytes.len(), (rows as u64).saturating_mul(8 * (columns.len() as u64)))?;
+        if rows.is_multiple_of(1024) {
+            memory::growing(rows, columns.len(), run)?;
+        }
     }
     let names: Vec<String> = columns.iter().map(|column| column.collected.name.clone()).collect();
     options.check_names(&names)?;

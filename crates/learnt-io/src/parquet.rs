@@ -7,12 +7,14 @@ use crate::options::{Format, ReadOptions};
 use crate::parquet_depth::schema_depth;
 use crate::report::{Loaded, ReadReport};
 use learnt_core::context::Context;
-use learnt_core::error::Result;
+use learnt_core::error::{Error, Result, plain};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -36,7 +38,8 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
     let rows = file.rows() as usize;
     let size = (rows as u64).saturating_mul(8 * columns.len() as u64);
     options.check_size(bytes.len(), size)?;
-    run.claim(size, "the table")?;
+    let what = format!("a table of {rows} rows and {} columns", columns.len());
+    run.claim(size.saturating_mul(2), &what)?;
     let groups = file.starts.len() - 1;
     let mut whole = Vec::with_capacity(columns.len());
     let parts = run.try_par_map(groups * columns.len(), |task| {
@@ -78,6 +81,7 @@ impl ParquetFile {
             .iter()
             .map(|group| u64::try_from(group.total_byte_size()).unwrap_or(u64::MAX));
         options.check_size(bytes.len(), unpacked.fold(0, u64::saturating_add))?;
+        refuse_packing(metadata.metadata())?;
         Ok(ParquetFile { bytes, metadata, starts })
     }
 
@@ -137,6 +141,23 @@ impl ParquetFile {
             false => Err(damaged(WHAT, format!("{got} rows where its footer says {count}"))),
         }
     }
+}
+
+/// Names a packing that this build does not read: the file is whole.
+fn refuse_packing(metadata: &ParquetMetaData) -> Result<()> {
+    for column in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+        let name = match column.compression() {
+            Compression::BROTLI(_) => "Brotli",
+            Compression::LZO => "LZO",
+            _ => continue,
+        };
+        let path = plain(&column.column_path().string());
+        let message = format!("column '{path}' is packed with {name}, which is not read");
+        return Err(Error::unsupported(message)
+            .column(path)
+            .hint("write the file with Snappy, gzip, LZ4 or Zstandard"));
+    }
+    Ok(())
 }
 
 /// Refuses schemas that are nested so deep that walking them could exhaust the stack.

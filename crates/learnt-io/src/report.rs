@@ -28,8 +28,10 @@ pub struct ReadReport {
     pub rows: u64,
     /// Rows left out because of their number of fields.
     pub skipped: u64,
-    /// Lines without anything on them.
+    /// Lines without anything on them that were skipped.
     pub blank: u64,
+    /// Lines without anything on them that are rows of a table of one column.
+    pub empty: u64,
     /// The columns of the table, in order.
     pub columns: Vec<ColumnReport>,
     /// Names of columns left out on request.
@@ -83,7 +85,7 @@ pub struct ColumnReport {
     pub missing: u64,
     /// Different values, for categories.
     pub distinct: Option<u64>,
-    /// Integers that `f64` cannot hold exactly.
+    /// Integers and decimals with more digits than `f64` holds.
     pub rounded: u64,
     /// How often each word of [`MISSING_TOKENS`](crate::MISSING_TOKENS) stayed text.
     pub kept: Vec<(String, u64)>,
@@ -100,6 +102,7 @@ impl ReadReport {
             rows: 0,
             skipped: 0,
             blank: 0,
+            empty: 0,
             columns: Vec::new(),
             left_out: Vec::new(),
             digest: None,
@@ -126,13 +129,19 @@ impl ReadReport {
             }
             if column.rounded > 0 {
                 notes.push(format!(
-                    "{name}: {} integers beyond 2^53 lost digits; --type {name}=cat keeps them as text",
+                    "{name}: {} numbers lost digits that f64 cannot hold; --type {name}=cat keeps text as it is",
                     column.rounded
                 ));
             }
         }
         if self.skipped > 0 {
             notes.push(format!("{} rows with a wrong number of fields were skipped", self.skipped));
+        }
+        if self.blank > 0 {
+            notes.push(format!("{} empty lines were skipped", self.blank));
+        }
+        if self.empty > 0 {
+            notes.push(format!("{} empty lines are rows with a missing value", self.empty));
         }
         self.notes.append(&mut notes);
     }

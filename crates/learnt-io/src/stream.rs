@@ -103,8 +103,21 @@ pub fn open_stream(
     run: &Context,
 ) -> Result<FileSource> {
     let path = path.as_ref();
-    let input = input::open(path, options, true)?;
+    let input = input::open(path, options, true, run)?;
     open_input(path, &input, options, roles, run).map_err(|error| error.within(&input.name))
+}
+
+/// The same for bytes that are there already; `name` stands in messages.
+pub fn open_stream_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    roles: &ColumnRoles,
+    run: &Context,
+) -> Result<FileSource> {
+    let input = input::from_memory(name, bytes);
+    open_input(Path::new(name), &input, options, roles, run)
+        .map_err(|error| error.within(&input.name))
 }
 
 fn open_input(

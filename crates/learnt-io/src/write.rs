@@ -6,14 +6,15 @@ use crate::options::Format;
 use crate::write_columns::{arrow, parquet};
 use crate::write_text::{arff, delimited, libsvm, ndjson};
 use learnt_core::data::Frame;
-use learnt_core::error::{Error, Result, plain};
+use learnt_core::error::{Code, Error, Result, plain};
+use learnt_core::persist::place;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// How a table is written.
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
-    /// The format; found from the name otherwise, CSV without one.
+    /// The format; found from the name otherwise.
     pub format: Option<Format>,
     /// Whether texts that a spreadsheet would run as formulas get an apostrophe in front.
     pub spreadsheet_safe: bool,
@@ -32,46 +33,45 @@ impl Default for WriteOptions {
 /// Writes a table to a file, or to standard output if the path is `-`.
 pub fn write(path: impl AsRef<Path>, table: &Frame, options: &WriteOptions) -> Result<()> {
     let path = path.as_ref();
-    let format = options.format.or_else(|| Format::of_path(path)).unwrap_or(Format::Csv);
+    let format = options.format.map_or_else(|| format_of(path), Ok)?;
     if path.as_os_str() == "-" {
         return write_to(&mut BufWriter::new(std::io::stdout()), table, format, options);
     }
-    let place = plain(&path.display().to_string());
-    write_file(path, table, format, options).map_err(|error| error.within(&place))
+    write_file(path, table, format, options)
+}
+
+/// The format that a file's name asks for; CSV for standard output, devices and pipes.
+pub fn format_of(path: &Path) -> Result<Format> {
+    let special = || std::fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir());
+    match Format::of_path(path) {
+        Some(format) => Ok(format),
+        None if path.as_os_str() == "-" || special() => Ok(Format::Csv),
+        None => {
+            let name = plain(&path.display().to_string());
+            let message = format!("the end of '{name}' names no file format");
+            Err(Error::new(Code::Unknown, message).hint(
+                "end it in .csv, .tsv, .parquet, .arrow, .arff, .libsvm or .ndjson, with .gz or .zst behind if it is to be packed",
+            ))
+        }
+    }
 }
 
 fn write_file(path: &Path, table: &Frame, format: Format, options: &WriteOptions) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".learnt-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
     let packing = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
-    {
-        let mut sink = BufWriter::with_capacity(1 << 20, file.as_file_mut());
-        match packing.as_deref() {
-            Some("gz") => {
-                let level = flate2::Compression::default();
-                let mut packed = flate2::write::GzEncoder::new(&mut sink, level);
-                write_to(&mut packed, table, format, options)?;
-                packed.finish()?;
-            }
-            Some("zst") => {
-                let mut packed = zstd::stream::write::Encoder::new(&mut sink, 3)?;
-                write_to(&mut packed, table, format, options)?;
-                packed.finish()?;
-            }
-            _ => write_to(&mut sink, table, format, options)?,
+    place::replace(path, |sink| match packing.as_deref() {
+        Some("gz") => {
+            let level = flate2::Compression::default();
+            let mut packed = flate2::write::GzEncoder::new(sink, level);
+            write_to(&mut packed, table, format, options)?;
+            packed.finish().map(drop).map_err(Error::from)
         }
-        sink.flush()?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| Error::from(error.error))?;
-    Ok(())
+        Some("zst") => {
+            let mut packed = zstd::stream::write::Encoder::new(sink, 3)?;
+            write_to(&mut packed, table, format, options)?;
+            packed.finish().map(drop).map_err(Error::from)
+        }
+        _ => write_to(sink, table, format, options),
+    })
 }
 
 /// Writes a table in a format.

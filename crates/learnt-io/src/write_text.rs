@@ -148,8 +148,17 @@ fn arff_text(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_string();
     }
-    let one_line = text.replace(['\n', '\r'], " ");
-    format!("'{}'", one_line.replace('\\', "\\\\").replace('\'', "\\'"))
+    let mut out = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\n' => out += "\\n",
+            '\r' => out += "\\r",
+            '\t' => out += "\\t",
+            '\\' | '\'' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out + "'"
 }
 
 /// LIBSVM: the label, then what is not 0; indices count from 1.

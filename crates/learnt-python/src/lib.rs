@@ -21,7 +21,7 @@ use learnt_core::data::{Dataset, Frame, Label, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::LearnerSpec;
-use learnt_core::trained::Trained;
+use learnt_core::trained::{Missing, Trained};
 use model::Model;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -58,7 +58,11 @@ fn fit<'py>(py: Python<'py>, given: Given<'py>) -> PyResult<Model> {
     let rows = Rows::read(&given)?;
     let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
     rows.learn(py, &schema, given.seed, given.threads, |data, run| {
-        Trained::fit(learner.as_ref(), data, &given.targets, run)
+        let mut trained = Trained::fit(learner.as_ref(), data, &given.targets, run)?;
+        if let Some(policy) = &given.missing {
+            trained.history.missing = Missing::parse(policy)?;
+        }
+        Ok(trained)
     })
 }
 
@@ -104,6 +108,8 @@ struct Given<'py> {
     groups: Option<PyReadonlyArray1<'py, u32>>,
     seed: u64,
     threads: usize,
+    /// What predictions do with missing values; refused without one.
+    missing: Option<String>,
 }
 
 /// Arrays to learn from, as Python gave them.

@@ -111,8 +111,10 @@ impl Model {
     }
 
     /// What a method of the model's roles gives for rows: numbers (2-D), codes of classes, clusters
-    /// (-1 is noise), 1 for inliers and -1 for outliers, or a table with its names and levels.
-    #[pyo3(signature = (method, x, columns, threads, lengths=None))]
+    /// (-1 is noise), 1 for inliers and -1 for outliers, or a table with its names and levels. Then the
+    /// numbers of the rows that it is for, if rows were skipped.
+    #[pyo3(signature = (method, x, columns, threads, lengths=None, missing=None))]
+    #[expect(clippy::too_many_arguments, reason = "one crossing of the boundary")]
     fn call<'py>(
         &self,
         method: &str,
@@ -120,8 +122,10 @@ impl Model {
         columns: Columns,
         threads: usize,
         lengths: Option<Vec<usize>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+        missing: Option<&str>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Vec<usize>>)> {
         let py = x.py();
+        let missing = missing.map(Missing::parse).transpose().map_err(|error| raise(py, error))?;
         let trained = &self.trained;
         let inputs = Numbers::read(x)?;
         let offsets = convert::offsets(py, lengths.as_deref(), &inputs)?;
@@ -135,15 +139,16 @@ impl Model {
                 .observed_by(observer);
             let x = Frame::new(values, &schema)?;
             let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, x.nrows()));
-            let rows = trained.admit(&x, sequences.transpose()?, Missing::Error, &run)?;
-            trained.call(method, &rows, &run)
+            let rows = trained.admit(&x, sequences.transpose()?, missing, &run)?;
+            Ok((trained.call(method, &rows, &run)?, rows.kept().map(<[usize]>::to_vec)))
         };
         let outcome = match inputs.len() <= FEW_VALUES {
             true => interrupt::run_short(py, work)?,
             false => interrupt::run(py, work)?,
         };
         warn(py, &outcome.warnings)?;
-        prediction_object(py, outcome.value)
+        let (prediction, kept) = outcome.value;
+        Ok((prediction_object(py, prediction)?, kept))
     }
 
     /// The rows before the transformation; transformed rows need no names.

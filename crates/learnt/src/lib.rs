@@ -103,7 +103,15 @@ pub fn unknown_learner(name: &str) -> Error {
 /// # Ok::<(), Error>(())
 /// ```
 pub fn build(spec: &LearnerSpec) -> Result<Box<dyn AnyEstimator>> {
-    let entry = find(&spec.learner).ok_or_else(|| unknown_learner(&spec.learner))?;
+    let entry = match find_all(&spec.learner).as_slice() {
+        [only] => *only,
+        [] => return Err(unknown_learner(&spec.learner)),
+        several => {
+            let names: Vec<String> = several.iter().map(|entry| entry.about.command()).collect();
+            let message = format!("'{}' may be {}", spec.learner, names.join(" or "));
+            return Err(Error::new(learnt_core::error::Code::Unknown, message).hint("say which"));
+        }
+    };
     let mut learner = (entry.build)();
     let stays = |name: &str, value: &Value| {
         let spec = ParamSpec::find((entry.build)().specs(), name);

@@ -7,7 +7,7 @@ use crate::learner;
 use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns, finite, probability};
 use learnt::data::{Dataset, Target};
-use learnt::error::{Code, Error, Result, plain};
+use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::Entry;
 use learnt::metrics::{self, Metric, Task};
 use learnt::select::{self, Candidate, Comparison, CrossValidation, Row};
@@ -256,8 +256,10 @@ fn compare_text(call: &Call, supervised: &Supervised, k: usize, comparison: &Com
             &format!(" simplest model within one standard error of the best: {}\n", simplest.name);
         let target = supervised.targets.first().map_or("", String::as_str);
         call.say(&format!(
-            "next: learnt fit {} {} -t {target} -o model.learnt",
-            simplest.name, supervised.name
+            "next: learnt fit {} {} -t {} -o model.learnt",
+            simplest.name,
+            shell(&supervised.name),
+            shell(target)
         ));
     }
     out

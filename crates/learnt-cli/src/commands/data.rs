@@ -2,10 +2,11 @@
 
 use super::Call;
 use crate::input;
-use crate::output::{print, print_json};
+use crate::output::{print, print_as_is, print_json};
+use crate::place;
 use learnt::answer::{Cell, Columns, finite, number};
 use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
-use learnt::error::{Error, Result};
+use learnt::error::{Error, Result, shell};
 use learnt::stats::summary;
 use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
@@ -64,7 +65,8 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print(&format!(" {note}\n"));
     }
     if let Some(target) = target {
-        call.say(&format!("next: learnt compare {} -t {target}", input.name));
+        let (data, target) = (shell(&input.name), shell(target));
+        call.say(&format!("next: learnt compare {data} -t {target}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -241,9 +243,9 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
         Some(path) if path != "-" => {
             let options = learnt_io::ReadOptions::default();
             let loaded = learnt_io::read_bytes(set.name, set.text.as_bytes(), &options, &call.run)?;
-            learnt_io::write(path, &loaded.table.frame(), &WriteOptions::default())?;
+            place::table(call, path, &loaded.table, &WriteOptions::default())?;
         }
-        _ => print(set.text),
+        _ => print_as_is(set.text),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -252,8 +254,7 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
 pub(crate) fn write_drawn(call: &Call, name: &str, data: OwnedDataset) -> Result<ExitCode> {
     let table = whole(data)?;
     call.say(&format!("{name}  {} rows  seed {}", table.values().nrows(), call.run.seed()));
-    let place = call.text("out").unwrap_or("-");
-    learnt_io::write(place, &table.frame(), &WriteOptions::default())?;
+    place::table(call, call.text("out").unwrap_or("-"), &table, &WriteOptions::default())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -297,15 +298,6 @@ pub(crate) fn convert(call: &Call) -> Result<ExitCode> {
         return Err(Error::unknown("file format", to, Format::ALL.iter().map(|f| f.name()))
             .hint("add --to FORMAT"));
     }
-    learnt_io::write(
-        to,
-        &input.table.frame(),
-        &WriteOptions { format, ..WriteOptions::default() },
-    )?;
-    call.say(&format!(
-        "wrote {to} ({} rows x {} columns)",
-        input.table.values().nrows(),
-        input.table.schema().len()
-    ));
+    place::table(call, to, &input.table, &WriteOptions { format, ..WriteOptions::default() })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,21 +4,21 @@ use super::Call;
 use super::predict::labelled;
 use crate::input;
 use crate::learner;
-use crate::output::{print, print_json};
+use crate::output::{Out, print, print_json};
+use crate::place;
 use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
-use learnt::error::{Code, Error, Result};
+use learnt::error::{Code, Error, Result, shell};
 use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
 use learnt::rounds::{Checkpoint, Identity, Source};
-use learnt::trained::{Trained, Unknown};
-use learnt_io::{FileSource, TargetTask};
+use learnt::trained::{Missing, Trained, Unknown, takes_unknown};
+use learnt_io::{FileSource, TargetTask, WriteOptions};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
-    check_out(call)?;
     // Flags are checked before data are read, where the name says which learner it is.
     let early = match learnt::find_all(name).as_slice() {
         [only] => Some(learner::build(call, only)?),
@@ -29,8 +29,11 @@ pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
         true => stream(call, name, early)?,
         false => (in_memory(call, name, early)?, None),
     };
-    if call.text("unknown") == Some("missing") {
-        trained.history.unknown = Unknown::Missing;
+    if let Some(policy) = call.text("unknown") {
+        trained.history.unknown = Unknown::parse(policy)?;
+    }
+    if let Some(policy) = call.text("missing") {
+        trained.history.missing = Missing::parse(policy)?;
     }
     let code = finish(call, &trained, started.elapsed().as_secs_f64())?;
     kept.map_or(Ok(()), |kept| kept.remove())?;
@@ -39,7 +42,6 @@ pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
 
 /// `learnt update`: goes on training a model with more rows.
 pub(crate) fn update(call: &Call) -> Result<ExitCode> {
-    check_out(call)?;
     let before = super::models::load(call)?;
     let (learner, params) = (before.about.path.to_string(), before.history.params.clone());
     let learner = learnt::build(&LearnerSpec { learner, params })?;
@@ -52,15 +54,6 @@ pub(crate) fn update(call: &Call) -> Result<ExitCode> {
     let trained =
         Trained::update(Some(&before), learner.as_ref(), &data.view(), targets, &call.run)?;
     finish(call, &trained, started.elapsed().as_secs_f64())
-}
-
-/// A model is not replaced by accident, and a bad place is found before the work.
-fn check_out(call: &Call) -> Result<()> {
-    let Some(out) = call.text("out") else { return Ok(()) };
-    if Path::new(out).exists() && !call.flag("force") {
-        return Err(Error::new(Code::Usage, format!("{out} exists")).hint("add -f to replace it"));
-    }
-    Ok(())
 }
 
 /// The learner of a name whose task is known; `early` is the one that was built before.
@@ -82,13 +75,21 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
     let learner = chosen(call, name, early, learner::task_of(&data))?;
     input::check_uses(call, learner.as_ref())?;
     let missing = learner::has_missing(&data);
+    let unknown = unknown(learner.as_ref());
     let (learner, said) = learner::prepared(call, learner, data.x.schema(), missing)?;
     if let Some(said) = said {
         call.say(&said);
     }
     let mut trained = Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?;
+    trained.history.unknown = unknown;
     trained.history.digest = supervised.digest;
     Ok(trained)
+}
+
+/// What a model does with categories that training did not see, unless `--unknown` says it: what the
+/// learner itself is set to, whatever stands in front of it.
+fn unknown(learner: &dyn AnyEstimator) -> Unknown {
+    if takes_unknown(learner) { Unknown::Other } else { Unknown::Error }
 }
 
 /// The model, and the checkpoint that is not needed once it is saved.
@@ -101,11 +102,23 @@ fn stream(
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
     asked.leaning = learner::leaning(name);
+    let bundled = input::bundled(path);
+    if let Some(set) = bundled.filter(|_| learner::needs_target(name) && asked.targets.is_empty()) {
+        asked.targets.extend(set.target.map(ToString::to_string));
+        asked.task = asked.task.or_else(|| input::task_of(set));
+    }
     if learner::needs_target(name) && asked.targets.is_empty() {
         return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
     }
-    let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
-        .map_err(|error| input::or_bundled(error, path))?;
+    let roles = asked.roles();
+    let source = match bundled {
+        Some(set) => {
+            let text = set.text.as_bytes();
+            learnt_io::open_stream_bytes(set.name, text, &options, &roles, &call.run)
+        }
+        None => learnt_io::open_stream(path, &options, &roles, &call.run)
+            .map_err(|error| input::or_bundled(error, path)),
+    }?;
     let unused = asked.unused(call, source.outline().schema)?;
     let mut source = source.without(&unused);
     if let Some(volume) = input::volume(call)? {
@@ -117,6 +130,7 @@ fn stream(
     let learner = chosen(call, name, early, source.task())?;
     input::check_uses(call, learner.as_ref())?;
     let missing = source.report().columns.iter().any(|column| column.missing > 0);
+    let unknown = unknown(learner.as_ref());
     let (learner, said) = learner::prepared(call, learner, source.outline().schema, missing)?;
     if let Some(said) = said {
         call.say(&said);
@@ -125,6 +139,7 @@ fn stream(
     let targets = &asked.targets;
     let mut trained =
         Trained::fit_source_kept(learner.as_ref(), &source, targets, kept.as_ref(), &call.run)?;
+    trained.history.unknown = unknown;
     trained.history.digest = source.report().digest.clone();
     Ok((trained, kept))
 }
@@ -166,14 +181,16 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
     match out {
         Some("-") => {
             use std::io::Write;
-            std::io::stdout().lock().write_all(&trained.to_bytes()?)?;
+            Out.write_all(&trained.to_bytes()?)?;
+            Out.flush()?;
         }
         Some(path) => {
             trained.save(Path::new(path))?;
             let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
             call.say(&format!(
-                "wrote {path} ({:.1} kB)   next: learnt predict {path} NEW.csv",
-                size as f64 / 1000.0
+                "wrote {path} ({:.1} kB)   next: learnt predict {} NEW.csv",
+                size as f64 / 1000.0,
+                shell(path)
             ));
         }
         None => {}
@@ -211,7 +228,8 @@ fn write_outcome(call: &Call, trained: &Trained) -> Result<()> {
         }
         let code = |label: &Option<u32>| label.map_or(-1.0, f64::from);
         let values = Matrix::column_vector(outcome.labels.iter().map(code).collect());
-        write_table(call, path, &Table::new(values, Schema::numeric(["cluster"])?)?)?;
+        let table = Table::new(values, Schema::numeric(["cluster"])?)?;
+        place::table(call, path, &table, &WriteOptions::default())?;
     }
     if let Some(path) = call.text("trace") {
         if outcome.trace.is_empty() {
@@ -233,14 +251,9 @@ fn write_outcome(call: &Call, trained: &Trained) -> Result<()> {
             Column::numeric("iteration"),
             Column::numeric("objective"),
         ];
-        write_table(call, path, &Table::new(values, Schema::new(columns)?)?)?;
+        let table = Table::new(values, Schema::new(columns)?)?;
+        place::table(call, path, &table, &WriteOptions::default())?;
     }
-    Ok(())
-}
-
-fn write_table(call: &Call, path: &str, table: &Table) -> Result<()> {
-    learnt_io::write(path, &table.frame(), &learnt_io::WriteOptions::default())?;
-    call.say(&format!("wrote {path} ({} rows)", table.values().nrows()));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::args::{INPUT, PARAM};
 use crate::input;
 use crate::output::{print, print_json};
 use crate::picture;
+use crate::place;
 use learnt::answer::{Answer, Columns, Datum};
 use learnt::data::{Label, Matrix, Table};
 use learnt::error::{Code, Error, Result, plain};
@@ -357,8 +358,7 @@ fn show(call: &Call, entry: &FunctionEntry, answer: &Answer) -> Result<ExitCode>
                     .hint("name a file that ends in .csv, .json, .md or .txt"));
             }
         };
-        learnt::persist::file::write_atomically(Path::new(path), text.as_bytes())?;
-        call.say(&format!("wrote {path}"));
+        place::bytes(call, path, text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     match call.json {

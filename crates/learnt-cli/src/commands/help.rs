@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::args;
-use crate::output::{print, print_json};
+use crate::output::{print, print_as_is, print_json};
 use learnt::error::{Code, Error, Result};
 use serde_json::json;
 use std::process::ExitCode;
@@ -123,6 +123,6 @@ pub(crate) fn completions(call: &Call) -> Result<ExitCode> {
     })?;
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut args::command(), "learnt", &mut text);
-    print(&String::from_utf8_lossy(&text));
+    print_as_is(&String::from_utf8_lossy(&text));
     Ok(ExitCode::SUCCESS)
 }

@@ -19,6 +19,9 @@ use learnt::context::Context;
 use learnt::error::{Code, Error, Result};
 use std::process::ExitCode;
 
+/// The page that `report` writes where no other is named.
+pub(crate) const REPORT: &str = "report.html";
+
 /// What every verb gets: its arguments, and the run.
 pub(crate) struct Call<'a> {
     pub(crate) args: &'a ArgMatches,
@@ -74,9 +77,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let run = Context::default()
         .with_seed(seed(text("seed").unwrap_or("0"))?)
         .with_threads(args.try_get_one::<usize>("threads").ok().flatten().copied().unwrap_or(0))
-        .with_memory_limit(text("max-memory").map(bytes).transpose()?)
+        .with_memory_limit(text("max-memory").map(|word| bytes(word, "--max-memory")).transpose()?)
         .observed_by(&terminal);
     let call = Call { args, run, json: args.get_flag("json"), quiet };
+    crate::place::check(&call, verb)?;
     match (verb, inner) {
         ("list", _) => registry::list(&call),
         ("show", _) => registry::show(&call),
@@ -117,9 +121,8 @@ fn seed(word: &str) -> Result<u64> {
 }
 
 /// A size in bytes: `500MB`, `2GB`, `1GiB`, `1000000`.
-fn bytes(word: &str) -> Result<u64> {
-    let bad =
-        || Error::parameter("--max-memory", "a size such as 500MB or 2GB", format!("'{word}'"));
+pub(crate) fn bytes(word: &str, flag: &str) -> Result<u64> {
+    let bad = || Error::parameter(flag, "a size such as 500MB or 2GB", format!("'{word}'"));
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &word[digits.len()..].to_ascii_lowercase()[..] {
         "" | "b" => 1.0,

@@ -5,6 +5,7 @@ use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
 use crate::picture;
+use crate::place;
 use learnt::data::{Column, Dataset, Matrix, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::linear::penalized::{PathKind, PathOptions, RegularizationPath, path};
@@ -65,14 +66,13 @@ fn options(call: &Call) -> Result<PathOptions> {
 
 fn show(call: &Call, found: &RegularizationPath, rows: usize) -> Result<()> {
     if let Some(file) = call.text("out").filter(|file| *file != "-") {
-        learnt_io::write(file, &table(found)?.frame(), &WriteOptions::default())?;
-        call.say(&format!("wrote {file} ({} penalties)", found.alphas.len()));
+        place::table(call, file, &table(found)?, &WriteOptions::default())?;
     }
-    if let Some(place) = call.text("plot") {
-        picture::draw(call, &[found.chart_with_bic(rows)], place)?;
+    if let Some(path) = call.text("plot") {
+        picture::draw(call, &[found.chart_with_bic(rows)], path)?;
     }
     match (call.text("out"), call.json) {
-        (Some("-"), _) => learnt_io::write("-", &table(found)?.frame(), &WriteOptions::default()),
+        (Some("-"), _) => place::table(call, "-", &table(found)?, &WriteOptions::default()),
         (_, true) => {
             let payload = json!({
                 "report": found.report().to_json(), "chart": found.chart_with_bic(rows).to_json(),

@@ -5,6 +5,7 @@ use super::compare::chosen_metrics;
 use super::models::load;
 use crate::input;
 use crate::output::{print, print_json};
+use crate::place;
 use learnt::answer::{Cell, Columns, finite};
 use learnt::data::{
     Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Sequences, Table,
@@ -28,7 +29,7 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     note_extra(call, &trained, table.schema());
     let frame = table.frame();
     let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, frame.nrows()));
-    let rows = trained.admit(&frame, sequences.transpose()?, missing(call), &call.run)?;
+    let rows = trained.admit(&frame, sequences.transpose()?, missing(call)?, &call.run)?;
     note_skipped(call, &rows);
     let table = rows.spread(predictions(call, &trained, &rows)?)?;
     let table = match call.flag("append") {
@@ -37,11 +38,10 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     };
     match (call.text("out"), call.json) {
         (Some(path), _) if path != "-" => {
-            learnt_io::write(path, &table.frame(), &WriteOptions::default())?;
-            call.say(&format!("wrote {path} ({} rows)", table.values().nrows()));
+            place::table(call, path, &table, &WriteOptions::default())?;
         }
         (_, true) => print_json("predict", None, json!({ "predictions": rows_json(&table) })),
-        _ => learnt_io::write("-", &table.frame(), &WriteOptions::default())?,
+        _ => place::table(call, "-", &table, &WriteOptions::default())?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,18 +59,21 @@ fn check_volume(call: &Call, trained: &Trained) -> Result<()> {
     }
 }
 
-/// What `--missing` says about rows whose missing values the learner cannot take.
-fn missing(call: &Call) -> Missing {
-    match call.text("missing") {
-        Some("skip") => Missing::Skip,
-        _ => Missing::Error,
-    }
+/// What `--missing` says about missing values that the learner cannot take; without it the model does.
+fn missing(call: &Call) -> Result<Option<Missing>> {
+    call.text("missing").map(Missing::parse).transpose()
 }
 
 fn note_skipped(call: &Call, rows: &Rows) {
     let (skipped, all) = (rows.skipped(), rows.skipped() + rows.frame().nrows());
     if skipped > 0 {
         call.say(&format!("skipped {skipped} of {all} rows with missing values"));
+    }
+    if rows.filled() > 0 {
+        call.say(&format!(
+            "filled {} missing values with the means and commonest levels of training",
+            rows.filled()
+        ));
     }
 }
 
@@ -301,7 +304,7 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> 
         None => Task::of(data),
     };
     let chosen = chosen_metrics(call, task, data)?;
-    let rows = trained.admit(&data.x, data.sequences, missing(call), &call.run)?;
+    let rows = trained.admit(&data.x, data.sequences, missing(call)?, &call.run)?;
     note_skipped(call, &rows);
     let kept = rows.kept().map(|kept| data.gather(kept));
     let data = kept.as_ref().map_or(*data, OwnedDataset::view);

@@ -4,7 +4,7 @@ use super::Call;
 use super::models::load;
 use super::predict::labelled_input;
 use crate::input;
-use crate::picture;
+use crate::place;
 use learnt::answer::Answer;
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
@@ -13,9 +13,9 @@ use std::process::ExitCode;
 
 pub(crate) fn report(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
-    let place = call.text("out").unwrap_or("report.html");
-    if !(place.ends_with(".html") || place.ends_with(".htm")) {
-        return Err(Error::parameter("-o", "a file that ends in .html", format!("'{place}'")));
+    let path = call.text("out").unwrap_or(super::REPORT);
+    if !(path.ends_with(".html") || path.ends_with(".htm")) {
+        return Err(Error::parameter("-o", "a file that ends in .html", format!("'{path}'")));
     }
     let (rows, digest) = rows(call, &trained)?;
     let data = rows.as_ref().map(OwnedDataset::view);
@@ -26,13 +26,13 @@ pub(crate) fn report(call: &Call) -> Result<ExitCode> {
         card.push("reported by", concat!("learnt ", env!("CARGO_PKG_VERSION")));
     }
     let page = learnt_plot::to_page(&title(&trained), &sections);
-    picture::write(call, place, page.as_bytes())?;
+    place::bytes(call, path, page.as_bytes())?;
     if call.json {
         let sections: Vec<_> = sections.iter().map(Answer::to_json).collect();
         crate::output::print_json(
             "report",
             None,
-            serde_json::json!({ "file": place, "sections": sections }),
+            serde_json::json!({ "file": path, "sections": sections }),
         );
     }
     Ok(ExitCode::SUCCESS)

@@ -6,9 +6,14 @@ mod checkpoint;
 mod faults;
 mod files;
 mod formula;
+mod fuzz;
+mod hostile_names;
+mod limits;
 mod linear;
 mod pictures;
+mod places;
 mod roles;
+mod small_things;
 mod verbs;
 
 use std::io::Write;

@@ -94,6 +94,10 @@ impl Summarize for Scatter {
     fn of(data: &Dataset) -> Result<Self> {
         Ok(Scatter::of(data))
     }
+
+    fn bytes(columns: u64) -> u64 {
+        columns.saturating_mul(columns).saturating_mul(8)
+    }
 }
 
 impl Merge for Scatter {

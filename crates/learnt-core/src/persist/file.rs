@@ -14,8 +14,6 @@ use crate::error::{Code, Error, Result};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 7] = b"learnt\0";
 /// The newest format this build reads, and the one it writes.
@@ -474,39 +472,6 @@ fn texts(lengths: Node, bytes: Node) -> Result<Node> {
     }
 }
 
-/// Writes bytes so that the path holds the old content or the new, whatever happens: a temporary
-/// file beside it, synced, then renamed over it.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let in_place = |error: std::io::Error| Error::from(error).within(&path.display().to_string());
-    let temporary = temporary_beside(path);
-    let written = (|| {
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    })();
-    if let Err(error) = written {
-        let _ = std::fs::remove_file(&temporary);
-        return Err(in_place(error));
-    }
-    // Makes the rename itself last. Some systems cannot open folders: then it cannot be done.
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        if let Ok(folder) = std::fs::File::open(folder) {
-            let _ = folder.sync_all();
-        }
-    }
-    Ok(())
-}
-
-/// A name in the same folder that no other process and no other call uses.
-fn temporary_beside(path: &Path) -> PathBuf {
-    static COUNT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}-{count}.tmp", std::process::id()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -553,16 +518,5 @@ mod tests {
         assert!(message(b"\x80\x04\x95abcdefgh").contains("pickle"));
         assert!(message(b"a,b\n1,2\n").contains("text"));
         assert!(message(b"").contains("empty"));
-    }
-
-    #[test]
-    fn saving_replaces_the_old_file_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("m.learnt");
-        write_atomically(&path, b"old").unwrap();
-        write_atomically(&path, b"new").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(write_atomically(&folder.path().join("no/m.learnt"), b"x").is_err());
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod file;
 mod node;
+pub mod place;
 mod shape;
 mod table;
 

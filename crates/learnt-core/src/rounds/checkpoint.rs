@@ -9,7 +9,7 @@ use super::job::Round;
 use super::{Identity, Job, Merger};
 use crate::context::{Observer, Recorder};
 use crate::error::{Code, Error, Result, Warning, plain};
-use crate::persist::{Node, Stored, file};
+use crate::persist::{Node, Stored, file, place};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -38,7 +38,7 @@ impl Checkpoint {
             return Err(Error::new(Code::Usage, format!("{place} holds a checkpoint"))
                 .hint("add --resume to go on from it, or give another folder, or remove it"));
         }
-        remove_leftovers(folder);
+        place::sweep(&path);
         let (every, written) = (Duration::from_secs(5), Mutex::new(None));
         Ok(Checkpoint { path, identity, every, resume, written })
     }
@@ -114,18 +114,8 @@ impl Checkpoint {
             ("nodes".to_string(), merger_node(&round.merger)?),
             ("warnings".to_string(), warnings.to_node()),
         ]));
-        file::write_atomically(&self.path, &file::to_bytes(&root)?)?;
+        place::write_atomically(&self.path, &file::to_bytes(&root)?)?;
         *written = Some(Instant::now());
         Ok(())
-    }
-}
-
-/// Temporary files of fits that were killed while they wrote.
-fn remove_leftovers(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(&format!(".{NAME}.")) && name.ends_with(".tmp") {
-            let _ = std::fs::remove_file(entry.path());
-        }
     }
 }

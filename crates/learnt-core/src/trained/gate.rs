@@ -1,10 +1,11 @@
 //! The gate: every prediction passes here, once. Columns are matched by name and categories by level;
 //! what the learner cannot take (missing values, infinities, categories) is refused with its row and
-//! column, or its row is skipped.
+//! column, or its row is skipped, or filled with what was usual in training. The policy is said at fit
+//! and kept in the model, or said at prediction.
 
 use super::{Trained, Unknown};
 use crate::context::Context;
-use crate::data::{Column, Frame, Matrix, Schema, Sequences, Table};
+use crate::data::{Column, ColumnKind, Frame, Matrix, Schema, Sequences, Table};
 use crate::error::{Code, Error, Result, nearest, plain};
 use crate::estimator::{About, Accepts, Admitted, Model};
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub enum Missing {
     Error,
     /// Leaves those rows without a prediction.
     Skip,
+    /// Fills them in: numbers with the mean, categories with the commonest level of training.
+    Impute,
 }
 
 /// Rows that have passed the gate.
@@ -27,6 +30,7 @@ pub struct Rows<'a> {
     offsets: Option<Vec<usize>>,
     kept: Option<Vec<usize>>,
     given: usize,
+    filled: usize,
 }
 
 /// Rows as they came, or a copy in the model's order and coding.
@@ -68,6 +72,11 @@ impl Rows<'_> {
         self.given - self.held.frame().nrows()
     }
 
+    /// How many missing values were filled in.
+    pub fn filled(&self) -> usize {
+        self.filled
+    }
+
     /// One line for every row that was given: those of skipped rows are missing.
     pub fn spread(&self, table: Table) -> Result<Table> {
         let Some(kept) = self.kept() else { return Ok(table) };
@@ -94,7 +103,7 @@ fn explained(error: Error, name: &str) -> Error {
     let error = error.within(name);
     match error.code() {
         Code::Missing => error.hint(
-            "fill them in, leave those rows out (--missing skip), or fit with an imputer in front",
+            "say --missing skip or --missing impute (missing= in Python), or fit with an imputer in front",
         ),
         Code::NotFinite => error.hint("replace infinities by numbers, or leave those rows out"),
         _ => error,
@@ -107,22 +116,28 @@ impl Trained {
         accepts_of(self.about, self.model.as_ref())
     }
 
-    /// Lets rows in: as the model knows them, holding only what its learner takes.
+    /// Lets rows in: as the model knows them, holding only what its learner takes. Without a policy for
+    /// missing values the one said at fit is followed.
     pub fn admit<'x>(
         &self,
         x: &Frame<'x>,
         sequences: Option<Sequences<'x>>,
-        missing: Missing,
+        missing: impl Into<Option<Missing>>,
         run: &Context,
     ) -> Result<Rows<'x>> {
         let held = self.aligned(x)?;
         let accepts = self.accepts();
-        let skips = missing == Missing::Skip && !accepts.missing;
+        let policy = missing.into().unwrap_or(self.history.missing);
+        let tolerant = policy != Missing::Error && !accepts.missing;
         held.frame()
-            .check(Accepts { missing: accepts.missing || skips, ..accepts }, run)
+            .check(Accepts { missing: accepts.missing || tolerant, ..accepts }, run)
             .map_err(|error| explained(error, self.about.name()))?;
-        let rows = Rows { held, sequences, offsets: None, kept: None, given: x.nrows() };
-        Ok(if skips { rows.without_missing() } else { rows })
+        let rows = Rows { held, sequences, offsets: None, kept: None, given: x.nrows(), filled: 0 };
+        match policy {
+            Missing::Skip if tolerant => Ok(rows.without_missing()),
+            Missing::Impute if tolerant => rows.imputed(&self.history.fills),
+            _ => Ok(rows),
+        }
     }
 
     /// The rows as the model knows them, without a copy where they already are.
@@ -148,14 +163,18 @@ impl Trained {
         }
         let source = self.positions(x.schema())?;
         let mut values = Matrix::zeros(x.nrows(), schema.len());
+        let mut columns = schema.columns().to_vec();
         for (j, &from) in source.iter().enumerate() {
             let (wanted, given) = (schema.column(j), x.schema().column(from));
             let recoded = recode(wanted, given, x, from, self.history.unknown)?;
-            for (i, value) in recoded.into_iter().enumerate() {
+            if let ColumnKind::Categorical { levels, .. } = &mut columns[j].kind {
+                levels.extend(recoded.others);
+            }
+            for (i, value) in recoded.values.into_iter().enumerate() {
                 values[(i, j)] = value;
             }
         }
-        Table::new(values, schema.clone()).map(Held::Own)
+        Table::new(values, Schema::new(columns)?).map(Held::Own)
     }
 
     /// Columns of `x` that the model does not use.
@@ -209,6 +228,77 @@ impl Rows<'_> {
     }
 }
 
+impl<'a> Rows<'a> {
+    /// Missing values replaced by those of training.
+    fn imputed(mut self, fills: &[f64]) -> Result<Rows<'a>> {
+        let x = self.held.frame();
+        let (rows, width) = (x.nrows(), x.ncols());
+        let hole = |&(i, j): &(usize, usize)| x.values().at(i, j).is_nan();
+        let cells = (0..rows).flat_map(|i| (0..width).map(move |j| (i, j)));
+        let holes: Vec<(usize, usize)> = cells.filter(hole).collect();
+        if holes.is_empty() {
+            return Ok(self);
+        }
+        let fill = |j: usize| fills.get(j).copied().filter(|value| !value.is_nan());
+        if let Some(&(row, column)) = holes.iter().find(|(_, j)| fill(*j).is_none()) {
+            let name = plain(&x.schema().column(column).name);
+            let message = format!(
+                "row {} lacks a value in column '{name}', and the model holds none to fill in",
+                row + 1
+            );
+            return Err(Error::new(Code::Missing, message)
+                .column(name)
+                .row(row as u64 + 1)
+                .hint("fit again with this release, or say --missing skip"));
+        }
+        let all: Vec<usize> = (0..rows).collect();
+        let mut table = x.gather(&all);
+        for &(i, j) in &holes {
+            table.values_mut()[(i, j)] = fills[j];
+        }
+        self.held = Held::Own(table);
+        self.filled = holes.len();
+        Ok(self)
+    }
+}
+
+/// What missing values of these rows may be filled with: the mean of each column of numbers, the
+/// commonest of its levels; missing where nothing is known.
+pub(super) fn fills_of(x: &Frame) -> Vec<f64> {
+    let fill = |j: usize| {
+        let known = x.values().column(j).into_iter().filter(|value| value.is_finite());
+        match x.schema().column(j).levels() {
+            Some(levels) => {
+                let mut counts = vec![0_u64; levels.len()];
+                known.for_each(|code| {
+                    if let Some(count) = counts.get_mut(code as usize) {
+                        *count += 1;
+                    }
+                });
+                let most = counts.iter().copied().max().unwrap_or(0);
+                let found = counts.iter().position(|&count| count == most && most > 0);
+                found.map_or(f64::NAN, |code| code as f64)
+            }
+            None => {
+                // A running mean does not overflow where a sum would.
+                let step = |(mean, n): (f64, f64), value: f64| {
+                    (mean + (value / (n + 1.0) - mean / (n + 1.0)), n + 1.0)
+                };
+                let (mean, n) = known.fold((0.0, 0.0), step);
+                if n > 0.0 { mean } else { f64::NAN }
+            }
+        }
+    };
+    (0..x.ncols()).map(fill).collect()
+}
+
+/// A column in the model's coding, and the levels that the model does not know: their codes follow
+/// those of its own.
+struct Recoded {
+    values: Vec<f64>,
+    others: Vec<String>,
+}
+
 /// One column in the model's coding.
 fn recode(
     wanted: &Column,
@@ -216,10 +306,10 @@ fn recode(
     x: &Frame,
     from: usize,
     unknown: Unknown,
-) -> Result<Vec<f64>> {
+) -> Result<Recoded> {
     let values = x.values().column(from);
     match (wanted.levels(), given.levels()) {
-        (None, None) => Ok(values),
+        (None, None) => Ok(Recoded { values, others: Vec::new() }),
         (None, Some(levels)) => {
             let first = values.iter().find(|v| !v.is_nan()).and_then(|&v| levels.get(v as usize));
             let message = format!(
@@ -236,35 +326,46 @@ fn recode(
                 levels.iter().map(|l| codes.get(l.as_str()).copied()).collect();
             let name = |v: f64| levels.get(v as usize).cloned().unwrap_or_default();
             let code = |v: f64| map.get(v as usize).copied().flatten();
-            translate(wanted, &values, code, name, unknown)
+            translate(wanted, known.len(), &values, code, name, unknown)
         }
         (Some(known), None) => {
             let codes: BTreeMap<&str, f64> =
                 known.iter().map(String::as_str).zip((0..).map(f64::from)).collect();
             let code = |v: f64| codes.get(v.to_string().as_str()).copied();
-            translate(wanted, &values, code, |v| v.to_string(), unknown)
+            translate(wanted, known.len(), &values, code, |v| v.to_string(), unknown)
         }
     }
 }
 
 fn translate(
     wanted: &Column,
+    known: usize,
     values: &[f64],
     code: impl Fn(f64) -> Option<f64>,
     name: impl Fn(f64) -> String,
     unknown: Unknown,
-) -> Result<Vec<f64>> {
+) -> Result<Recoded> {
     let mut unseen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut others: Vec<String> = Vec::new();
+    let mut places: BTreeMap<String, f64> = BTreeMap::new();
     let mut out = Vec::with_capacity(values.len());
     for &value in values {
         let translated = if value.is_nan() { Some(f64::NAN) } else { code(value) };
-        if translated.is_none() && unknown == Unknown::Error {
-            *unseen.entry(name(value)).or_default() += 1;
-        }
-        out.push(translated.unwrap_or(f64::NAN));
+        out.push(match (translated, unknown) {
+            (Some(code), _) => code,
+            (None, Unknown::Missing) => f64::NAN,
+            (None, Unknown::Error) => {
+                *unseen.entry(name(value)).or_default() += 1;
+                f64::NAN
+            }
+            (None, Unknown::Other) => *places.entry(name(value)).or_insert_with_key(|level| {
+                others.push(level.clone());
+                (known + others.len() - 1) as f64
+            }),
+        });
     }
     if unseen.is_empty() {
-        return Ok(out);
+        return Ok(Recoded { values: out, others });
     }
     let shown: Vec<String> = unseen
         .iter()
@@ -277,7 +378,7 @@ fn translate(
         unseen.len(),
         shown.join(", ")
     );
-    Err(Error::new(Code::Category, message)
-        .column(&wanted.name)
-        .hint("fit with --unknown missing to treat them as missing"))
+    Err(Error::new(Code::Category, message).column(&wanted.name).hint(
+        "fit with --unknown missing or --unknown other, or an encoder with handle_unknown set",
+    ))
 }

@@ -1,7 +1,8 @@
 //! What a model was trained with and on, and how that is stored.
 
+use super::Missing;
 use crate::data::{Label, Matrix, Schema};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::Value;
 use crate::persist::{Node, Stored, invalid};
 
@@ -18,6 +19,11 @@ pub struct History {
     pub classes: Vec<Label>,
     /// What prediction does with a category that training did not see.
     pub unknown: Unknown,
+    /// What prediction does with missing values that the learner cannot take.
+    pub missing: Missing,
+    /// What missing values are filled with, a value a column: the mean of numbers, the commonest level, of
+    /// the first block of training rows. Empty in files of older releases.
+    pub fills: Vec<f64>,
     /// The seed of the run.
     pub seed: u64,
     /// Number of training rows.
@@ -40,6 +46,41 @@ pub enum Unknown {
     Error,
     /// Treats it as missing.
     Missing,
+    /// Hands it on as a level that none of training's is: encoders do as their `handle_unknown` says,
+    /// trees as with a missing value.
+    Other,
+}
+
+impl Unknown {
+    /// The policies with their names.
+    pub const NAMES: &[(&str, Unknown)] =
+        &[("error", Unknown::Error), ("missing", Unknown::Missing), ("other", Unknown::Other)];
+
+    /// The policy with this name.
+    pub fn parse(name: &str) -> Result<Unknown> {
+        named("policy for unknown categories", Self::NAMES, name)
+    }
+}
+
+impl Missing {
+    /// The policies with their names.
+    pub const NAMES: &[(&str, Missing)] =
+        &[("error", Missing::Error), ("skip", Missing::Skip), ("impute", Missing::Impute)];
+
+    /// The policy with this name.
+    pub fn parse(name: &str) -> Result<Missing> {
+        named("policy for missing values", Self::NAMES, name)
+    }
+}
+
+fn named<T: Copy>(kind: &str, all: &[(&'static str, T)], name: &str) -> Result<T> {
+    let found = all.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy);
+    found.ok_or_else(|| Error::unknown(kind, name, all.iter().map(|(known, _)| *known)))
+}
+
+fn name_of<T: PartialEq>(all: &[(&'static str, T)], policy: &T) -> Node {
+    let found = all.iter().find(|(_, known)| known == policy);
+    Node::Text(found.map_or("", |(name, _)| name).to_string())
 }
 
 /// Synthetic rows inside the ranges of the training columns, and what the model gave for them.
@@ -67,6 +108,8 @@ const FIELDS: &[&str] = &[
     "example_inputs",
     "example_outputs",
 ];
+/// What files of older releases do not have.
+const LATER: &[&str] = &["missing", "fills"];
 
 impl Stored for History {
     fn to_node(&self) -> Node {
@@ -77,14 +120,13 @@ impl Stored for History {
             .unzip();
         let inputs = self.examples.as_ref().map(|examples| examples.inputs.clone());
         let outputs = self.examples.as_ref().map(|examples| examples.outputs.clone());
-        let unknown = if self.unknown == Unknown::Error { "error" } else { "missing" };
         let nodes = [
             names.to_node(),
             values.to_node(),
             self.schema.to_node(),
             self.targets.to_node(),
             self.classes.to_node(),
-            Node::Text(unknown.to_string()),
+            name_of(Unknown::NAMES, &self.unknown),
             Node::Text(self.seed.to_string()),
             self.rows.to_node(),
             self.digest.to_node(),
@@ -93,11 +135,14 @@ impl Stored for History {
             inputs.to_node(),
             outputs.to_node(),
         ];
-        Node::Map(FIELDS.iter().map(ToString::to_string).zip(nodes).collect())
+        let later = [name_of(Missing::NAMES, &self.missing), self.fills.to_node()];
+        let fields = FIELDS.iter().zip(nodes).chain(LATER.iter().zip(later));
+        Node::Map(fields.map(|(name, node)| (name.to_string(), node)).collect())
     }
 
     fn from_node(node: &Node) -> Result<Self> {
-        node.only("history", FIELDS)?;
+        let known: Vec<&str> = FIELDS.iter().chain(LATER).copied().collect();
+        node.only("history", &known)?;
         let names: Vec<String> = node.field("param_names")?;
         let values: Vec<String> = node.field("param_values")?;
         if names.len() != values.len() {
@@ -113,16 +158,23 @@ impl Stored for History {
         if classes.windows(2).any(|pair| pair[0].order(&pair[1]) != std::cmp::Ordering::Less) {
             return Err(invalid("classes out of order"));
         }
+        let schema: Schema = node.field("schema")?;
+        let fills: Vec<f64> = later(node, "fills")?.unwrap_or_default();
+        if !fills.is_empty() && fills.len() != schema.len() {
+            return Err(invalid("values to fill in for another number of columns"));
+        }
+        let missing: Option<String> = later(node, "missing")?;
         Ok(History {
             params: names.into_iter().zip(values).collect(),
-            schema: node.field("schema")?,
+            schema,
             targets: node.field("targets")?,
             classes,
-            unknown: match node.field::<String>("unknown")?.as_str() {
-                "error" => Unknown::Error,
-                "missing" => Unknown::Missing,
-                _ => return Err(invalid("an unknown policy for unseen categories")),
-            },
+            unknown: Unknown::parse(&node.field::<String>("unknown")?)
+                .map_err(|error| invalid(error.message()))?,
+            missing: missing
+                .map_or(Ok(Missing::Error), |name| Missing::parse(&name))
+                .map_err(|error| invalid(error.message()))?,
+            fills,
             seed: node.field::<String>("seed")?.parse().map_err(|_| invalid("the seed"))?,
             rows: node.field("rows")?,
             digest: node.field("digest")?,
@@ -130,5 +182,13 @@ impl Stored for History {
             version: node.field("version")?,
             examples: inputs.zip(outputs).map(|(inputs, outputs)| Examples { inputs, outputs }),
         })
+    }
+}
+
+/// A field that older files do not have.
+fn later<T: Stored>(node: &Node, name: &str) -> Result<Option<T>> {
+    match node.map("history")?.contains_key(name) {
+        true => node.field(name).map(Some),
+        false => Ok(None),
     }
 }

@@ -3,8 +3,8 @@
 use super::{Examples, Trained};
 use crate::context::Context;
 use crate::data::{ColumnKind, Frame, Matrix};
-use crate::error::{Code, Result};
-use crate::estimator::{Admitted, Method, Prediction};
+use crate::error::{Code, Error, Result};
+use crate::estimator::{Admitted, AnyEstimator, Method, Prediction};
 use crate::persist::invalid;
 
 impl Trained {
@@ -67,21 +67,66 @@ impl Trained {
         Ok(Some(now.iter().copied().zip(then.iter().copied()).collect()))
     }
 
-    /// A first prediction finds models whose parts do not fit their columns or classes.
+    /// A first prediction finds models whose parts do not fit their columns or classes. A file without
+    /// self-test rows is asked about rows of zeros.
     pub(super) fn check_widths(&self) -> Result<()> {
-        let Some(examples) = &self.history.examples else { return Ok(()) };
-        let frame = Frame::new(examples.inputs.view(), &self.history.schema)
+        let zeros = Matrix::zeros(1, self.history.schema.len());
+        let examples = self.history.examples.as_ref();
+        let inputs = examples.map_or(&zeros, |examples| &examples.inputs);
+        let frame = Frame::new(inputs.view(), &self.history.schema)
             .map_err(|error| invalid(error.message()))?;
-        let outputs = self
-            .outputs(&frame, &Context::default().with_threads(1))
-            .map_err(|error| invalid(error.message()))?;
-        let fits = (outputs.nrows(), outputs.ncols())
-            == (examples.outputs.nrows(), examples.outputs.ncols());
-        let classes = self.history.classes.len();
-        let probabilities = self.model.as_classifier().is_some() && self.about.offers.probabilities;
-        match fits && (!probabilities || outputs.ncols() == classes) {
+        let run = Context::default().with_threads(1);
+        let outputs = match (self.outputs(&frame, &run), examples) {
+            (Ok(outputs), _) => Some(outputs),
+            (Err(error), Some(_)) => return Err(invalid(error.message())),
+            (Err(_), None) => None,
+        };
+        let fits = outputs.zip(examples).is_none_or(|(outputs, examples)| {
+            (outputs.nrows(), outputs.ncols())
+                == (examples.outputs.nrows(), examples.outputs.ncols())
+        });
+        match fits && self.fits_classes(&frame, &run) {
             true => Ok(()),
             false => Err(invalid("the model's outputs do not fit its classes")),
+        }
+    }
+
+    /// Whether probabilities, or decision scores, are as many as the classes ask for.
+    fn fits_classes(&self, x: &Frame, run: &Context) -> bool {
+        let Some(classifier) = self.model.as_classifier() else { return true };
+        let classes = self.history.classes.len();
+        if let Ok(probabilities) = classifier.probabilities_in(x, run) {
+            return probabilities.ncols() == classes;
+        }
+        match classifier.decision_scores_in(x, run) {
+            Ok(scores) if classes == 2 => scores.ncols() <= 2,
+            Ok(scores) => {
+                [classes, classes * classes.saturating_sub(1) / 2].contains(&scores.ncols())
+            }
+            Err(_) => true,
+        }
+    }
+
+    /// Refuses a model that could not be loaded again, or that gives no number for rows like those it
+    /// was trained on: what overflowed in training is found before anybody relies on it.
+    pub(super) fn check_sound(&self, learner: &dyn AnyEstimator) -> Result<()> {
+        let unsound = |what: &str| {
+            let message = format!("the fitted model is of no use: {what}");
+            Error::numeric(message).within(self.about.name()).hint(
+                "values, targets or weights are too large or too small: put them on another scale",
+            )
+        };
+        // Models that hold training rows hold what was checked before training.
+        if !self.about.stores_rows {
+            learner.read_back(&self.model.stored()).map_err(|error| unsound(error.message()))?;
+        }
+        let predicts = self.model.as_regressor().is_some() || self.model.as_classifier().is_some();
+        let whole = |matrix: &Matrix| matrix.as_slice().iter().all(|value| !value.is_nan());
+        match &self.history.examples {
+            Some(rows) if predicts && whole(&rows.inputs) && !whole(&rows.outputs) => {
+                Err(unsound("a prediction for rows like those of training is not a number"))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -29,12 +29,55 @@ pub(crate) struct Dialect {
     pub(crate) names: Vec<String>,
     /// Whether each column is numeric.
     pub(crate) numeric: Vec<bool>,
-    /// Where the rows begin.
-    pub(crate) begin: u64,
-    /// On which line.
-    pub(crate) line: u64,
+    /// Where the rows are.
+    pub(crate) extent: Extent,
     /// Sentences for the user.
     pub(crate) notes: Vec<String>,
+}
+
+/// Where the rows of a file are.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    /// Where they begin.
+    pub(crate) begin: u64,
+    /// Where they end.
+    pub(crate) end: u64,
+    /// The line they begin on.
+    pub(crate) line: u64,
+    /// Empty lines behind them that are no rows.
+    pub(crate) after: u64,
+}
+
+impl Extent {
+    /// To the end of the file, or for one column to the empty lines at its end.
+    fn find(bytes: &Bytes, begin: u64, line: u64, width: usize) -> Result<Extent> {
+        const STEP: u64 = 1 << 16;
+        let mut extent = Extent { begin, end: bytes.len(), line, after: 0 };
+        if width != 1 {
+            return Ok(extent);
+        }
+        let mut buffer = Vec::new();
+        let (mut end, mut lines) = (bytes.len(), 0);
+        while end > begin {
+            let start = end.saturating_sub(STEP).max(begin);
+            let slice = bytes.read(start, end, &mut buffer)?;
+            let kept = slice.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'));
+            let blank = &slice[kept.map_or(0, |at| at + 1)..];
+            lines += memchr::memchr_iter(b'\n', blank).count() as u64;
+            end -= blank.len() as u64;
+            if kept.is_some() {
+                break;
+            }
+        }
+        // The first of them ends the last row.
+        extent.after = if end > begin { lines.saturating_sub(1) } else { lines };
+        if extent.after > 0 {
+            let slice = bytes.read(end, (end + STEP).min(bytes.len()), &mut buffer)?;
+            let line_end = memchr::memchr(b'\n', slice).map_or(0, |at| at as u64 + 1);
+            extent.end = if end > begin { end + line_end } else { begin };
+        }
+        Ok(extent)
+    }
 }
 
 type Rows<'a> = Vec<Vec<Cow<'a, str>>>;
@@ -48,7 +91,9 @@ impl Dialect {
         loop {
             let head = bytes.read(0, size, &mut buffer)?;
             let whole = head.len() as u64 == bytes.len();
-            if let Some(dialect) = Self::from_head(head, whole, options, format)? {
+            if let Some(mut dialect) = Self::from_head(head, whole, options, format)? {
+                let Extent { begin, line, .. } = dialect.extent;
+                dialect.extent = Extent::find(bytes, begin, line, dialect.names.len())?;
                 return Ok(dialect);
             }
             if size > 1 << 30 {
@@ -124,7 +169,8 @@ impl Dialect {
         note_header(header, &names, &mut notes);
         let data = if header.present() { &rows[1..] } else { &rows[..] };
         note_spoilt(data, &names, &numeric, style, options, &mut notes);
-        Ok(Dialect { delimiter, header, names, numeric, begin, line, notes })
+        let extent = Extent { begin, end: begin, line, after: 0 };
+        Ok(Dialect { delimiter, header, names, numeric, extent, notes })
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! The file is cut into pieces at row borders, pieces are parsed on all threads straight into the
 //! table, and what each found is merged in order, so the result is the same on any number of
-//! threads. Types are settled by the whole file: a column is numeric if all its values are numbers
+//! threads. Lines end with LF or CRLF; a carriage return anywhere else outside quotes is an error with
+//! its line. A line without anything on it is skipped and counted; in a table of one column it is a row
+//! with a missing value, except at the end of the file. Types are settled by the whole file: a column is numeric if all its values are numbers
 //! or missing. A word after [`MIN_NUMBERS`] numbers is an error with its line; a word before makes
 //! the column categorical.
 
@@ -30,6 +32,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Numbers after which a column is numeric, and a word in it an error.
 pub(crate) const MIN_NUMBERS: u64 = 1000;
+
+/// What a byte of text costs at most as a level of its own.
+const TEXT_COST: u64 = 8;
 
 /// A CSV file whose look is known.
 pub(crate) struct CsvFile {
@@ -103,9 +108,10 @@ impl CsvFile {
             width: kept.len(),
             style: infer::style_of(options),
             na: options.na.clone(),
+            na_numbers: infer::style_of(options).numbers_among(&options.na),
             ragged: options.ragged,
         };
-        let pieces = plan(bytes, dialect.begin, dialect.line, run)?;
+        let pieces = plan(bytes, &dialect.extent, run)?;
         let mut file = CsvFile { dialect, layout, pieces, kept, rules, numeric };
         file.assign_fields();
         Ok(file)
@@ -154,7 +160,8 @@ impl CsvFile {
         report.header = Some(self.dialect.header);
         report.rows = tally.rows;
         report.skipped = tally.skipped;
-        report.blank = tally.blank;
+        report.blank = tally.blank + self.dialect.extent.after;
+        report.empty = tally.empty;
         report.notes.clone_from(&self.dialect.notes);
         let left_out = self.dialect.names.iter().filter(|name| options.skips(name));
         report.left_out = left_out.cloned().collect();
@@ -174,8 +181,8 @@ impl CsvFile {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Retyped => self.assign_fields(),
                 Attempt::Recut => {
-                    let Dialect { begin, line, delimiter, .. } = self.dialect;
-                    self.pieces = plan_exactly(bytes, begin, line, delimiter)?;
+                    let Dialect { extent, delimiter, .. } = &self.dialect;
+                    self.pieces = plan_exactly(bytes, extent, *delimiter, run)?;
                 }
             }
         }
@@ -208,7 +215,15 @@ impl CsvFile {
         let capacities: Vec<usize> = (0..self.pieces()).map(|k| self.capacity(k)).collect();
         let mut values = memory::table(capacities.iter().sum(), width, run)?;
         let slots = slots(&mut values, &capacities, width);
+        let texts = self.numeric.iter().any(|numeric| !numeric);
         let outcomes = run.try_par_map(self.pieces(), |k| {
+            if texts {
+                let piece = &self.pieces[k];
+                run.claim(
+                    TEXT_COST * (piece.end - piece.start),
+                    "the different texts of the table",
+                )?;
+            }
             let mut out = slots[k].lock().unwrap_or_else(PoisonError::into_inner);
             Ok(self.parse(bytes, k, &mut out))
         })?;

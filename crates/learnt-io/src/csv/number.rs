@@ -18,6 +18,11 @@ pub(crate) struct Number {
 }
 
 impl NumberStyle {
+    /// Those of some tokens that are numbers.
+    pub(crate) fn numbers_among(self, tokens: &[String]) -> Vec<f64> {
+        tokens.iter().filter_map(|token| self.parse(token)).map(|number| number.value).collect()
+    }
+
     /// Whether numbers are written as in programs.
     pub(crate) fn is_plain(self) -> bool {
         self == NumberStyle::default()

@@ -1,6 +1,6 @@
 //! One piece of a CSV file into rows of numbers and codes.
 
-use super::number::{NumberStyle, prefix};
+use super::number::{Number, NumberStyle, prefix};
 use super::scan::{LONGEST_FIELD, Piece, unterminated};
 use crate::levels::Levels;
 use crate::options::{MISSING_TOKENS, Ragged};
@@ -20,6 +20,8 @@ pub(crate) struct Layout {
     pub(crate) style: NumberStyle,
     /// Missing in every column.
     pub(crate) na: Vec<String>,
+    /// Those of them that are numbers.
+    pub(crate) na_numbers: Vec<f64>,
     /// What happens to rows with a wrong number of fields.
     pub(crate) ragged: Ragged,
 }
@@ -41,6 +43,8 @@ pub(crate) struct Parsed {
     pub(crate) rows: usize,
     pub(crate) skipped: u64,
     pub(crate) blank: u64,
+    /// Lines without anything on them that are rows: those of a table of one column.
+    pub(crate) empty: u64,
     pub(crate) columns: Vec<Facts>,
 }
 
@@ -109,6 +113,7 @@ pub(crate) fn parse_piece(
         if layout.ragged == Ragged::Skip && reader.skip_ragged()? {
             continue;
         }
+        reader.parsed.empty += u64::from(matches!(bytes[reader.at], b'\n' | b'\r'));
         match rows.next() {
             Some(cells) => reader.row(cells)?,
             None => {
@@ -137,7 +142,15 @@ pub(crate) fn valid_text(bytes: &[u8], start: u64) -> Result<&str> {
 }
 
 impl<'a> Reader<'_, 'a> {
+    /// Passes over a line without anything on it. In a table of one column that is a row.
     fn skip_blank(&mut self) -> bool {
+        if self.layout.fields.len() == 1 {
+            return false;
+        }
+        self.pass_blank()
+    }
+
+    fn pass_blank(&mut self) -> bool {
         let length = match &self.bytes[self.at..] {
             [b'\n', ..] | [b'\r'] => 1,
             [b'\r', b'\n', ..] => 2,
@@ -224,10 +237,21 @@ impl<'a> Reader<'_, 'a> {
             && self.ends_field(self.at + used)
         {
             self.at += used;
-            self.parsed.columns[j].rounded += u64::from(number.rounded);
-            return Ok(number.value);
+            return Ok(self.known(j, number));
         }
         self.unusual_number(j)
+    }
+
+    /// A number, unless it is one that means missing.
+    #[inline]
+    fn known(&mut self, j: usize, number: Number) -> f64 {
+        let facts = &mut self.parsed.columns[j];
+        if self.layout.na_numbers.contains(&number.value) {
+            facts.missing += 1;
+            return f64::NAN;
+        }
+        facts.rounded += u64::from(number.rounded);
+        number.value
     }
 
     #[inline]
@@ -242,11 +266,10 @@ impl<'a> Reader<'_, 'a> {
     fn unusual_number(&mut self, j: usize) -> std::result::Result<f64, Trouble> {
         let line = self.line;
         let field = self.field()?;
-        let facts = &mut self.parsed.columns[j];
         if let Some(number) = self.layout.style.parse(&field) {
-            facts.rounded += u64::from(number.rounded);
-            return Ok(number.value);
+            return Ok(self.known(j, number));
         }
+        let facts = &mut self.parsed.columns[j];
         let word = field.trim_ascii();
         if word.is_empty() || MISSING_TOKENS.contains(&word) || self.layout.is_na(&field) {
             facts.missing += 1;
@@ -279,6 +302,9 @@ impl<'a> Reader<'_, 'a> {
             length -= 1;
         }
         let field = &self.text[self.at..self.at + length];
+        if memchr::memchr(b'\r', field.as_bytes()).is_some() {
+            return Err(lone_return(self.line).into());
+        }
         self.at += length;
         Ok(Cow::Borrowed(field))
     }
@@ -328,6 +354,7 @@ impl Layout {
             width: 0,
             style: NumberStyle::default(),
             na: Vec::new(),
+            na_numbers: Vec::new(),
             ragged: Ragged::Error,
         }
     }
@@ -342,6 +369,13 @@ fn ragged(line: u64, found: usize, expected: usize) -> Error {
     Error::new(Code::Ragged, message)
         .row(line)
         .hint("correct it, or leave such rows out with --ragged skip")
+}
+
+fn lone_return(line: u64) -> Error {
+    let message = format!("line {line} has a carriage return that ends no line");
+    Error::new(Code::Parse, message)
+        .row(line)
+        .hint("end lines with LF or CRLF, and put text that holds carriage returns in quotes")
 }
 
 fn after_quote(line: u64) -> Error {
@@ -392,7 +426,7 @@ pub(crate) fn first_row_end(text: &str, delimiter: u8) -> Result<(usize, u64)> {
     let parsed = Parsed::default();
     let bytes = text.as_bytes();
     let mut reader = Reader { layout: &layout, bytes, text, at: 0, line: 1, last: true, parsed };
-    while reader.skip_blank() {}
+    while reader.pass_blank() {}
     match reader.pass_row() {
         Ok(_) => Ok((reader.at, reader.line - 1)),
         Err(Trouble::Wrong(error)) => Err(error),

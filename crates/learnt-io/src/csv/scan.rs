@@ -4,6 +4,7 @@
 //! number of quotes before it then decides. A quote inside an unquoted field misleads this; the
 //! parser notices because a piece does not end with a row, and [`plan_exactly`] is asked instead.
 
+use super::infer::Extent;
 use crate::input::{Bytes, with_buffer};
 use learnt_core::context::Context;
 use learnt_core::error::{Code, Error, Result};
@@ -38,12 +39,13 @@ struct Survey {
     inside: Border,
 }
 
-/// Pieces from `begin`, which is on line `line`, to the end. Cut by size alone.
-pub(crate) fn plan(bytes: &Bytes, begin: u64, line: u64, run: &Context) -> Result<Vec<Piece>> {
-    let count = (bytes.len() - begin.min(bytes.len())).div_ceil(PIECE) as usize;
+/// Pieces of the rows. Cut by size alone.
+pub(crate) fn plan(bytes: &Bytes, extent: &Extent, run: &Context) -> Result<Vec<Piece>> {
+    let &Extent { begin, end, line, .. } = extent;
+    let count = end.saturating_sub(begin).div_ceil(PIECE) as usize;
     let bounds = |k: usize| {
         let start = begin + k as u64 * PIECE;
-        (start, (start + PIECE).min(bytes.len()))
+        (start, (start + PIECE).min(end))
     };
     let surveys = run.try_par_map(count, |k| {
         with_buffer(|buffer| Ok(survey(bytes.read(bounds(k).0, bounds(k).1, buffer)?)))
@@ -58,7 +60,7 @@ pub(crate) fn plan(bytes: &Bytes, begin: u64, line: u64, run: &Context) -> Resul
         quotes += survey.quotes;
         newlines += survey.newlines;
     }
-    pieces_between(&starts, (bytes.len(), newlines), line)
+    pieces_between(&starts, (end, newlines), line)
 }
 
 fn pieces_between(starts: &[(u64, u64)], end: (u64, u64), line: u64) -> Result<Vec<Piece>> {
@@ -107,17 +109,19 @@ fn survey(bytes: &[u8]) -> Survey {
 /// The same by reading every field in order: a quote opens a field only at its start.
 pub(crate) fn plan_exactly(
     bytes: &Bytes,
-    begin: u64,
-    line: u64,
+    extent: &Extent,
     delimiter: u8,
+    run: &Context,
 ) -> Result<Vec<Piece>> {
+    let &Extent { begin, end: last, line, .. } = extent;
     let mut starts = vec![(begin, 0)];
     let mut walker = Walker { delimiter, state: State::FieldStart, newlines: 0, opened: (0, 0) };
     let mut buffer = Vec::new();
     let mut start = begin;
     let mut wanted = begin + PIECE;
-    while start < bytes.len() {
-        let end = (start + PIECE).min(bytes.len());
+    while start < last {
+        run.checkpoint()?;
+        let end = (start + PIECE).min(last);
         let slice = bytes.read(start, end, &mut buffer)?;
         for (i, &byte) in slice.iter().enumerate() {
             let offset = start + i as u64;
@@ -135,7 +139,7 @@ pub(crate) fn plan_exactly(
     if walker.state == State::Quoted {
         return Err(unterminated(line + walker.opened.1));
     }
-    pieces_between(&starts, (bytes.len(), walker.newlines), line)
+    pieces_between(&starts, (last, walker.newlines), line)
 }
 
 /// The error for a quote that is not closed in time.
@@ -185,6 +189,10 @@ impl Walker {
 mod tests {
     use super::*;
 
+    fn whole(bytes: &Bytes) -> Extent {
+        Extent { begin: 0, end: bytes.len(), line: 1, after: 0 }
+    }
+
     fn file_with_quotes() -> Vec<u8> {
         let mut text = String::new();
         for i in 0..60_000 {
@@ -197,7 +205,7 @@ mod tests {
     fn pieces_start_at_rows_even_inside_quoted_line_ends() {
         let bytes = Bytes::Memory(file_with_quotes());
         let run = Context::default();
-        let pieces = plan(&bytes, 0, 1, &run).unwrap();
+        let pieces = plan(&bytes, &whole(&bytes), &run).unwrap();
         assert!(pieces.len() > 1);
         let Bytes::Memory(text) = &bytes else { unreachable!() };
         for piece in &pieces {
@@ -208,14 +216,16 @@ mod tests {
         for pair in pieces.windows(2) {
             assert_eq!(pair[0].end, pair[1].start);
         }
-        assert_eq!(plan(&bytes, 0, 1, &run.with_threads(1)).unwrap(), pieces);
+        assert_eq!(plan(&bytes, &whole(&bytes), &run.with_threads(1)).unwrap(), pieces);
     }
 
     #[test]
     fn the_exact_plan_ignores_quotes_inside_fields() {
         let mut text = b"5\" pipe,1\n".repeat(150_000);
         text.extend(b"6\" pipe,\"x\ny\"\n".repeat(10));
-        let pieces = plan_exactly(&Bytes::Memory(text.clone()), 0, 1, b',').unwrap();
+        let bytes = Bytes::Memory(text.clone());
+        let run = Context::default();
+        let pieces = plan_exactly(&bytes, &whole(&bytes), b',', &run).unwrap();
         assert!(pieces.len() > 1);
         assert!(
             pieces.iter().all(|piece| piece.start == 0 || text[piece.start as usize - 1] == b'\n')
@@ -225,7 +235,7 @@ mod tests {
     #[test]
     fn an_open_quote_is_reported_where_it_was_opened() {
         let bytes = Bytes::Memory(b"a,b\n1,2\n3,\"x\n4,5\n".to_vec());
-        let error = plan_exactly(&bytes, 0, 1, b',').unwrap_err();
+        let error = plan_exactly(&bytes, &whole(&bytes), b',', &Context::default()).unwrap_err();
         assert_eq!((error.code(), error.row_number()), (Code::Parse, Some(3)));
     }
 }

@@ -12,6 +12,7 @@ pub(crate) struct Tally {
     pub(crate) rows: u64,
     pub(crate) skipped: u64,
     pub(crate) blank: u64,
+    pub(crate) empty: u64,
     columns: Vec<Column>,
 }
 
@@ -27,7 +28,7 @@ impl Tally {
     /// For a table of this many columns.
     pub(crate) fn new(width: usize) -> Self {
         let columns = (0..width).map(|_| Column::default()).collect();
-        Tally { rows: 0, skipped: 0, blank: 0, columns }
+        Tally { rows: 0, skipped: 0, blank: 0, empty: 0, columns }
     }
 
     /// Adds the next piece; gives, for each column, what its codes become.
@@ -36,6 +37,7 @@ impl Tally {
         self.rows += parsed.rows as u64;
         self.skipped += parsed.skipped;
         self.blank += parsed.blank;
+        self.empty += parsed.empty;
         let parts = self.columns.iter_mut().zip(&parsed.columns);
         parts
             .map(|(column, facts)| {

@@ -5,3 +5,4 @@
 mod faults;
 mod formats;
 mod fuzz;
+mod rules;

@@ -54,7 +54,8 @@ impl Rounds for ClassPasses {
         let (width, matrices) = (outline.schema.len() as u64, classes.len() as u64);
         let copies = (run.threads() as u64 + 3) * if self.by_class { matrices } else { 1 };
         let bytes = width.saturating_mul(width).saturating_mul(8 * copies);
-        run.claim(bytes, "the covariances of the classes")?;
+        let what = format!("covariances of {width} columns for {matrices} classes");
+        run.claim(bytes, &what)?;
         Ok(Stage { names: outline.names(), classes, first: None })
     }
 

@@ -208,6 +208,12 @@ impl Estimator for KBinsDiscretizer {
         if self.strategy == BinStrategy::Entropy {
             data.class_target()?;
         }
+        let counted = matches!(self.strategy, BinStrategy::Uniform | BinStrategy::Quantile);
+        if counted {
+            let edges = (self.n_bins as u64).saturating_mul(width as u64);
+            let what = format!("{} bins for each of {width} columns", self.n_bins);
+            run.claim(edges.saturating_mul(4 * 8), &what)?;
+        }
         let bin_edges = run.try_par_map(width, |j| self.column_edges(data, j))?;
         for (j, edges) in bin_edges.iter().enumerate() {
             let name = &data.x.schema().column(j).name;

@@ -141,7 +141,9 @@ impl Transformer for OneHotEncoderModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         check_width(x, self.categories.len())?;
         let (starts, width) = self.starts();
-        run.claim(8 * (width * x.nrows()) as u64, "the one-hot table")?;
+        let bytes = (width as u64).saturating_mul(8 * x.nrows() as u64);
+        let what = format!("a one-hot table of {} rows and {width} columns", x.nrows());
+        run.claim(bytes, &what)?;
         let mut out = Matrix::zeros(x.nrows(), width);
         for (j, categories) in self.categories.iter().enumerate() {
             let lookup = Lookup::new(categories, x.schema().column(j));

@@ -187,7 +187,9 @@ impl Transformer for PolynomialFeaturesModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         check_width(x, self.powers.ncols())?;
         let width = self.n_output_features;
-        run.claim(8 * (width * x.nrows()) as u64, "the table of products")?;
+        let bytes = (width as u64).saturating_mul(8 * x.nrows() as u64);
+        let what = format!("a table of {} rows and {width} products", x.nrows());
+        run.claim(bytes, &what)?;
         let factors: Vec<Vec<(usize, i32)>> = self
             .powers
             .rows()

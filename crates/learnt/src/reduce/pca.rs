@@ -171,7 +171,8 @@ impl Rounds for PCA {
             PcaSolver::Auto | PcaSolver::Randomized => width <= 1000 && rows >= 10 * width,
         };
         let side = if covariance { width } else { width.min(rows) };
-        run.claim(side.saturating_mul(width).saturating_mul(32), "principal components")?;
+        let what = format!("principal components of {width} columns");
+        run.claim(side.saturating_mul(width).saturating_mul(32), &what)?;
         Ok(PCAState { covariance, schema: outline.schema.clone() })
     }
 

@@ -91,7 +91,8 @@ impl Emissions<'_> {
             let mut first = 0;
             for (j, &width) in self.widths.iter().enumerate() {
                 let value = x.values().at(i, j);
-                if !value.is_nan() {
+                let known = width == 0 || (value as usize) < width as usize;
+                if !value.is_nan() && known {
                     for (k, out) in row.iter_mut().enumerate() {
                         *out += match width {
                             0 => self.log_normal(k, j, value),

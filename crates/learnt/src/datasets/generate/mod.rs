@@ -73,7 +73,8 @@ fn classes(rows: Vec<Vec<f64>>, codes: Vec<i64>, rng: &mut Rng) -> Result<OwnedD
 
 /// Refuses more values than the run may hold.
 fn claim(rows: usize, columns: usize, run: &Context) -> Result<()> {
-    run.claim((rows as u64).saturating_mul(columns as u64).saturating_mul(24), "the drawn table")
+    let bytes = (rows as u64).saturating_mul(columns as u64).saturating_mul(24);
+    run.claim(bytes, &format!("a table of {rows} rows and {columns} columns"))
 }
 
 /// A normal draw.

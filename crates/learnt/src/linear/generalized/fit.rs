@@ -73,7 +73,9 @@ impl Rounds for Scoring {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
         let d = outline.schema.len();
         let entries = (d as u64 + 1).saturating_mul(d as u64 + 1);
-        run.claim(entries.saturating_mul(8 * 4), "the matrix of second derivatives")?;
+        let copies = 8 * (run.threads() as u64 + 4);
+        let what = format!("matrices of second derivatives by {d} columns");
+        run.claim(entries.saturating_mul(copies), &what)?;
         Ok(Fit {
             names: outline.names(),
             rows: outline.rows,

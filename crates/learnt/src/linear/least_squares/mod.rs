@@ -133,7 +133,8 @@ impl Rounds for LeastSquares {
         let wide = outline.rows <= d as u64 && !self.positive;
         let side = if wide { outline.rows } else { (d + k) as u64 };
         let threads = run.threads() as u64;
-        run.claim((2 + threads) * 8 * side * (d + k) as u64, "the sums of products of columns")?;
+        let bytes = ((2 + threads) * 8 * side).saturating_mul((d + k) as u64);
+        run.claim(bytes, &format!("sums of products of {d} columns"))?;
         Ok(Stage {
             names: outline.names(),
             outputs: k,

@@ -130,6 +130,7 @@ impl PenaltySearch {
         let folds = Folds::of(data, self.cv, descent.fit_intercept, run)?;
         let whole = folds.problem(None, run)?;
         let largest = whole.largest_l1(0, descent.positive);
+        self.claim(l1_ratios.len(), data, folds.count(), run)?;
         let alphas: Vec<Vec<f64>> =
             l1_ratios.iter().map(|ratio| self.penalties(largest / ratio)).collect();
         let (ratios, count) = (alphas.len(), folds.count());
@@ -151,6 +152,16 @@ impl PenaltySearch {
         };
         let model = net.fit(&whole, run)?;
         Ok(Chosen { model, alpha: net.alpha, l1_ratio: net.l1_ratio, alphas, errors })
+    }
+
+    /// Every fold keeps the coefficients of every penalty while it is tried.
+    fn claim(&self, ratios: usize, data: &Dataset, folds: usize, run: &Context) -> Result<()> {
+        let Alphas::Count(count) = &self.alphas else { return Ok(()) };
+        let at_once = run.threads().min(folds * ratios).max(1) as u64;
+        let each = (8 * data.x.ncols() as u64 + 128).saturating_mul(at_once);
+        let errors = 16 * (folds * ratios) as u64;
+        let what = format!("a path of {count} penalties over {} columns", data.x.ncols());
+        run.claim((*count as u64).saturating_mul(each.saturating_add(errors)), &what)
     }
 
     /// The penalties to try, from the largest one downwards.

@@ -87,7 +87,8 @@ impl Stage {
         let wide = rows < d as u64 || d > WIDE;
         let side = if wide { outline.rows } else { (d + k) as u64 };
         let copies = if wide { 3 } else { 4 + run.threads() as u64 };
-        run.claim(copies * 8 * side * (d + k) as u64, "the products of columns")?;
+        let bytes = (copies * 8 * side).saturating_mul((d + k) as u64);
+        run.claim(bytes, &format!("products of {d} columns"))?;
         let names = outline.schema.names().map(str::to_string).collect();
         Ok(Stage { names, outputs: k, wide })
     }

@@ -44,7 +44,7 @@ pub(super) fn claim(columns: usize, run: &Context) -> Result<()> {
     let block = rounds::block_rows(columns) as u64;
     let threads = run.threads() as u64;
     let bytes = (3 * threads * block + 2 * width).saturating_mul(8 * width);
-    run.claim(bytes, "the triangles of blocks of rows")
+    run.claim(bytes, &format!("triangles of blocks of rows of {columns} columns"))
 }
 
 /// The triangle of a table with its columns at unit length.

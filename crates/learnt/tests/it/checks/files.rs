@@ -97,6 +97,42 @@ fn hostile_content_under_a_right_checksum_is_refused_or_harmless() {
     assert!(tried > 1000, "only {tried} hostile files were tried");
 }
 
+/// A history with another number of classes than the model has is refused when it is loaded, with and
+/// without self-test rows.
+#[test]
+fn a_history_with_other_classes_is_refused() {
+    let mut tried = 0;
+    for (path, _, bytes) in models() {
+        let Node::Map(root) = file::from_bytes(&bytes).unwrap() else { continue };
+        let Some(Node::Map(history)) = root.get("history") else { continue };
+        let Some(Node::List(classes)) = history.get("classes") else {
+            continue;
+        };
+        let trained = learnt::from_bytes(&bytes).unwrap();
+        if trained.model.as_classifier().is_none() || classes.len() < 2 {
+            continue;
+        }
+        for with_examples in [true, false] {
+            let mut history = history.clone();
+            history.insert("classes".into(), Node::List(classes[1..].to_vec()));
+            if !with_examples {
+                history.insert("example_inputs".into(), Node::Null);
+                history.insert("example_outputs".into(), Node::Null);
+            }
+            let mut forged = root.clone();
+            forged.insert("history".into(), Node::Map(history));
+            let forged = file::to_bytes(&Node::Map(forged)).unwrap();
+            tried += 1;
+            let error = learnt::from_bytes(&forged).err();
+            assert!(
+                error.is_some_and(|error| error.code() == Code::FileInvalid),
+                "{path} was taken with a class too few (examples: {with_examples})"
+            );
+        }
+    }
+    assert!(tried > 10, "only {tried} files were tried");
+}
+
 /// Where two trees first differ.
 fn difference(a: &Node, b: &Node, place: &str) -> String {
     match (a, b) {

@@ -4,6 +4,7 @@
 mod behaviour;
 mod declarations;
 mod engine;
+mod extremes;
 mod files;
 mod functions;
 mod online;

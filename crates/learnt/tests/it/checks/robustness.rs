@@ -2,7 +2,7 @@
 
 use super::{easy, fit, for_each, noise, outputs};
 use learnt::prelude::*;
-use learnt::trained::Missing;
+use learnt::trained::{Missing, Unknown};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Fits and predicts; the result is finite numbers or an error with a message.
@@ -156,14 +156,77 @@ fn prediction_refuses_what_the_learner_cannot_take_by_row_and_column() {
         }
         let mut rows = data.x.clone();
         rows.values_mut()[(4, 2)] = f64::NAN;
-        let admitted = trained.admit(&rows.frame(), None, Missing::Skip, &Context::default());
-        let admitted = admitted.map_err(|error| error.to_string())?;
-        let skipped = usize::from(!trained.accepts().missing);
-        match admitted.skipped() == skipped && admitted.frame().nrows() == 30 - skipped {
+        let admit = |policy| {
+            let admitted = trained.admit(&rows.frame(), None, policy, &Context::default());
+            admitted.map_err(|error: Error| error.to_string())
+        };
+        let holes = usize::from(!trained.accepts().missing);
+        let skipped = admit(Missing::Skip)?;
+        if skipped.skipped() != holes || skipped.frame().nrows() != 30 - holes {
+            return Err(format!("{} rows were skipped", skipped.skipped()));
+        }
+        let filled = admit(Missing::Impute)?;
+        let mean = data.x.values().view().column(2).iter().sum::<f64>() / 30.0;
+        let value = filled.frame().values().at(4, 2);
+        match filled.filled() == holes && (holes == 0 || (value - mean).abs() < 1e-9) {
             true => Ok(()),
-            false => Err(format!("{} rows were skipped", admitted.skipped())),
+            false => Err(format!("{} values were filled, with {value}", filled.filled())),
         }
     });
+}
+
+/// A policy that is said at fit is followed by predictions, and comes back from a file.
+#[test]
+fn the_policy_for_missing_values_is_part_of_the_model() {
+    let data = easy(30, Roles { regressor: true, ..Roles::NONE });
+    let mut trained = fit(&learnt::linear::Ridge::default(), &data.view()).unwrap();
+    let mut rows = data.x.clone();
+    rows.values_mut()[(4, 2)] = f64::NAN;
+    let run = Context::default();
+    assert_eq!(trained.predict(&rows.frame(), &run).unwrap_err().code(), Code::Missing);
+    trained.history.missing = Missing::Impute;
+    let loaded = learnt::from_bytes(&trained.to_bytes().unwrap()).unwrap();
+    assert_eq!(loaded.history, trained.history);
+    assert!(loaded.predict(&rows.frame(), &run).is_ok());
+}
+
+/// A level that training did not see, in a text column of a pipeline: refused by default, all zeros where
+/// the encoder ignores it, missing or another level where the model says so.
+#[test]
+fn unknown_levels_follow_the_policy_of_the_model() {
+    use learnt::compose::Pipeline;
+    use learnt::prepare::{HandleUnknown, OneHotEncoder};
+    let table = |levels: [&str; 2]| {
+        let column = Column::categorical("c", levels.map(String::from).to_vec());
+        let values = Matrix::from_fn(30, 1, |i, _| (i % 2) as f64);
+        Table::new(values, Schema::new(vec![column]).unwrap()).unwrap()
+    };
+    let y = (0..30).map(|i| (i % 2) as f64 + 0.1 * noise(i, 7)).collect();
+    let mut data = OwnedDataset::regression(Matrix::zeros(30, 1), y);
+    data.x = table(["a", "b"]);
+    let new = table(["a", "z"]);
+    let run = Context::default();
+    let fitted = |handle_unknown| {
+        let pipeline = Pipeline::default()
+            .then("encode", OneHotEncoder { handle_unknown, ..Default::default() })
+            .then("ridge", learnt::linear::Ridge::default());
+        fit(&pipeline, &data.view()).unwrap()
+    };
+    let error = fitted(HandleUnknown::Error).predict(&new.frame(), &run).unwrap_err();
+    assert_eq!(error.code(), Code::Category);
+    assert!(error.message().contains("'z' (15)"), "{error}");
+    let ignoring = fitted(HandleUnknown::Ignore).predict(&new.frame(), &run).unwrap();
+    assert!(ignoring.into_matrix().as_slice().iter().all(|value| value.is_finite()));
+    // An encoder that refuses inside a model that hands on names the value itself.
+    let mut handing_on = fitted(HandleUnknown::Error);
+    handing_on.history.unknown = Unknown::Other;
+    let error = handing_on.predict(&new.frame(), &run).unwrap_err();
+    assert!(error.code() == Code::Category && error.message().contains("'z' (15)"), "{error}");
+    let mut tree = fit(&learnt::tree::DecisionTreeRegressor::default(), &data.view()).unwrap();
+    for policy in [Unknown::Missing, Unknown::Other] {
+        tree.history.unknown = policy;
+        assert!(tree.predict(&new.frame(), &run).is_ok(), "{policy:?}");
+    }
 }
 
 /// The same columns in another order, so that the rows must be copied to be aligned.
