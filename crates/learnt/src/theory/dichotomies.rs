@@ -12,7 +12,7 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 pub struct Dichotomies {
     /// The class of hypotheses.
-    pub class: HypothesisClass,
+    pub hypotheses: HypothesisClass,
     /// Most dichotomies that are searched for.
     #[param(default = 65_536, range = 1..)]
     pub limit: usize,
@@ -58,8 +58,8 @@ impl Function for Dichotomies {
         .reference("Vapnik and Chervonenkis (1971)");
 
     fn call(&self, given: Points, run: &Context) -> Result<DichotomyList> {
-        self.class.check_columns(given.x.ncols())?;
-        let found = self.class.dichotomies(given.x, self.limit, run)?;
+        self.hypotheses.check_columns(given.x.ncols())?;
+        let found = self.hypotheses.dichotomies(given.x, self.limit, run)?;
         Ok(DichotomyList::new(&found, given.x.nrows()))
     }
 }
@@ -121,7 +121,7 @@ mod tests {
 
     fn count(class: HypothesisClass, points: &[[f64; 2]]) -> u64 {
         let x = Matrix::from_rows(points).unwrap();
-        let function = Dichotomies { class, ..Default::default() };
+        let function = Dichotomies { hypotheses: class, ..Default::default() };
         function.compute(Points { x: x.view() }).unwrap().count
     }
 

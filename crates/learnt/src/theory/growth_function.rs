@@ -29,7 +29,7 @@ pub struct GrowthFunction {
     #[param(required, positional, range = 1..)]
     pub n: Vec<u64>,
     /// The class of hypotheses.
-    pub class: HypothesisClass,
+    pub hypotheses: HypothesisClass,
     /// Dimension of the space.
     #[param(default = 2, range = 1..)]
     pub d: u64,
@@ -82,7 +82,7 @@ impl Function for GrowthFunction {
 impl GrowthFunction {
     fn closed_form(&self, n: u64) -> Option<f64> {
         let points = n as f64;
-        match (self.class, self.d) {
+        match (self.hypotheses, self.d) {
             (HypothesisClass::PositiveRays, _) => Some(points + 1.0),
             (HypothesisClass::PositiveIntervals, _) | (HypothesisClass::Rectangles, 1) => {
                 Some(points * (points + 1.0) / 2.0 + 1.0)
@@ -98,7 +98,7 @@ impl GrowthFunction {
     fn enumerate(&self, n: u64, run: &Context) -> Result<f64> {
         const MOST: usize = 1 << 16;
         run.claim(MOST as u64 * n, "the dichotomies of the points")?;
-        let boolean = self.class == HypothesisClass::Conjunctions;
+        let boolean = self.hypotheses == HypothesisClass::Conjunctions;
         let mut most = 0;
         for draw in 0..self.draws as u64 {
             let mut rng = run.row_rng(n, draw);
@@ -106,7 +106,7 @@ impl GrowthFunction {
                 let value = sample::uniform(&mut rng);
                 if boolean { f64::from(value < 0.5) } else { value }
             });
-            most = most.max(self.class.dichotomies(points.view(), MOST, run)?.len());
+            most = most.max(self.hypotheses.dichotomies(points.view(), MOST, run)?.len());
             if (most as f64).log2() == n as f64 {
                 break;
             }
@@ -137,7 +137,7 @@ pub(super) fn binomial_sum(n: u64, d: u64) -> f64 {
 pub struct VcDimension {
     /// The class of hypotheses.
     #[param(positional)]
-    pub class: HypothesisClass,
+    pub hypotheses: HypothesisClass,
     /// Dimension of the space.
     #[param(default = 2, range = 1..)]
     pub d: u64,
@@ -162,7 +162,7 @@ impl Function for VcDimension {
         .reference("Vapnik and Chervonenkis (1971)");
 
     fn call(&self, _inputs: (), _run: &Context) -> Result<VcDimensionFound> {
-        let found = match (self.class, self.d) {
+        let found = match (self.hypotheses, self.d) {
             (HypothesisClass::PositiveRays, _) => Some(1),
             (HypothesisClass::PositiveIntervals, _) | (HypothesisClass::ConvexSets, 1) => Some(2),
             (HypothesisClass::ConvexSets, _) => None,
@@ -195,7 +195,7 @@ mod tests {
 
     fn growth(class: HypothesisClass, d: u64) -> Vec<f64> {
         let n = (1..=7).collect();
-        GrowthFunction { n, class, d, ..Default::default() }.compute(()).unwrap().growth
+        GrowthFunction { n, hypotheses: class, d, ..Default::default() }.compute(()).unwrap().growth
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
             (HypothesisClass::HalfSpaces, 3),
         ];
         for (class, d) in classes {
-            let function = GrowthFunction { n: vec![1], class, d, draws: 3 };
+            let function = GrowthFunction { n: vec![1], hypotheses: class, d, draws: 3 };
             for n in 1..=5 {
                 let counted = function.enumerate(n, &Context::default()).unwrap();
                 assert_eq!(Some(counted), function.closed_form(n), "{class:?} {n}");
@@ -228,10 +228,14 @@ mod tests {
     #[test]
     fn enumeration_meets_the_vc_dimension_of_rectangles_and_conjunctions() {
         for (class, d) in [(HypothesisClass::Rectangles, 2), (HypothesisClass::Conjunctions, 3)] {
-            let dimension = VcDimension { class, d, degree: 1 }.compute(()).unwrap();
+            let dimension = VcDimension { hypotheses: class, d, degree: 1 }.compute(()).unwrap();
             let dimension = dimension.vc_dimension.unwrap();
-            let function =
-                GrowthFunction { n: vec![dimension, dimension + 1], class, d, draws: 400 };
+            let function = GrowthFunction {
+                n: vec![dimension, dimension + 1],
+                hypotheses: class,
+                d,
+                draws: 400,
+            };
             assert_eq!(function.compute(()).unwrap().shattered, [true, false], "{class:?}");
         }
     }

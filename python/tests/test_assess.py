@@ -1,0 +1,85 @@
+"""Functions that fit a learner again and again, and numbers of learning theory, from Python."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import sklearn.model_selection as theirs
+from sklearn.datasets import load_iris
+
+import learnt.model_selection as ours
+import learnt.theory as theory
+from learnt.discriminant_analysis import LinearDiscriminantAnalysis
+from learnt.linear_model import LogisticRegression, Ridge
+from learnt.neighbors import KNeighborsClassifier
+from learnt.pipeline import Pipeline
+from learnt.preprocessing import StandardScaler
+
+GOLDEN = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "theory.json"
+CASES = {case["id"]: case for case in json.loads(GOLDEN.read_text())}
+
+
+def test_learning_curves_have_scikit_learns_shapes_and_levels():
+    X, y = load_iris(return_X_y=True)
+    learner = Pipeline([("scale", StandardScaler()), ("lda", LinearDiscriminantAnalysis())])
+    sizes, train, test = ours.learning_curve(learner, X, y, train_sizes=[0.2, 0.5, 1.0], cv=5, random_state=0)
+    expected = theirs.learning_curve(learner, X, y, train_sizes=[0.2, 0.5, 1.0], cv=5, shuffle=True, random_state=0)
+    assert list(sizes) == list(expected[0])
+    assert train.shape == expected[1].shape and test.shape == expected[2].shape
+    np.testing.assert_allclose(test.mean(axis=1), expected[2].mean(axis=1), atol=0.04)
+
+
+def test_validation_curves_change_one_parameter_inside_a_pipeline():
+    X, y = load_iris(return_X_y=True)
+    learner = Pipeline([("scale", StandardScaler()), ("knn", KNeighborsClassifier())])
+    train, test = ours.validation_curve(
+        learner, X, y, param_name="knn__n_neighbors", param_range=[1, 15, 75], random_state=0
+    )
+    assert train.shape == test.shape == (3, 5)
+    assert (train[0] == 1.0).all() and test[2].mean() < test[1].mean()
+    with pytest.raises(ValueError, match="n_neighbors"):
+        ours.validation_curve(learner, X, y, param_name="knn__neighbors", param_range=[1])
+
+
+def test_a_permutation_test_tells_signal_from_noise():
+    X, y = load_iris(return_X_y=True)
+    score, scores, p = ours.permutation_test_score(LogisticRegression(), X, y, n_permutations=19, random_state=0)
+    assert score > 0.9 and len(scores) == 19 and p == pytest.approx(1 / 20)
+
+
+def test_bootstrap_errors_of_a_regression_lie_between_training_and_no_information():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 5))
+    y = X @ np.ones(5) + rng.normal(size=80)
+    found = ours.bootstrap_error(Ridge(), X, y, random_state=0)
+    assert found.training < found.err_632 < found.leave_one_out < found.no_information
+    assert found.err_632 == pytest.approx(0.368 * found.training + 0.632 * found.leave_one_out)
+
+
+def test_a_learner_for_classes_refuses_to_be_a_regression():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="not a number"):
+        ours.stability(Ridge(), X, np.array(["a", "b", "c"])[y])
+
+
+def test_bounds_of_theory_agree_with_the_fixtures():
+    case = CASES["vc-penalty-binomial"]
+    for (n, d, delta), omega in zip(case["input"]["N_dvc_delta"], case["expect"]["omega"]):
+        assert theory.vc_bound(n, d, delta=delta, growth="binomial_sum").penalty == pytest.approx(omega, rel=1e-9)
+    case = CASES["finite-m-gap"]
+    for (n, m, delta), gap in zip(case["input"]["N_M_delta"], case["expect"]["gap"]):
+        assert theory.hoeffding_bound(n=n, hypotheses=m, delta=delta).eps == pytest.approx(gap, rel=1e-9)
+    case = CASES["shatter-half-planes"]
+    for name, points in case["input"]["points"].items():
+        assert theory.dichotomies(points).count == case["expect"]["dichotomies"][name]
+    case = CASES["cover-counting"]
+    for (n, d), count, share in zip(case["input"]["N_d"], case["expect"]["count"], case["expect"]["share"]):
+        found = theory.cover_count(n, d)
+        assert found.count == count and found.probability == pytest.approx(share, rel=1e-9)
+    case = CASES["growth-functions"]
+    classes = {"positive_rays": ("positive_rays", 1), "positive_intervals": ("positive_intervals", 1)}
+    classes |= {f"perceptron_{d}d": ("half_spaces", d) for d in (1, 2, 3)}
+    for name, (kind, d) in classes.items():
+        found = theory.growth_function(case["input"]["N"], hypotheses=kind, d=d)
+        assert list(found.growth) == case["expect"][name]
