@@ -61,15 +61,12 @@ impl<'a> Examples<'a> {
 }
 
 impl TargetFor {
-    /// The metric of this name, or the first that suits the task.
+    /// The metric of this name; without one accuracy or R², as a learner's own `score`.
     pub(super) fn metric(&self, scoring: Option<&str>) -> Result<&'static Metric> {
-        match scoring {
-            Some(name) => metrics::find(name),
-            None => metrics::usual(self.task)
-                .into_iter()
-                .next()
-                .ok_or_else(|| Error::internal("a task without a metric")),
-        }
+        metrics::find(scoring.unwrap_or(match self.task {
+            Task::Classification => "accuracy",
+            Task::Regression | Task::Unsupervised => "r2",
+        }))
     }
 }
 

@@ -341,8 +341,10 @@ mod tests {
 
     #[test]
     fn fitting_again_to_all_points_is_better_at_every_size() {
-        let found = ValidationStudy::default().compute(()).unwrap();
-        assert!(found.kept.iter().zip(&found.retrained).all(|(kept, again)| again < kept));
+        let study = ValidationStudy { data_sets: 10_000, ..Default::default() };
+        let found = study.compute(()).unwrap();
+        let better = found.kept.iter().zip(&found.retrained).all(|(kept, again)| again < kept);
+        assert!(better, "{found:?}");
         let gaps: Vec<f64> =
             found.kept.iter().zip(&found.retrained).map(|(kept, again)| kept - again).collect();
         assert!(gaps.windows(2).all(|pair| pair[1] > pair[0]), "{gaps:?}");
