@@ -4,6 +4,7 @@ use super::least_squares::Solution;
 use learnt_core::linalg::svd;
 use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
+use std::mem::take;
 
 /// What a fit leaves for inference.
 #[derive(Stored, Clone, Debug)]
@@ -44,21 +45,30 @@ impl Shaped for Evidence {
 }
 
 impl Evidence {
-    pub(super) fn new(solution: Solution, intercept: bool, positive: bool) -> Evidence {
+    /// What inference needs of a solution, which keeps the rest.
+    pub(super) fn taken(solution: &mut Solution, intercept: bool, positive: bool) -> Evidence {
+        let Solution { rank, rows, weight, ln_weight, condition, .. } = *solution;
         Evidence {
-            names: solution.names,
-            aliased: solution.aliased,
+            names: take(&mut solution.names),
+            aliased: take(&mut solution.aliased),
             intercept,
             positive,
-            rank: solution.rank,
-            rows: solution.rows,
-            weight: solution.weight,
-            ln_weight: solution.ln_weight,
-            mean: solution.mean,
-            root: solution.root,
-            residual: solution.residual,
-            total: solution.total,
-            condition: solution.condition,
+            rank,
+            rows,
+            weight,
+            ln_weight,
+            mean: take(&mut solution.mean),
+            root: take(&mut solution.root),
+            residual: take(&mut solution.residual),
+            total: take(&mut solution.total),
+            condition,
+        }
+    }
+
+    /// Warns of aliased columns, if there are any.
+    pub(super) fn warn_of_aliases(&self, run: &Context) {
+        if let Some(message) = self.aliasing() {
+            run.warn(Code::Numeric, message);
         }
     }
 

@@ -79,14 +79,10 @@ impl FitBy<LeastSquares> for LinearRegression {
         LeastSquares { intercept, positive, ..LeastSquares::default() }
     }
 
-    fn model(&self, solution: Solution, run: &Context) -> Result<LinearRegressionModel> {
-        let (coef, intercept) = (solution.coef.clone(), solution.intercept.clone());
-        let (rank, converged) = (solution.rank, solution.converged);
-        let singular = solution.singular.clone();
-        let evidence = Evidence::new(solution, self.fit_intercept, self.positive);
-        if let Some(message) = evidence.aliasing() {
-            run.warn(Code::Numeric, message);
-        }
+    fn model(&self, mut solution: Solution, run: &Context) -> Result<LinearRegressionModel> {
+        let evidence = Evidence::taken(&mut solution, self.fit_intercept, self.positive);
+        evidence.warn_of_aliases(run);
+        let Solution { coef, intercept, rank, singular, converged, .. } = solution;
         Ok(LinearRegressionModel { coef, intercept, rank, singular, evidence, converged })
     }
 }

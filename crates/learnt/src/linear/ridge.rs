@@ -124,24 +124,15 @@ impl Estimator for Ridge {
 
 impl FitBy<LeastSquares> for Ridge {
     fn rounds(&self) -> LeastSquares {
-        LeastSquares {
-            intercept: self.fit_intercept,
-            alpha: self.strengths().to_vec(),
-            penalize_intercept: self.penalize_intercept,
-            positive: self.positive,
-            max_iter: self.max_iter,
-            orthogonal: self.solver == RidgeSolver::Svd,
-        }
+        let Ridge { fit_intercept: intercept, penalize_intercept, positive, max_iter, .. } = *self;
+        let (alpha, orthogonal) = (self.strengths().to_vec(), self.solver == RidgeSolver::Svd);
+        LeastSquares { intercept, alpha, penalize_intercept, positive, max_iter, orthogonal }
     }
 
     fn model(&self, solution: Solution, _: &Context) -> Result<RidgeModel> {
-        Ok(RidgeModel {
-            coef: solution.coef,
-            intercept: solution.intercept,
-            effective_df: solution.freedom,
-            alpha: self.strengths().to_vec(),
-            converged: solution.converged,
-        })
+        let Solution { coef, intercept, freedom: effective_df, converged, .. } = solution;
+        let alpha = self.strengths().to_vec();
+        Ok(RidgeModel { coef, intercept, effective_df, alpha, converged })
     }
 }
 
