@@ -129,7 +129,7 @@ impl ReadReport {
             }
             if column.rounded > 0 {
                 notes.push(format!(
-                    "{name}: {} numbers lost digits that f64 cannot hold; --type {name}=cat keeps text as it is",
+                    "{name}: {} numbers beyond 2^53 lost digits; --type {name}=cat keeps text as it is",
                     column.rounded
                 ));
             }

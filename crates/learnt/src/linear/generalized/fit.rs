@@ -178,6 +178,11 @@ impl Scoring {
         let unit = |factor: &f64| if *factor > 0.0 { factor.recip() } else { 1.0 };
         let units: Vec<f64> = fit.factor.iter().map(unit).collect();
         let aliases = in_order(&sums.information, &penalties, d, self.intercept);
+        // An intercept without information: weights and variances are beyond what numbers hold.
+        let lost = sums.information.as_slice().iter().any(|value| !value.is_finite());
+        if lost || aliases.columns.contains(&d) {
+            return Err(self.no_start());
+        }
         fit.aliases = aliases.in_units(&units);
         for &j in &fit.aliases.columns {
             fit.factor[j] = 0.0;

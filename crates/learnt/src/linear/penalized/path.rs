@@ -127,6 +127,11 @@ pub fn path(
     run: &Context,
 ) -> Result<RegularizationPath> {
     options.check(kind)?;
+    if options.alphas.is_none() {
+        let each = 4 * 8 * (data.x.ncols() as u64 + 8);
+        let what = format!("a path of {} penalties", options.n_alphas);
+        run.claim((options.n_alphas as u64).saturating_mul(each), &what)?;
+    }
     let (problem, names) = Problem::of(data, options.fit_intercept, run)?;
     match kind {
         PathKind::Lasso => net_path(&problem, names, kind, 1.0, options, run),
