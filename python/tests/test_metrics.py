@@ -121,12 +121,32 @@ def test_an_undefined_score_warns_as_scikit_learn_does():
 
 def test_the_report_has_the_numbers_of_scikit_learn():
     y, p, w = CASES[2]
-    found = ours.classification_report(y, p, sample_weight=w)
+    found = ours.classification_table(y, p, sample_weight=w)
     wanted = theirs.classification_report(y, p, sample_weight=w, output_dict=True)
     close(found.accuracy, wanted.pop("accuracy"))
     assert found["class"] == list(wanted)
     for column, key in [("precision", "precision"), ("recall", "recall"), ("f1_score", "f1-score")]:
         close(found[column], [row[key] for row in wanted.values()])
+
+
+def test_the_report_is_scikit_learns_text_and_dictionary():
+    rng = np.random.default_rng(3)
+    y, p = rng.integers(0, 3, 50), rng.integers(0, 3, 50)
+    names = ["setosa", "a very long name of a class", "c"]
+    cases = [
+        {}, {"digits": 4}, {"target_names": names}, {"labels": [2, 0]}, {"labels": [0, 1, 2]},
+        {"sample_weight": rng.uniform(0.5, 2, 50).round(1)}, {"labels": [2, 0], "target_names": ["x", "y"]},
+    ]
+    for given in cases:
+        assert ours.classification_report(y, p, **given) == theirs.classification_report(y, p, **given)
+        found = ours.classification_report(y, p, output_dict=True, **given)
+        wanted = theirs.classification_report(y, p, output_dict=True, **given)
+        assert list(found) == list(wanted)
+        for name, row in wanted.items():
+            close(list(found[name].values()) if isinstance(row, dict) else found[name],
+                  list(row.values()) if isinstance(row, dict) else row)
+    with pytest.raises(ValueError, match="target_names"):
+        ours.classification_report(y, p, target_names=["a"])
 
 
 def ranking(seed, n=300, ties=True):

@@ -17,6 +17,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     theory::FUNCTIONS,
     tree::FUNCTIONS,
     datasets::FUNCTIONS,
+    datasets::LAWS,
     prepare::FUNCTIONS,
     algebra::FUNCTIONS,
     select::SPLITTERS,
@@ -24,6 +25,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     statistics::DISTRIBUTIONS,
     statistics::SAMPLING,
     statistics::SUMMARIES,
+    statistics::INFORMATION,
     statistics::RESIDUAL_TESTS,
     statistics::SPECIAL_FUNCTIONS,
 ];

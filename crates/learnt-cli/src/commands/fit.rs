@@ -5,6 +5,7 @@ use super::predict::labelled;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
+use learnt::answer::duration;
 use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::AnyEstimator;
@@ -243,13 +244,4 @@ fn write_table(call: &Call, path: &str, table: &Table) -> Result<()> {
     learnt_io::write(path, &table.frame(), &learnt_io::WriteOptions::default())?;
     call.say(&format!("wrote {path} ({} rows)", table.values().nrows()));
     Ok(())
-}
-
-/// Seconds for people.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
-        s => format!("{s:.1} s"),
-    }
 }

@@ -1,4 +1,6 @@
-"""Optimisation of your own functions: descent methods, EM, likelihoods, quadratic programmes, KKT.
+"""Optimisation of your own functions: descent methods, EM, likelihoods, Lagrangians, KKT.
+
+All of it is public as `learnt.optimize`, beside functions that take no callable.
 
 Names are SciPy's where SciPy has them. Every search ends by the first of several rules and says
 which one it was (`status`). What your function raises comes out unchanged, and Ctrl-C stops a
@@ -24,16 +26,12 @@ __all__ = [
     "dual",
     "dual_gap",
     "em",
-    "equality_quadratic",
     "kkt",
     "lagrangian",
     "learning_rate_study",
     "maximum_likelihood",
     "minimize",
     "minimize_stochastic",
-    "nnls",
-    "quadratic_program",
-    "stability_limit",
 ]
 
 _METHODS = ("lbfgs", "newton", "gradient-descent", "momentum", "nesterov", "adam", "coordinate")
@@ -299,16 +297,6 @@ def learning_rate_study(fun, x0, rates, *, args=(), jac=None, steps=100):
     )
 
 
-def stability_limit(hessian=None, *, X=None, fit_intercept=True):
-    """The rate 2 / lambda_max above which gradient descent on a quadratic diverges.
-
-    Give the Hessian, or the inputs `X` of a linear model whose half mean squared error is minimised.
-    """
-    if (hessian is None) == (X is None):
-        raise ParameterError("give either hessian or X")
-    return _native.optimize_stability_limit(hessian, X, bool(fit_intercept))
-
-
 def em(e_step, m_step, start, *, n_init=1, max_iter=200, tol=1e-10, strict=True):
     """Expectation maximisation with your own steps.
 
@@ -425,74 +413,6 @@ def maximum_likelihood(
     return Result(found)
 
 
-def quadratic_program(
-    Q, c, A_eq=None, b_eq=None, lower=None, upper=None, A_ub=None, b_ub=None
-):
-    """Minimise ``x @ Q @ x / 2 + c @ x`` for a convex Q of up to a few hundred columns.
-
-    Parameters
-    ----------
-    Q : array of shape (n, n)
-        Symmetric and positive semidefinite.
-    c : array of shape (n,)
-        The linear part.
-    A_eq, b_eq : arrays of shape (m, n) and (m,), default=None
-        ``A_eq @ x == b_eq``; a row of ones and 1, with ``lower=0``, is the simplex.
-    lower, upper : float or array of shape (n,), default=None
-        Bounds; None is none.
-    A_ub, b_ub : arrays of shape (m, n) and (m,), default=None
-        ``A_ub @ x <= b_ub``.
-
-    Returns
-    -------
-    Result
-        `success`, `status` (``"solved"``, ``"infeasible"`` or ``"unbounded"``), `message`; if solved
-        `x`, `fun` and the multipliers `equalities`, `inequalities`, `lower`, `upper` of the
-        Lagrangian ``f + a @ (A_ub @ x - b_ub) + b @ (A_eq @ x - b_eq)`` with bounds alike; if
-        unbounded a `direction` along which the objective falls for ever.
-
-    Examples
-    --------
-    >>> found = quadratic_program([[1, 0], [0, 1]], [0, -0.5], A_eq=[[1, 1]], b_eq=[1], lower=0)
-    >>> found.x.round(6).tolist()
-    [0.25, 0.75]
-    """
-    c = vector("c", c)
-    limits = None
-    if lower is not None or upper is not None:
-        limits = (_limit(lower, -np.inf, len(c)), _limit(upper, np.inf, len(c)))
-    return Result(
-        _native.optimize_quadratic(
-            np.atleast_2d(np.asarray(Q, dtype=float)),
-            c,
-            _part("A_eq", A_eq, "b_eq", b_eq),
-            _part("A_ub", A_ub, "b_ub", b_ub),
-            limits,
-        )
-    )
-
-
-def nnls(X, y):
-    """Least squares with coefficients of zero or more: the coefficients and the residual's length."""
-    X = np.asarray(X, dtype=float)
-    y = np.asarray(y, dtype=float)
-    found = quadratic_program(X.T @ X, -(X.T @ y), lower=0.0)
-    return found.x, float(np.linalg.norm(X @ found.x - y))
-
-
-def equality_quadratic(Q, c, A, b):
-    """The minimum of ``x @ Q @ x / 2 + c @ x`` where ``A @ x == b``, and its multipliers.
-
-    Dependent constraints, and objectives without a single minimum where they hold, are errors.
-
-    >>> x, multipliers = equality_quadratic([[2, 0], [0, 2]], [0, 0], [[1, 1]], [1])
-    >>> x.round(9).tolist(), multipliers.round(9).tolist()
-    ([0.5, 0.5], [-1.0])
-    """
-    Q, A = (np.atleast_2d(np.asarray(part, dtype=float)) for part in (Q, A))
-    return _native.optimize_equality_quadratic(Q, vector("c", c), A, vector("b", b))
-
-
 def _with_arguments(function, args):
     args = args if isinstance(args, tuple) else (args,)
     if function is None or not args:
@@ -542,10 +462,3 @@ def _limit(values, missing, n):
     values = missing if values is None else values
     return np.broadcast_to(np.asarray(values, dtype=float), (n,)).tolist()
 
-
-def _part(rows_name, rows, values_name, values):
-    if (rows is None) != (values is None):
-        raise ParameterError(f"`{rows_name}` and `{values_name}` come together")
-    if rows is None:
-        return None
-    return np.atleast_2d(np.asarray(rows, dtype=float)), vector(values_name, np.atleast_1d(values))

@@ -72,12 +72,6 @@ def learning_rate_study(
     jac: Callable[..., ArrayLike] | bool | None = ...,
     steps: int = ...,
 ) -> Result: ...
-def stability_limit(
-    hessian: ArrayLike | None = ...,
-    *,
-    X: ArrayLike | None = ...,
-    fit_intercept: bool = ...,
-) -> float: ...
 def em(
     e_step: Callable[[Any], tuple[Any, float]],
     m_step: Callable[[Any], Any],
@@ -102,21 +96,6 @@ def maximum_likelihood(
     max_iter: int = ...,
     tol: float = ...,
 ) -> Result: ...
-def quadratic_program(
-    Q: ArrayLike,
-    c: ArrayLike,
-    A_eq: ArrayLike | None = ...,
-    b_eq: ArrayLike | None = ...,
-    lower: ArrayLike | None = ...,
-    upper: ArrayLike | None = ...,
-    A_ub: ArrayLike | None = ...,
-    b_ub: ArrayLike | None = ...,
-) -> Result: ...
-def nnls(X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], float]: ...
-def equality_quadratic(
-    Q: ArrayLike, c: ArrayLike, A: ArrayLike, b: ArrayLike
-) -> tuple[NDArray[Any], NDArray[Any]]: ...
-
 class Problem:
     def __init__(
         self,
