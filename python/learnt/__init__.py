@@ -11,13 +11,25 @@ from ._base import from_bytes, load, missing, registry, threads
 from ._modules import MODULES
 from ._native import __version__
 
-_LAZY = (*MODULES, "optimize", "plot")
-__all__ = ["__version__", "errors", "from_bytes", "load", "missing", "registry", "threads", *_LAZY]
+_LAZY = (*MODULES, "plot")
+__all__ = [
+    "__version__",
+    "compare",
+    "errors",
+    "from_bytes",
+    "load",
+    "missing",
+    "registry",
+    "threads",
+    *_LAZY,
+]
 
 
 def __getattr__(name):
     if name in _LAZY:
         return importlib.import_module(f"learnt.{name}")
+    if name == "compare":
+        return importlib.import_module("learnt.model_selection").compare
     raise AttributeError(f"module 'learnt' has no attribute {name!r}")
 
 

@@ -1,5 +1,7 @@
 """How every function of the library is called: inputs read and coded here, computed by the native half."""
 
+from contextvars import ContextVar
+
 import numpy as np
 
 from . import _native, _validation
@@ -10,9 +12,10 @@ from .plot import Picture
 class Result(tuple):
     """Several results in their order, also by name; draws itself in a notebook where it has a picture."""
 
-    def __new__(cls, values, names, path, params, notes):
+    def __new__(cls, values, names, path, params, notes, fields=None):
         self = super().__new__(cls, values)
         self._names, self._path, self._params, self.notes = tuple(names), path, params, notes
+        self._fields = tuple(fields or names)
         return self
 
     def __getattr__(self, name):
@@ -28,7 +31,8 @@ class Result(tuple):
         return [*super().__dir__(), *self._names]
 
     def __reduce__(self):
-        return Result, (list(self), self._names, self._path, self._params, self.notes)
+        given = (list(self), self._names, self._path, self._params, self.notes, self._fields)
+        return Result, given
 
     def to_dict(self):
         """The results by name."""
@@ -48,7 +52,7 @@ class Result(tuple):
 
     def plot(self):
         """The picture of the results, or None."""
-        found = _native.picture(self._path, self._params, list(self))
+        found = _native.picture(self._path, self._params, [self.to_dict().get(f) for f in self._fields])
         return None if found is None else Picture(found)
 
     def _repr_html_(self):
@@ -85,9 +89,27 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
     values = [_unpack(value) for value in values]
     if kinds and all(kind == "numbers" and np.ndim(value) == 0 for kind, value in zip(kinds, inputs)):
         values = [value[0] if isinstance(value, np.ndarray) and value.size == 1 else value for value in values]
-    if outputs[0] == "value":
-        return values[0]
-    return Result(values, outputs, path, params, notes)
+    if outputs[0] == "value" and not _WHOLE.get():
+        more = [v for v, name in zip(values[1:], outputs[1:]) if params.get(f"return_{name}", False)]
+        first = values[0] if isinstance(values[0], tuple) else (values[0],)
+        return (*first, *more) if more else values[0]
+    # A parameter `return_x` says whether the result has the field `x`.
+    kept = [i for i, name in enumerate(outputs) if params.get(f"return_{name}", True)]
+    names = [outputs[i] for i in kept]
+    return Result([values[i] for i in kept], names, path, params, notes, outputs)
+
+
+# Whether results come whole, with what pictures need beside the value.
+_WHOLE = ContextVar("whole", default=False)
+
+
+def whole(function, *args, **kwargs):
+    """All that a function of this package gives, also where it returns one value."""
+    token = _WHOLE.set(True)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _WHOLE.reset(token)
 
 
 def _word(value):

@@ -1,6 +1,10 @@
 """Functions of model selection that take anything with rows."""
 
+from ._compare import compare
+from ._cross_validation import cross_val_predict, cross_val_score, cross_validate, rows_of, take
 from ._functions import call
+
+__all__ = ["compare", "cross_val_predict", "cross_val_score", "cross_validate", "train_test_split"]
 
 
 def train_test_split(
@@ -44,18 +48,3 @@ def train_test_split(
     )
     return [take(array, rows) for array in arrays for rows in (parts.train, parts.test)]
 
-
-def rows_of(array):
-    """How many rows an array, list or frame has."""
-    return array.shape[0] if hasattr(array, "shape") else len(array)
-
-
-def take(array, rows):
-    """These rows, in the same kind of container."""
-    if hasattr(array, "iloc"):
-        return array.iloc[rows]
-    if hasattr(array, "tocsr"):
-        return array.tocsr()[rows]
-    if hasattr(array, "shape"):
-        return array[rows]
-    return [array[i] for i in rows]

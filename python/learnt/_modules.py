@@ -18,6 +18,7 @@ MODULES = (
     "multiclass",
     "naive_bayes",
     "neighbors",
+    "optimize",
     "pipeline",
     "preprocessing",
     "sequence",

@@ -26,6 +26,8 @@ __all__ = [
     "make_friedman1",
     "make_legendre",
     "make_sine",
+    "gaussians_bayes_rule",
+    "mixtures_bayes_rule",
     "load_iris",
     "load_penguins",
     "load_wine",
@@ -535,7 +537,14 @@ def make_friedman1(n_samples=200, n_features=10, *, noise=1.0, random_state=None
     )
 
 
-def make_legendre(n_samples=100, *, degree=10, noise=0.5, random_state=None):
+def make_legendre(
+    n_samples=100,
+    *,
+    degree=10,
+    noise=0.5,
+    return_noiseless=False,
+    random_state=None,
+):
     """A random polynomial of one input with noise.
 
     Parameters
@@ -546,25 +555,29 @@ def make_legendre(n_samples=100, *, degree=10, noise=0.5, random_state=None):
         Degree of the polynomial.
     noise : a number >= 0, default=0.5
         Standard deviation of the noise.
+    return_noiseless : True or False, default=False
+        Whether to give the polynomial itself too.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
 
     Returns
     -------
     value
-        The result.
+        The rows with their target.
+    noiseless
+        The target without noise.
     """
     return call(
         "datasets.make_legendre",
         (),
         (),
-        {"n_samples": n_samples, "degree": degree, "noise": noise},
-        ("value",),
+        {"n_samples": n_samples, "degree": degree, "noise": noise, "return_noiseless": return_noiseless},
+        ("value", "noiseless"),
         random_state=random_state,
     )
 
 
-def make_sine(n_samples=100, *, noise=0.3, periods=1.0, random_state=None):
+def make_sine(n_samples=100, *, noise=0.3, periods=1.0, return_noiseless=False, random_state=None):
     """A sine wave of one input with noise.
 
     Parameters
@@ -575,20 +588,100 @@ def make_sine(n_samples=100, *, noise=0.3, periods=1.0, random_state=None):
         Standard deviation of the noise.
     periods : a number > 0, default=1.0
         Number of periods between 0 and 1.
+    return_noiseless : True or False, default=False
+        Whether to give the wave itself too.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
 
     Returns
     -------
     value
-        The result.
+        The rows with their target.
+    noiseless
+        The target without noise.
     """
     return call(
         "datasets.make_sine",
         (),
         (),
-        {"n_samples": n_samples, "noise": noise, "periods": periods},
-        ("value",),
+        {"n_samples": n_samples, "noise": noise, "periods": periods, "return_noiseless": return_noiseless},
+        ("value", "noiseless"),
+        random_state=random_state,
+    )
+
+
+def gaussians_bayes_rule(X, *, shift=1.5):
+    """Bayes rule of `make_gaussians` with the same shift: posterior, class and exact error rate.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The points, one a row.
+    shift : a number, default=1.5
+        Position of the second cloud in every column.
+
+    Returns
+    -------
+    posterior
+        Probability of class 1 at each point.
+    class
+        The class of the larger density, 0 for equals.
+    error
+        Error rate of that rule over the whole law.
+    standard_error
+        Standard error of the error, where it is estimated.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 2.3
+    """
+    return call(
+        "datasets.gaussians_bayes_rule",
+        ("matrix",),
+        (X,),
+        {"shift": shift},
+        ("posterior", "class", "error", "standard_error"),
+    )
+
+
+def mixtures_bayes_rule(X, *, centers=10, variance=0.2, draws=10000, random_state=None):
+    """Bayes rule of `make_mixtures` with the same parameters and seed: posterior, class and error
+    rate by simulation.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The points, one a row.
+    centers : a whole number >= 1, default=10
+        Number of clouds in each class.
+    variance : a number > 0, default=0.2
+        Variance of each cloud.
+    draws : a whole number in [2, 10000000], default=10000
+        Number of draws for the error rate.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    posterior
+        Probability of class 1 at each point.
+    class
+        The class of the larger density, 0 for equals.
+    error
+        Error rate of that rule over the whole law.
+    standard_error
+        Standard error of the error, where it is estimated.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 2.3
+    """
+    return call(
+        "datasets.mixtures_bayes_rule",
+        ("matrix",),
+        (X,),
+        {"centers": centers, "variance": variance, "draws": draws},
+        ("posterior", "class", "error", "standard_error"),
         random_state=random_state,
     )
 

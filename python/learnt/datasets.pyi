@@ -201,6 +201,7 @@ def make_legendre(
     *,
     degree: int = 10,
     noise: float = 0.5,
+    return_noiseless: bool = False,
     random_state: Any = None,
 ) -> Any: ...
 
@@ -209,5 +210,17 @@ def make_sine(
     *,
     noise: float = 0.3,
     periods: float = 1.0,
+    return_noiseless: bool = False,
+    random_state: Any = None,
+) -> Any: ...
+
+def gaussians_bayes_rule(X: Any, *, shift: float = 1.5) -> Any: ...
+
+def mixtures_bayes_rule(
+    X: Any,
+    *,
+    centers: int = 10,
+    variance: float = 0.2,
+    draws: int = 10000,
     random_state: Any = None,
 ) -> Any: ...

@@ -70,3 +70,12 @@ class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, C
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedDiscriminantAnalysis: ...
+
+def sphered_centroids(
+    X: Any,
+    y: Any,
+    X_new: Any = None,
+    *,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...

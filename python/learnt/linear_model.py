@@ -4,11 +4,6 @@
 from ._base import Classifier, DecisionScores, Online, Probabilities, Regressor, SomeProbabilities
 from ._sklearn import Weighted
 from ._functions import call
-from ._linear import (
-    enet_path,
-    lasso_path,
-    regularization_path,
-)
 
 __all__ = [
     "LinearRegression",
@@ -31,12 +26,12 @@ __all__ = [
     "RidgeCV",
     "LassoCV",
     "ElasticNetCV",
-    "enet_path",
-    "lasso_path",
-    "regularization_path",
     "simple_regression",
     "constrained_least_squares",
     "quadratic_penalty",
+    "lasso_path",
+    "enet_path",
+    "regularization_path",
     "linear_separability",
     "reflect_rows",
     "perceptron_criterion",
@@ -2195,6 +2190,212 @@ def quadratic_penalty(
         (X, y, sample_weight),
         {"alpha": alpha, "weights": weights, "intercept": intercept},
         ("coef", "intercept", "effective_df"),
+        n_jobs=n_jobs,
+    )
+
+
+def lasso_path(
+    X,
+    y,
+    *,
+    eps=0.001,
+    alphas=100,
+    positive=False,
+    max_iter=1000,
+    tol=0.0001,
+    return_n_iter=False,
+    n_jobs=None,
+):
+    """Path of the lasso: coefficients as the penalty falls, without an intercept (centre the data
+    first).
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of numbers, one or two dimensions
+        The target; several columns are several targets.
+    eps : a number in (0, 1), default=0.001
+        Least penalty as a share of the largest.
+    alphas : a whole number >= 1 or a list, each a number >= 0, default=100
+        Number of penalties, or the penalties themselves.
+
+        - a whole number >= 1: So many, on a geometric grid from the least that leaves no
+        coefficient.
+        - a list, each a number >= 0: These.
+    positive : True or False, default=False
+        Keep all coefficients at or above zero.
+    max_iter : a whole number >= 1, default=1000
+        Maximum number of passes over the coefficients for each penalty.
+    tol : a number >= 0, default=0.0001
+        Convergence tolerance of the duality gap, as a share of the target's sum of squares.
+    return_n_iter : True or False, default=False
+        Whether to give the number of passes too.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    alphas
+        The penalties, largest first.
+    coefs
+        Coefficients: one row a column of the data, one column a penalty; of each target if
+        several.
+    dual_gaps
+        Duality gaps at the end of the descent.
+    n_iter
+        Passes over the coefficients; only if asked for.
+    """
+    return call(
+        "linear_model.lasso_path",
+        ("table", "matrix"),
+        (X, y),
+        {"eps": eps, "alphas": alphas, "positive": positive, "max_iter": max_iter, "tol": tol, "return_n_iter": return_n_iter},
+        ("alphas", "coefs", "dual_gaps", "n_iter"),
+        n_jobs=n_jobs,
+    )
+
+
+def enet_path(
+    X,
+    y,
+    *,
+    l1_ratio=0.5,
+    eps=0.001,
+    alphas=100,
+    positive=False,
+    max_iter=1000,
+    tol=0.0001,
+    return_n_iter=False,
+    n_jobs=None,
+):
+    """Path of the elastic net: coefficients as the penalty falls, without an intercept (centre the
+    data first).
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of numbers, one or two dimensions
+        The target; several columns are several targets.
+    l1_ratio : a number in (0, 1], default=0.5
+        Share of the L1 penalty.
+    eps : a number in (0, 1), default=0.001
+        Least penalty as a share of the largest.
+    alphas : a whole number >= 1 or a list, each a number >= 0, default=100
+        Number of penalties, or the penalties themselves.
+
+        - a whole number >= 1: So many, on a geometric grid from the least that leaves no
+        coefficient.
+        - a list, each a number >= 0: These.
+    positive : True or False, default=False
+        Keep all coefficients at or above zero.
+    max_iter : a whole number >= 1, default=1000
+        Maximum number of passes over the coefficients for each penalty.
+    tol : a number >= 0, default=0.0001
+        Convergence tolerance of the duality gap, as a share of the target's sum of squares.
+    return_n_iter : True or False, default=False
+        Whether to give the number of passes too.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    alphas
+        The penalties, largest first.
+    coefs
+        Coefficients: one row a column of the data, one column a penalty; of each target if
+        several.
+    dual_gaps
+        Duality gaps at the end of the descent.
+    n_iter
+        Passes over the coefficients; only if asked for.
+    """
+    return call(
+        "linear_model.enet_path",
+        ("table", "matrix"),
+        (X, y),
+        {"l1_ratio": l1_ratio, "eps": eps, "alphas": alphas, "positive": positive, "max_iter": max_iter, "tol": tol, "return_n_iter": return_n_iter},
+        ("alphas", "coefs", "dual_gaps", "n_iter"),
+        n_jobs=n_jobs,
+    )
+
+
+def regularization_path(
+    X,
+    y,
+    *,
+    l1_ratio=1.0,
+    eps=0.001,
+    alphas=100,
+    positive=False,
+    max_iter=1000,
+    tol=0.0001,
+    fit_intercept=True,
+    sample_weight=None,
+    n_jobs=None,
+):
+    """Path of the lasso (l1_ratio 1), the elastic net, or ridge regression (l1_ratio 0):
+    coefficients, shrinkage factors, degrees of freedom and R² as the penalty falls.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of numbers, one or two dimensions
+        The target; several columns are several targets.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    l1_ratio : a number in [0, 1], default=1.0
+        Share of the L1 penalty; 0 is ridge regression.
+    eps : a number in (0, 1), default=0.001
+        Least penalty as a share of the largest.
+    alphas : a whole number >= 1 or a list, each a number >= 0, default=100
+        Number of penalties, or the penalties themselves.
+
+        - a whole number >= 1: So many, on a geometric grid from the least that leaves no
+        coefficient.
+        - a list, each a number >= 0: These.
+    positive : True or False, default=False
+        Keep all coefficients at or above zero.
+    max_iter : a whole number >= 1, default=1000
+        Maximum number of passes over the coefficients for each penalty.
+    tol : a number >= 0, default=0.0001
+        Convergence tolerance of the duality gap, as a share of the target's sum of squares.
+    fit_intercept : True or False, default=True
+        Fit an intercept.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    alphas
+        The penalties, largest first.
+    coefs
+        Coefficients: one row a column of the data, one column a penalty.
+    intercepts
+        Intercepts; zero without one.
+    shrinkage
+        Sum of the sizes of the coefficients, as a share of that of least squares.
+    df
+        Degrees of freedom without the intercept's.
+    r2
+        Share of the variance explained.
+    dual_gaps
+        Duality gaps; zero for ridge, which is solved exactly.
+    n_iter
+        Passes over the coefficients; zero for ridge.
+    names
+        Names of the columns.
+    alpha_bic
+        The penalty of least BIC for the first target (the extended BIC for many columns).
+    """
+    return call(
+        "linear_model.regularization_path",
+        ("table", "matrix", "numbers"),
+        (X, y, sample_weight),
+        {"l1_ratio": l1_ratio, "eps": eps, "alphas": alphas, "positive": positive, "max_iter": max_iter, "tol": tol, "fit_intercept": fit_intercept},
+        ("alphas", "coefs", "intercepts", "shrinkage", "df", "r2", "dual_gaps", "n_iter", "names", "alpha_bic"),
         n_jobs=n_jobs,
     )
 

@@ -6,9 +6,6 @@ import numpy as np
 
 from ._base import Classifier, DecisionScores, Online, Probabilities, Regressor, SomeProbabilities
 from ._sklearn import Weighted
-from ._linear import enet_path as enet_path
-from ._linear import lasso_path as lasso_path
-from ._linear import regularization_path as regularization_path
 from .answer import Answer
 
 class LinearRegression(Weighted, Regressor):
@@ -541,6 +538,48 @@ def quadratic_penalty(
     *,
     weights: Any = "uniform",
     intercept: Literal["free", "penalized", "absent"] = "free",
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def lasso_path(
+    X: Any,
+    y: Any,
+    *,
+    eps: float = 0.001,
+    alphas: int | Sequence[float] = 100,
+    positive: bool = False,
+    max_iter: int = 1000,
+    tol: float = 0.0001,
+    return_n_iter: bool = False,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def enet_path(
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 0.001,
+    alphas: int | Sequence[float] = 100,
+    positive: bool = False,
+    max_iter: int = 1000,
+    tol: float = 0.0001,
+    return_n_iter: bool = False,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def regularization_path(
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: float = 1.0,
+    eps: float = 0.001,
+    alphas: int | Sequence[float] = 100,
+    positive: bool = False,
+    max_iter: int = 1000,
+    tol: float = 0.0001,
+    fit_intercept: bool = True,
     sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...

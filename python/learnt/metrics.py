@@ -2,8 +2,12 @@
 """The functions of `learnt.metrics`."""
 
 from ._functions import call
+from ._metrics import (
+    classification_report,
+)
 
 __all__ = [
+    "classification_report",
     "accuracy_score",
     "zero_one_loss",
     "balanced_accuracy_score",
@@ -14,22 +18,29 @@ __all__ = [
     "f1_score",
     "fbeta_score",
     "precision_recall_fscore_support",
-    "classification_report",
+    "classification_table",
     "matthews_corrcoef",
     "cohen_kappa_score",
     "cost_weighted_error",
     "roc_auc_score",
     "roc_curve",
     "auc",
+    "roc_auc_interval",
+    "cost_threshold",
     "average_precision_score",
     "precision_recall_curve",
     "lift_curve",
     "log_loss",
     "brier_score_loss",
+    "brier_decomposition",
+    "cross_entropy",
+    "multinomial_deviance",
+    "generalization_gap",
     "margin_loss",
     "hinge_loss",
     "huber_loss",
     "loss_curves",
+    "regression_loss",
     "root_mean_squared_error",
     "mean_squared_error",
     "mean_absolute_error",
@@ -62,6 +73,7 @@ __all__ = [
     "cluster_f_score",
     "pair_jaccard_score",
     "variation_of_information",
+    "conditional_entropy",
     "pairwise_distances",
     "cosine_similarity",
 ]
@@ -517,14 +529,7 @@ def precision_recall_fscore_support(
     )
 
 
-def classification_report(
-    y_true,
-    y_pred,
-    *,
-    labels=None,
-    zero_division="warn",
-    sample_weight=None,
-):
+def classification_table(y_true, y_pred, *, labels=None, zero_division="warn", sample_weight=None):
     """Precision, recall, F1 and rows of every class, and their means, as a table.
 
     Parameters
@@ -560,7 +565,7 @@ def classification_report(
         Share of all rows whose class is predicted right.
     """
     return call(
-        "metrics.classification_report",
+        "metrics.classification_table",
         ("labels", "labels", "numbers"),
         (y_true, y_pred, sample_weight),
         {"labels": labels, "zero_division": zero_division},
@@ -787,6 +792,107 @@ def auc(x, y):
     )
 
 
+def roc_auc_interval(y_true, y_score, *, pos_label=None, level=0.95, logit=True, y_other=None):
+    """Area under the ROC curve with DeLong's standard error and interval; with a second score, the
+    test that both areas are equal.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers
+        The score of each row: higher means more likely positive.
+    y_other : array of numbers, default=None
+        Another score of the same rows, to compare with.
+    pos_label : a value or None, default=None
+        The positive class of two; 1 by default.
+    level : a number in (0, 1), default=0.95
+        How often the interval holds the area.
+    logit : True or False, default=True
+        Whether the interval is that of the log odds, which never leaves 0..1.
+
+    Returns
+    -------
+    auc
+        The area.
+    standard_error
+        Its standard error.
+    lower
+        Lower end of the interval.
+    upper
+        Upper end of the interval.
+    other_auc
+        The area of the other score.
+    z
+        Standard normal statistic of the difference.
+    p_value
+        Two-sided p-value of the difference.
+
+    Reference
+    ---------
+    DeLong, DeLong and Clarke-Pearson (1988); Sun and Xu (2014)
+    """
+    return call(
+        "metrics.roc_auc_interval",
+        ("labels", "numbers", "numbers"),
+        (y_true, y_score, y_other),
+        {"pos_label": pos_label, "level": level, "logit": logit},
+        ("auc", "standard_error", "lower", "upper", "other_auc", "z", "p_value"),
+    )
+
+
+def cost_threshold(
+    y_true,
+    y_score,
+    false_positive_cost=1.0,
+    false_negative_cost=1.0,
+    *,
+    pos_label=None,
+    sample_weight=None,
+):
+    """Cost of every threshold, and the threshold of least cost.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        The score of each row: higher means more likely positive. Several columns are one a class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    false_positive_cost : a number >= 0, default=1.0
+        Cost of a negative row that is called positive.
+    false_negative_cost : a number >= 0, default=1.0
+        Cost of a positive row that is not.
+    pos_label : a value or None, default=None
+        The positive class of two; 1 by default.
+
+    Returns
+    -------
+    threshold
+        The threshold of least cost; infinite if nothing should be called.
+    cost
+        The least mean cost.
+    theoretical
+        The threshold that would be best for probabilities that are right.
+    thresholds
+        Thresholds, falling; infinite first.
+    costs
+        The mean cost of each.
+
+    Reference
+    ---------
+    Elkan (2001)
+    """
+    return call(
+        "metrics.cost_threshold",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"false_positive_cost": false_positive_cost, "false_negative_cost": false_negative_cost, "pos_label": pos_label},
+        ("threshold", "cost", "theoretical", "thresholds", "costs"),
+    )
+
+
 def average_precision_score(
     y_true,
     y_score,
@@ -992,6 +1098,166 @@ def brier_score_loss(
     )
 
 
+def brier_decomposition(y_true, y_prob, *, n_bins=10, pos_label=None, sample_weight=None):
+    """Brier score in parts: reliability, resolution, uncertainty; with the expected calibration
+    error.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_prob : array of numbers
+        The probability of the positive class.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    n_bins : a whole number in [1, 100000], default=10
+        Number of bins of equal width between 0 and 1.
+    pos_label : a value or None, default=None
+        The positive class of two; 1 by default.
+
+    Returns
+    -------
+    brier
+        The Brier score.
+    reliability
+        Mean squared gap between probabilities and shares; less is better.
+    resolution
+        How far the shares of bins lie from the share of all; more is better.
+    uncertainty
+        What the outcome varies by itself.
+    within_bins
+        What rows of one bin differ by.
+    expected_error
+        Expected calibration error: the mean gap.
+    maximum_error
+        The largest gap of a bin.
+
+    Reference
+    ---------
+    Murphy (1973); Stephenson, Coelho and Jolliffe (2008)
+    """
+    return call(
+        "metrics.brier_decomposition",
+        ("labels", "numbers", "numbers"),
+        (y_true, y_prob, sample_weight),
+        {"n_bins": n_bins, "pos_label": pos_label},
+        ("brier", "reliability", "resolution", "uncertainty", "within_bins", "expected_error", "maximum_error"),
+    )
+
+
+def cross_entropy(
+    y_true,
+    y_score,
+    *,
+    probabilities=False,
+    class_weight=None,
+    labels=None,
+    sample_weight=None,
+):
+    """Cross-entropy of scores or probabilities: its mean, the loss of each row and its slopes.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_score : array of numbers, one or two dimensions
+        Scores or probabilities: one column a class in sorted order, or one for the second of two.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    probabilities : True or False, default=False
+        Whether the columns are probabilities; otherwise scores whose softmax they are.
+    class_weight : a list, each a number or None, default=None
+        The factor of each class, in sorted order; 1 for all by default.
+    labels : a list, each a value or None, default=None
+        All classes, where some do not occur; those that occur by default.
+
+    Returns
+    -------
+    mean
+        The mean over rows.
+    loss
+        The loss of each row.
+    slope
+        Derivatives of each row's loss by its scores or probabilities, in the shape they were
+        given.
+    """
+    return call(
+        "metrics.cross_entropy",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_score, sample_weight),
+        {"probabilities": probabilities, "class_weight": class_weight, "labels": labels},
+        ("mean", "loss", "slope"),
+    )
+
+
+def multinomial_deviance(y_true, y_pred, *, normalize=False, labels=None, sample_weight=None):
+    """Multinomial deviance: -2 Σ ln p of the actual class, twice the summed cross-entropy.
+
+    Parameters
+    ----------
+    y_true : array of classes
+        The actual class of each row.
+    y_pred : array of numbers, one or two dimensions
+        Probabilities: one column a class in sorted order, or the one of the second of two classes.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    normalize : True or False, default=False
+        Whether to divide by the weight of all rows.
+    labels : a list, each a value or None, default=None
+        All classes, where some do not occur; those that occur by default.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "metrics.multinomial_deviance",
+        ("labels", "matrix", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"normalize": normalize, "labels": labels},
+        ("value",),
+    )
+
+
+def generalization_gap(y_train, train_pred, y_test, test_pred, *, delta=0.05):
+    """Error rates on training and test rows, and their difference, the generalisation gap.
+
+    Parameters
+    ----------
+    y_train : array of classes
+        The actual class of each training row.
+    train_pred : array of classes
+        The predicted class of each training row.
+    y_test : array of classes
+        The actual class of each test row.
+    test_pred : array of classes
+        The predicted class of each test row.
+    delta : a number in (0, 1), default=0.05
+        Probability with which the error may lie outside Hoeffding's bar around the test error.
+
+    Returns
+    -------
+    train_error
+        Share of training rows that are wrong.
+    test_error
+        Share of test rows that are wrong.
+    gap
+        Test error less training error.
+    standard_error
+        Standard error of the test error.
+    bar
+        Half width of Hoeffding's interval around the test error.
+    """
+    return call(
+        "metrics.generalization_gap",
+        ("labels", "labels", "labels", "labels"),
+        (y_train, train_pred, y_test, test_pred),
+        {"delta": delta},
+        ("train_error", "test_error", "gap", "standard_error", "bar"),
+    )
+
+
 def margin_loss(z, loss="logistic"):
     """Loss of a margin, value by value.
 
@@ -1134,6 +1400,51 @@ def loss_curves(*, start=-3.0, stop=3.0, n_points=121):
         (),
         {"start": start, "stop": stop, "n_points": n_points},
         ("z", "zero_one", "hinge", "logistic", "deviance", "exponential", "squared", "truncated_squared"),
+    )
+
+
+def regression_loss(y_true, y_pred, loss="squared", *, delta=1.0, sample_weight=None):
+    """Loss and slope of each row, their mean, and the constant that would be best.
+
+    Parameters
+    ----------
+    y_true : array of numbers
+        The actual numbers.
+    y_pred : array of numbers
+        The predicted numbers.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    loss : 'squared', 'half_squared', 'absolute' or 'huber', default="squared"
+        Which loss.
+
+        - 'squared': r².
+        - 'half_squared': r²/2.
+        - 'absolute': |r|.
+        - 'huber': r²/2 for |r| ≤ delta, else delta |r| - delta²/2.
+    delta : a number > 0, default=1.0
+        Where the Huber loss becomes straight.
+
+    Returns
+    -------
+    loss
+        The loss of each row.
+    slope
+        Its derivative by the prediction.
+    mean
+        The mean loss.
+    best_constant
+        The constant prediction of least mean loss.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 10.6
+    """
+    return call(
+        "metrics.regression_loss",
+        ("numbers", "numbers", "numbers"),
+        (y_true, y_pred, sample_weight),
+        {"loss": loss, "delta": delta},
+        ("loss", "slope", "mean", "best_constant"),
     )
 
 
@@ -2154,6 +2465,34 @@ def variation_of_information(labels_true, labels_pred):
     """
     return call(
         "metrics.variation_of_information",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def conditional_entropy(labels_true, labels_pred):
+    """Conditional entropy of the classes given the clusters: what clusters leave unknown, in bits.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.conditional_entropy",
         ("labels", "labels"),
         (labels_true, labels_pred),
         {},

@@ -2,6 +2,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from ._metrics import classification_report as classification_report
 
 def accuracy_score(
     y_true: Any,
@@ -104,7 +105,7 @@ def precision_recall_fscore_support(
     sample_weight: Any = None,
 ) -> Any: ...
 
-def classification_report(
+def classification_table(
     y_true: Any,
     y_pred: Any,
     *,
@@ -155,6 +156,26 @@ def roc_curve(
 
 def auc(x: Any, y: Any) -> Any: ...
 
+def roc_auc_interval(
+    y_true: Any,
+    y_score: Any,
+    *,
+    pos_label: Any | None = None,
+    level: float = 0.95,
+    logit: bool = True,
+    y_other: Any = None,
+) -> Any: ...
+
+def cost_threshold(
+    y_true: Any,
+    y_score: Any,
+    false_positive_cost: float = 1.0,
+    false_negative_cost: float = 1.0,
+    *,
+    pos_label: Any | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
 def average_precision_score(
     y_true: Any,
     y_score: Any,
@@ -203,6 +224,43 @@ def brier_score_loss(
     n_jobs: int | None = None,
 ) -> Any: ...
 
+def brier_decomposition(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    n_bins: int = 10,
+    pos_label: Any | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def cross_entropy(
+    y_true: Any,
+    y_score: Any,
+    *,
+    probabilities: bool = False,
+    class_weight: Sequence[float] | None = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def multinomial_deviance(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    normalize: bool = False,
+    labels: Sequence[Any] | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
+
+def generalization_gap(
+    y_train: Any,
+    train_pred: Any,
+    y_test: Any,
+    test_pred: Any,
+    *,
+    delta: float = 0.05,
+) -> Any: ...
+
 def margin_loss(
     z: Any,
     loss: Literal["zero_one", "hinge", "logistic", "deviance", "exponential", "squared", "truncated_squared"] = "logistic",
@@ -226,6 +284,15 @@ def huber_loss(
 ) -> Any: ...
 
 def loss_curves(*, start: float = -3.0, stop: float = 3.0, n_points: int = 121) -> Any: ...
+
+def regression_loss(
+    y_true: Any,
+    y_pred: Any,
+    loss: Literal["squared", "half_squared", "absolute", "huber"] = "squared",
+    *,
+    delta: float = 1.0,
+    sample_weight: Any = None,
+) -> Any: ...
 
 def root_mean_squared_error(
     y_true: Any,
@@ -376,6 +443,8 @@ def cluster_f_score(labels_true: Any, labels_pred: Any) -> Any: ...
 def pair_jaccard_score(labels_true: Any, labels_pred: Any) -> Any: ...
 
 def variation_of_information(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def conditional_entropy(labels_true: Any, labels_pred: Any) -> Any: ...
 
 def pairwise_distances(
     X: Any,

@@ -4,11 +4,20 @@
 from ._functions import call
 from ._splitters import Splitter
 from ._model_selection import (
+    compare,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
     train_test_split,
 )
 
 __all__ = [
+    "compare",
+    "cross_val_predict",
+    "cross_val_score",
+    "cross_validate",
     "train_test_split",
+    "holdout_estimate",
     "KFold",
     "StratifiedKFold",
     "GroupKFold",
@@ -22,6 +31,47 @@ __all__ = [
     "weighted_resample",
     "balanced_sample",
 ]
+
+
+def holdout_estimate(losses, *, delta=0.05, low=0.0, high=1.0, sample_weight=None):
+    """Mean of losses of any kind, with its standard error and, for bounded losses, Hoeffding's bar:
+    the estimate of a model's error from rows that were held out.
+
+    Parameters
+    ----------
+    losses : array of numbers
+        The loss of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    delta : a number in (0, 1), default=0.05
+        Probability with which the error may lie outside the bar.
+    low : a number, default=0.0
+        Least possible loss.
+    high : a number or None, default=1.0
+        Largest possible loss; without one there is no bar.
+
+    Returns
+    -------
+    mean
+        The mean loss.
+    sum
+        The weighted sum of losses.
+    standard_error
+        Standard error of the mean; none for a single row.
+    bar
+        Half width of Hoeffding's interval.
+
+    Reference
+    ---------
+    Hoeffding (1963)
+    """
+    return call(
+        "model_selection.holdout_estimate",
+        ("numbers", "numbers"),
+        (losses, sample_weight),
+        {"delta": delta, "low": low, "high": high},
+        ("mean", "sum", "standard_error", "bar"),
+    )
 
 
 class KFold(Splitter):

@@ -2,7 +2,20 @@
 from typing import Any, Literal
 
 from ._splitters import Splitter
+from ._model_selection import compare as compare
+from ._model_selection import cross_val_predict as cross_val_predict
+from ._model_selection import cross_val_score as cross_val_score
+from ._model_selection import cross_validate as cross_validate
 from ._model_selection import train_test_split as train_test_split
+
+def holdout_estimate(
+    losses: Any,
+    *,
+    delta: float = 0.05,
+    low: float = 0.0,
+    high: float | None = 1.0,
+    sample_weight: Any = None,
+) -> Any: ...
 
 class KFold(Splitter):
     def __init__(

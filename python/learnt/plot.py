@@ -1,7 +1,8 @@
 """Pictures of fitted models: `plot("roc", model, X, y)`, or `roc(model, X, y)`.
 
 A picture draws itself in a notebook; `save` writes .svg, .html, .json (Vega-Lite), .txt or .png.
-`names()` lists them all. `report(model, X, y)` is one page with all that fit.
+`names()` lists them all. `report(model, X, y)` is one page with all that fit. `draw` is the picture of
+what a function gives: `draw(metrics.confusion_matrix, y_true, y_pred)`.
 """
 
 import json
@@ -9,7 +10,7 @@ import os
 
 from . import _native
 
-__all__ = ["Picture", "names", "plot", "report"]
+__all__ = ["Picture", "draw", "names", "plot", "report"]
 
 
 class Picture:
@@ -71,6 +72,22 @@ def plot(name, model, X=None, y=None, sample_weight=None):
     """The picture `name` of a fitted model, over rows `X` with their target `y` where it needs them."""
     rows = model._rows_and_target(X, y, sample_weight)
     return Picture(model._fitted().plot(name, *rows))
+
+
+def draw(function, *args, **kwargs):
+    """The picture of what a function of this package gives for these arguments.
+
+    Results with several fields draw themselves too: `metrics.roc_curve(y, scores).plot()`.
+    """
+    from ._functions import Result, whole
+    from .errors import UnsupportedError
+
+    found = whole(function, *args, **kwargs)
+    picture = found.plot() if isinstance(found, Result) else None
+    if picture is None:
+        name = getattr(function, "__name__", repr(function))
+        raise UnsupportedError(f"{name} has no picture")
+    return picture
 
 
 def report(model, X=None, y=None, path=None, sample_weight=None, title=None):

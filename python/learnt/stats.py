@@ -28,6 +28,9 @@ __all__ = [
     "correlation",
     "pearsonr",
     "describe",
+    "entropy",
+    "code_length",
+    "simulated_divergence",
     "jarque_bera",
     "durbin_watson",
     "probplot",
@@ -859,6 +862,86 @@ def describe(X, *, ddof=1.0, n_jobs=None):
         {"ddof": ddof},
         ("column", "count", "missing", "mean", "sd", "min", "lower_quartile", "median", "upper_quartile", "max"),
         n_jobs=n_jobs,
+    )
+
+
+def entropy(pk, qk=None, base=None):
+    """Entropy of a distribution, or with a second one the divergence of Kullback and Leibler from it.
+
+    Parameters
+    ----------
+    pk : array of numbers
+        Probabilities, or counts; they are divided by their sum.
+    qk : array of numbers, default=None
+        Another distribution over the same values.
+    base : a number > 1 or None, default=None
+        The base of the logarithm: 2 for bits; e by default.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Kullback and Leibler (1951)
+    """
+    return call(
+        "stats.entropy",
+        ("numbers", "numbers"),
+        (pk, qk),
+        {"base": base},
+        ("value",),
+    )
+
+
+def code_length(p, base=2.0):
+    """Length of the best code of messages with these probabilities: -log p.
+
+    Parameters
+    ----------
+    p : array of numbers
+        Probabilities.
+    base : a number > 1, default=2.0
+        The base of the logarithm: 2 for bits.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "stats.code_length",
+        ("numbers",),
+        (p,),
+        {"base": base},
+        ("value",),
+    )
+
+
+def simulated_divergence(log_p, log_q):
+    """Divergence of Kullback and Leibler by simulation: the mean of ln p - ln q at draws from P.
+
+    Parameters
+    ----------
+    log_p : array of numbers
+        ln p at each draw of P.
+    log_q : array of numbers
+        ln q at the same draws.
+
+    Returns
+    -------
+    divergence
+        The divergence.
+    standard_error
+        Its standard error; none for a single draw.
+    """
+    return call(
+        "stats.simulated_divergence",
+        ("numbers", "numbers"),
+        (log_p, log_q),
+        {},
+        ("divergence", "standard_error"),
     )
 
 

@@ -80,3 +80,15 @@ def test_every_generator_gives_rows_and_target():
     for name in made:
         X, y = getattr(datasets, name)(n_samples=40, random_state=0)
         assert X.shape[0] == len(y) == 40
+
+
+def test_noiseless_targets_and_bayes_rules():
+    X, y, noiseless = datasets.make_sine(50, noise=0.5, return_noiseless=True, random_state=1)
+    np.testing.assert_allclose(noiseless, np.sin(2 * np.pi * X[:, 0]), atol=1e-12)
+    again, target = datasets.make_sine(50, noise=0.5, random_state=1)
+    assert (again == X).all() and (target == y).all() and not np.allclose(y, noiseless)
+    X, y = datasets.make_mixtures(2000, random_state=3)
+    rule = datasets.mixtures_bayes_rule(X, random_state=3)
+    assert abs(np.mean(rule["class"] != y) - rule.error) < 0.04
+    other = datasets.mixtures_bayes_rule(X, random_state=4)
+    assert np.mean(other["class"] != y) > np.mean(rule["class"] != y)

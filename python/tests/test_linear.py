@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import enet_path as reference_path
+from sklearn.linear_model import lasso_path as reference_lasso
 
 from learnt.linear_model import (
     LinearRegression,
     constrained_least_squares,
     enet_path,
+    lasso_path,
     linear_separability,
     masking_report,
     regularization_path,
@@ -34,11 +36,24 @@ def test_a_path_is_that_of_scikit_learn(l1_ratio):
     assert (gaps <= 1e-10 * (y @ y)).all()
 
 
+def test_paths_of_several_targets_and_their_passes_have_scikit_learns_shapes():
+    x, y = load_diabetes(return_X_y=True)
+    both = np.column_stack([y - y.mean(), -y + y.mean()])
+    ours = lasso_path(x, both[:, 0], alphas=[0.5, 1.0], return_n_iter=True)
+    theirs = reference_lasso(x, both[:, 0], alphas=[0.5, 1.0], return_n_iter=True)
+    assert len(ours) == len(theirs) == 4
+    np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-3, atol=0.1)
+    several = lasso_path(x, both, alphas=3)
+    assert several.coefs.shape == (2, 10, 3) and len(several) == 3
+    np.testing.assert_allclose(several.coefs[0], -several.coefs[1])
+
+
 def test_a_path_shrinks_and_draws_itself():
     x, y = load_diabetes(return_X_y=True)
     path = regularization_path(x, y, eps=1e-6, tol=1e-8)
     assert path.shrinkage[0] == 0 and 0.99 < path.shrinkage[-1] <= 1
-    assert path._repr_svg_().startswith("<svg") and "alpha" in repr(path.summary())
+    assert path.plot().svg.startswith("<svg") and path.alpha_bic in path.alphas
+    assert path.to_pandas().shape[0] == 100
     ridge = regularization_path(x, y, l1_ratio=0)
     assert (np.diff(ridge.df) > 0).all() and ridge.df[-1] <= 10
 

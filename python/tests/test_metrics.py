@@ -121,12 +121,32 @@ def test_an_undefined_score_warns_as_scikit_learn_does():
 
 def test_the_report_has_the_numbers_of_scikit_learn():
     y, p, w = CASES[2]
-    found = ours.classification_report(y, p, sample_weight=w)
+    found = ours.classification_table(y, p, sample_weight=w)
     wanted = theirs.classification_report(y, p, sample_weight=w, output_dict=True)
     close(found.accuracy, wanted.pop("accuracy"))
     assert found["class"] == list(wanted)
     for column, key in [("precision", "precision"), ("recall", "recall"), ("f1_score", "f1-score")]:
         close(found[column], [row[key] for row in wanted.values()])
+
+
+def test_the_report_is_scikit_learns_text_and_dictionary():
+    rng = np.random.default_rng(3)
+    y, p = rng.integers(0, 3, 50), rng.integers(0, 3, 50)
+    names = ["setosa", "a very long name of a class", "c"]
+    cases = [
+        {}, {"digits": 4}, {"target_names": names}, {"labels": [2, 0]}, {"labels": [0, 1, 2]},
+        {"sample_weight": rng.uniform(0.5, 2, 50).round(1)}, {"labels": [2, 0], "target_names": ["x", "y"]},
+    ]
+    for given in cases:
+        assert ours.classification_report(y, p, **given) == theirs.classification_report(y, p, **given)
+        found = ours.classification_report(y, p, output_dict=True, **given)
+        wanted = theirs.classification_report(y, p, output_dict=True, **given)
+        assert list(found) == list(wanted)
+        for name, row in wanted.items():
+            close(list(found[name].values()) if isinstance(row, dict) else found[name],
+                  list(row.values()) if isinstance(row, dict) else row)
+    with pytest.raises(ValueError, match="target_names"):
+        ours.classification_report(y, p, target_names=["a"])
 
 
 def ranking(seed, n=300, ties=True):
@@ -420,3 +440,63 @@ def test_curves_draw_themselves():
     for name in ("roc_curve", "precision_recall_curve", "lift_curve"):
         assert getattr(ours, name)(y, s).plot() is not None
     assert ours.loss_curves().plot() is not None
+
+
+def test_areas_have_delongs_interval():
+    y, s = ranking(5)
+    found = ours.roc_auc_interval(y, s)
+    close(found.auc, theirs.roc_auc_score(y, s))
+    # The bootstrap over rows of each class has nearly the same spread.
+    rng = np.random.default_rng(0)
+    ones, zeros = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    areas = []
+    for _ in range(400):
+        rows = np.r_[rng.choice(ones, len(ones)), rng.choice(zeros, len(zeros))]
+        areas.append(theirs.roc_auc_score(y[rows], s[rows]))
+    assert found.standard_error == pytest.approx(np.std(areas), rel=0.15)
+    assert found.lower < found.auc < found.upper
+    against = ours.roc_auc_interval(y, s, y_other=rng.normal(size=len(y)))
+    assert against.p_value < 1e-3 and against.other_auc < found.auc
+
+
+def test_the_parts_of_the_brier_score_sum_to_it():
+    y, s = ranking(6)
+    p = 1 / (1 + np.exp(-s))
+    found = ours.brier_decomposition(y, p)
+    close(found.brier, theirs.brier_score_loss(y, p))
+    close(found.reliability - found.resolution + found.uncertainty + found.within_bins, found.brier)
+    share, mean = __import__("sklearn.calibration").calibration.calibration_curve(y, p, n_bins=10)
+    counts = np.histogram(p, np.linspace(0, 1, 11))[0]
+    counts = counts[counts > 0]
+    close(found.expected_error, np.average(np.abs(share - mean), weights=counts))
+
+
+def test_cross_entropy_of_scores_is_scikit_learns_of_probabilities():
+    rng = np.random.default_rng(7)
+    scores, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    found = ours.cross_entropy(y, scores)
+    close(found.mean, theirs.log_loss(y, p))
+    close(found.slope, p - np.eye(3)[y])
+    close(ours.multinomial_deviance(y, p), 2 * 40 * theirs.log_loss(y, p))
+    weights = np.array([1.0, 2.0, 5.0])
+    close(ours.cross_entropy(y, scores, class_weight=weights).mean, np.mean(weights[y] * found.loss))
+
+
+def test_thresholds_of_least_cost_are_found_by_trying_all():
+    y, s = ranking(8)
+    found = ours.cost_threshold(y, s, 1.0, 4.0)
+    costs = [np.mean(np.where(y == 1, 4.0 * (s < t), 1.0 * (s >= t))) for t in [np.inf, *s]]
+    close(found.cost, min(costs))
+    called = s >= found.threshold
+    close(found.cost, np.mean(np.where(y == 1, 4.0 * ~called, 1.0 * called)))
+
+
+def test_entropies_are_scipys():
+    scipy_stats = pytest.importorskip("scipy.stats")
+    from learnt import stats
+
+    p, q = [0.2, 0.3, 0.5], [0.5, 0.25, 0.25]
+    close(stats.entropy(p), scipy_stats.entropy(p))
+    close(stats.entropy(p, q, base=2), scipy_stats.entropy(p, q, base=2))
+    assert stats.entropy(p, [1, 0, 0]) == np.inf

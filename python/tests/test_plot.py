@@ -81,3 +81,30 @@ def test_a_picture_that_does_not_fit_is_refused():
         plot.roc(model)
     with pytest.raises(AttributeError, match="rock"):
         plot.rock
+
+
+def test_results_of_functions_are_drawn():
+    from learnt import metrics
+    from learnt.cluster import KMeans
+
+    labels = KMeans(3, random_state=0).fit(FLOWERS).labels_
+    confusion = plot.draw(metrics.confusion_matrix, SPECIES, SPECIES[::-1])
+    assert confusion.to_dict()["title"] == "Confusion matrix"
+    names = {panel["x"]["categories"][0] for panel in confusion.to_dict()["panels"]}
+    assert names == {"0"}
+    silhouette = plot.draw(metrics.silhouette_samples, FLOWERS, labels)
+    assert silhouette.svg.startswith("<svg")
+    assert isinstance(metrics.silhouette_samples(FLOWERS, labels), np.ndarray)
+    costs = metrics.cost_threshold((SPECIES == 1).astype(int), FLOWERS[:, 0], 1.0, 5.0)
+    assert costs.plot().to_dict()["title"] == "Cost of thresholds"
+    with pytest.raises(learnt.errors.UnsupportedError, match="no picture"):
+        plot.draw(metrics.accuracy_score, SPECIES, SPECIES)
+
+
+def test_sphered_rows_are_drawn_by_their_classes():
+    from learnt.discriminant_analysis import LinearDiscriminantAnalysis, sphered_centroids
+
+    found = sphered_centroids(FLOWERS, SPECIES)
+    expected = LinearDiscriminantAnalysis().fit(FLOWERS, SPECIES).predict(FLOWERS)
+    np.testing.assert_array_equal(found.nearest, expected)
+    assert len(found.plot().to_dict()["panels"][0]["marks"]) == 5

@@ -14,8 +14,29 @@ const WIDTH: usize = 99;
 /// Functions that are written by hand, by module: the file they stand in, and their names.
 const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     ("datasets", "_datasets", &["load", "names"]),
-    ("linear_model", "_linear", &["enet_path", "lasso_path", "regularization_path"]),
-    ("model_selection", "_model_selection", &["train_test_split"]),
+    ("metrics", "_metrics", &["classification_report"]),
+    (
+        "model_selection",
+        "_model_selection",
+        &["compare", "cross_val_predict", "cross_val_score", "cross_validate", "train_test_split"],
+    ),
+    (
+        "optimize",
+        "_optimize",
+        &[
+            "Problem",
+            "Result",
+            "dual",
+            "dual_gap",
+            "em",
+            "kkt",
+            "lagrangian",
+            "learning_rate_study",
+            "maximum_likelihood",
+            "minimize",
+            "minimize_stochastic",
+        ],
+    ),
     ("utils", "_utils", &["compute_class_weight", "compute_sample_weight"]),
 ];
 

@@ -342,6 +342,7 @@ fn folds(command: Command) -> Command {
                 .help("Number of folds"),
         )
         .arg(metric_flag())
+        .arg(out_flag("Write the table to this file: .csv, .json, .md or .txt"))
 }
 
 fn formula_flag() -> Arg {

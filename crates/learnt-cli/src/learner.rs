@@ -9,6 +9,7 @@ use learnt::estimator::{About, AnyEstimator, Entry, Roles};
 use learnt::params::{LearnerSpec, Value};
 use learnt::prepare::{Formula, Side};
 use learnt::select::Request;
+pub(crate) use learnt::select::has_missing;
 use learnt::trained::Trained;
 use learnt_io::TargetTask;
 
@@ -216,10 +217,4 @@ fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
         about.command(),
         parts.join(", ")
     )
-}
-
-/// Whether any value is missing.
-pub(crate) fn has_missing(data: &Dataset) -> bool {
-    let values = data.x.values();
-    (0..values.nrows()).any(|i| (0..values.ncols()).any(|j| values.at(i, j).is_nan()))
 }

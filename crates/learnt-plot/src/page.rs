@@ -162,7 +162,8 @@ impl FirstRows for learnt_core::answer::TableColumn {
             }
         };
         let absent = self.absent.range(..rows).map(|(row, why)| (*row, cut(why))).collect();
-        TableColumn { absent, ..TableColumn::new(self.name.clone(), data, self.style) }
+        let head = self.head.clone();
+        TableColumn { absent, head, ..TableColumn::new(self.name.clone(), data, self.style) }
     }
 }
 

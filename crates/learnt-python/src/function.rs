@@ -213,12 +213,36 @@ fn datum_object<'py>(py: Python<'py>, datum: Datum) -> PyResult<Bound<'py, PyAny
             PyArray2::from_owned_array(py, counts).into_any()
         }
         Datum::Labels { codes, classes } => labels_object(py, &codes, &classes)?,
+        Datum::List(items) if alike(&items) => stack(py, items)?,
         Datum::List(items) => {
             let objects = items.into_iter().map(|item| datum_object(py, item));
             PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)?.into_any()
         }
         Datum::Data(data) => data_object(py, *data)?,
     })
+}
+
+/// Whether these are matrices of one shape.
+fn alike(items: &[Datum]) -> bool {
+    let shape = |item: &Datum| match item {
+        Datum::Matrix(matrix) => Some((matrix.nrows(), matrix.ncols())),
+        _ => None,
+    };
+    let first = items.first().and_then(shape);
+    first.is_some() && items.iter().all(|item| shape(item) == first)
+}
+
+/// Matrices of one shape as an array of three dimensions.
+fn stack<'py>(py: Python<'py>, items: Vec<Datum>) -> PyResult<Bound<'py, PyAny>> {
+    let mut shape = [items.len(), 0, 0];
+    let mut values = Vec::new();
+    for item in items {
+        if let Datum::Matrix(matrix) = item {
+            shape = [shape[0], matrix.nrows(), matrix.ncols()];
+            values.extend(matrix.into_vec());
+        }
+    }
+    Ok(PyArray1::from_vec(py, values).reshape(shape)?.into_any())
 }
 
 /// The names of the bundled data sets.
@@ -289,6 +313,12 @@ fn object_datum(object: &Bound<'_, PyAny>) -> PyResult<Datum> {
                 Matrix::from_vec(*rows, *columns, values)
                     .map_err(|error| PyTypeError::new_err(error.message().to_string()))?,
             ),
+            [_, rows, columns] => {
+                let one = |part: &[f64]| {
+                    Datum::Matrix(Matrix::from_fn(*rows, *columns, |i, j| part[i * columns + j]))
+                };
+                Datum::List(values.chunks((rows * columns).max(1)).map(one).collect())
+            }
             _ => Datum::Reals(values),
         });
     }

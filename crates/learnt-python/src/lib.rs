@@ -5,11 +5,11 @@
 //! Everything that scikit-learn's conventions ask for is Python code beside it.
 
 mod callback;
+mod compare;
 mod convert;
 mod failure;
 mod function;
 mod interrupt;
-mod linear;
 mod model;
 mod optimize;
 mod picture;
@@ -39,12 +39,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(function::encode, module)?)?;
     module.add_function(wrap_pyfunction!(function::dataset, module)?)?;
     module.add_function(wrap_pyfunction!(function::dataset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::usual_splits, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::score, module)?)?;
     module.add_class::<picture::Picture>()?;
     module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
-    module.add_function(wrap_pyfunction!(linear::regularization_path, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
@@ -140,7 +143,7 @@ impl<'py> Rows<'py> {
         Ok(Rows { x, outputs, codes, labels, weights, offsets, groups })
     }
 
-    /// Calls `work` with the data set, without the interpreter's lock.
+    /// Trains a model on the data set.
     fn learn(
         &self,
         py: Python<'py>,
@@ -149,12 +152,24 @@ impl<'py> Rows<'py> {
         threads: usize,
         work: impl FnOnce(&Dataset, &Context) -> learnt_core::error::Result<Trained> + Send,
     ) -> PyResult<Model> {
+        self.on_data(py, schema, seed, threads, work).map(Model::new)
+    }
+
+    /// Calls `work` with the data set, without the interpreter's lock.
+    fn on_data<T: Send>(
+        &self,
+        py: Python<'py>,
+        schema: &Schema,
+        seed: u64,
+        threads: usize,
+        work: impl FnOnce(&Dataset, &Context) -> learnt_core::error::Result<T> + Send,
+    ) -> PyResult<T> {
         let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
         let weights = self.weights.as_ref().map(Numbers::to_contiguous);
         let (x, outputs) = (self.x.view(), self.outputs.as_ref().map(Numbers::view));
         let (labels, offsets) = (&self.labels, self.offsets.as_deref());
         let groups = self.groups.as_deref();
-        let trained = interrupt::run(py, |observer| {
+        let outcome = interrupt::run(py, |observer| {
             let y = match (codes, labels, outputs) {
                 (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
                 (_, _, Some(values)) => Some(Target::Real(values)),
@@ -168,8 +183,8 @@ impl<'py> Rows<'py> {
                 Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
             work(&data, &run)
         })?;
-        warn(py, &trained.warnings)?;
-        Ok(Model::new(trained.value))
+        warn(py, &outcome.warnings)?;
+        Ok(outcome.value)
     }
 }
 

@@ -18,6 +18,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     theory::FUNCTIONS,
     tree::FUNCTIONS,
     datasets::FUNCTIONS,
+    datasets::LAWS,
     prepare::FUNCTIONS,
     algebra::FUNCTIONS,
     select::SPLITTERS,
@@ -26,6 +27,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     statistics::DISTRIBUTIONS,
     statistics::SAMPLING,
     statistics::SUMMARIES,
+    statistics::INFORMATION,
     statistics::RESIDUAL_TESTS,
     statistics::SPECIAL_FUNCTIONS,
 ];

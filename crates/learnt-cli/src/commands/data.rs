@@ -4,7 +4,7 @@ use super::Call;
 use crate::input;
 use crate::output::{print, print_as_is, print_json};
 use crate::place;
-use learnt::answer::{Cell, Columns, finite, number};
+use learnt::answer::{Cell, Columns, Datum, finite, number};
 use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
 use learnt::error::{Error, Result, shell};
 use learnt::stats::summary;
@@ -251,8 +251,24 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
 }
 
 /// Writes drawn rows as one table.
-pub(crate) fn write_drawn(call: &Call, name: &str, data: OwnedDataset) -> Result<ExitCode> {
-    let table = whole(data)?;
+pub(crate) fn write_drawn(
+    call: &Call,
+    name: &str,
+    data: OwnedDataset,
+    more: &[(String, Datum)],
+) -> Result<ExitCode> {
+    let mut table = whole(data)?;
+    for (name, datum) in more {
+        if let Datum::Reals(values) = datum {
+            let (before, schema) = table.into_parts();
+            let mut columns = schema.columns().to_vec();
+            columns.push(Column::numeric(name));
+            let width = before.ncols();
+            let cell = |i: usize, j: usize| if j < width { before[(i, j)] } else { values[i] };
+            let after = Matrix::from_fn(before.nrows(), width + 1, cell);
+            table = Table::new(after, Schema::new(columns)?)?;
+        }
+    }
     call.say(&format!("{name}  {} rows  seed {}", table.values().nrows(), call.run.seed()));
     place::table(call, call.text("out").unwrap_or("-"), &table, &WriteOptions::default())?;
     Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ use crate::input;
 use crate::learner;
 use crate::output::{Out, print, print_json};
 use crate::place;
+use learnt::answer::duration;
 use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result, shell};
 use learnt::estimator::AnyEstimator;
@@ -257,11 +258,4 @@ fn write_outcome(call: &Call, trained: &Trained) -> Result<()> {
     Ok(())
 }
 
-/// Seconds for people.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
-        s => format!("{s:.1} s"),
-    }
 }

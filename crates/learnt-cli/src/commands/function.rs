@@ -7,9 +7,7 @@ use super::Call;
 use super::data::write_drawn;
 use crate::args::{INPUT, PARAM};
 use crate::input;
-use crate::output::{print, print_json};
 use crate::picture;
-use crate::place;
 use learnt::answer::{Answer, Columns, Datum};
 use learnt::data::{Label, Matrix, Table};
 use learnt::error::{Code, Error, Result, plain};
@@ -18,7 +16,6 @@ use learnt::function::{
 };
 use learnt::params::Value;
 use serde_json::json;
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Rows of a table that a terminal shows without `--all`.
@@ -48,8 +45,16 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
         picture::plot_answer(call, &answer)?;
     }
     match answer.values.as_mut_slice() {
-        [(_, Datum::Data(data))] => write_drawn(call, name, std::mem::take(data.as_mut())),
-        _ => show(call, entry, &answer),
+        [(_, Datum::Data(data)), more @ ..] => {
+            write_drawn(call, name, std::mem::take(data.as_mut()), more)
+        }
+        _ => {
+            let seed = entry.about.randomness.then_some(call.run.seed());
+            let facts = json!({ "function": entry.about.path });
+            let most = if call.flag("all") { usize::MAX } else { SHOWN };
+            super::answer::show(call, verb, seed, facts, &answer, most)?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -341,33 +346,4 @@ fn missing(spec: &InputSpec, table: Option<&Table>) -> Error {
 
 fn first_line(doc: &str) -> &str {
     doc.lines().next().unwrap_or_default()
-}
-
-/// Prints the answer, or writes it to a file whose ending chooses the form.
-fn show(call: &Call, entry: &FunctionEntry, answer: &Answer) -> Result<ExitCode> {
-    if let Some(path) = call.text("out").filter(|path| *path != "-") {
-        let ending = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
-        let text = match ending {
-            "csv" => answer.to_csv(),
-            "json" => format!("{:#}\n", answer.to_json()),
-            "md" => answer.to_markdown(),
-            "txt" => answer.to_text(),
-            _ => {
-                let known = ["csv", "json", "md", "txt"];
-                return Err(Error::unknown("file format", ending, known)
-                    .hint("name a file that ends in .csv, .json, .md or .txt"));
-            }
-        };
-        place::bytes(call, path, text.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    match call.json {
-        true => print_json(
-            entry.about.kind.verb(),
-            entry.about.randomness.then_some(call.run.seed()),
-            json!({ "function": entry.about.path, "answer": answer.to_json() }),
-        ),
-        false => print(&answer.to_text_within(if call.flag("all") { usize::MAX } else { SHOWN })),
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! One file a verb, or a few that belong together.
 
+mod answer;
 mod ask;
 mod compare;
 mod data;

@@ -6,6 +6,7 @@ mod checkpoint;
 mod faults;
 mod files;
 mod formula;
+mod functions;
 mod fuzz;
 mod hostile_names;
 mod limits;

@@ -83,6 +83,12 @@ fn answers_draw_themselves() {
     let out = place("d.svg");
     ok(&["ask", &least, "diagnostics", &houses, "--plot", &out]);
     assert!(std::fs::read_to_string(&out).unwrap().contains("Leverage"));
+    let out = place("c.svg");
+    ok(&["ask", &least, "coefficients", "--with", "level=0.9", "--plot", &out]);
+    assert!(std::fs::read_to_string(&out).unwrap().contains("Coefficients with 90% intervals"));
+    let words = ["ask", &least, "coefficients", "--json"];
+    let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
+    assert!(document.to_string().contains("Coefficients with 95% intervals"), "charts are in JSON");
     fails(&["ask", &least, "covariance", "--plot", &out], 2, &["no picture"]);
 }
 

@@ -16,15 +16,9 @@ fn compare_shows_every_classifier_a_baseline_and_the_simplest_good_one() {
     {
         assert!(done.out.contains(name), "{name} is not in\n{}", done.out);
     }
-    for part in [
-        "dummy-classifier",
-        "baseline",
-        "best",
-        "p=",
-        "±",
-        "seed 0",
-        "simplest model within one standard error",
-    ] {
+    for part in
+        ["dummy-classifier", "baseline", "best", "p vs best", "≈", "±", "seed 0", "simplest"]
+    {
         assert!(done.out.contains(part), "'{part}' is not in\n{}", done.out);
     }
 }
@@ -34,12 +28,43 @@ fn the_same_seed_gives_the_same_comparison_on_any_number_of_threads() {
     let rows = |threads: &str| {
         let mut document =
             json(&["compare", "iris", "--folds", "3", "--threads", threads, "--seed", "5"]);
-        for row in document["rows"].as_array_mut().unwrap() {
+        let rows = document["answer"]["tables"][0]["rows"].as_array_mut().unwrap();
+        assert!(rows.len() > 5);
+        for row in rows {
             row.as_object_mut().unwrap().remove("fit_seconds");
         }
         document
     };
     assert_eq!(rows("1"), rows("3"));
+}
+
+#[test]
+fn a_comparison_has_the_same_columns_in_every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["compare", "iris", "--folds", "3", "--only", "gaussian-nb,tree"];
+    let document = json(&words);
+    assert_eq!(document["data"]["rows"], 150);
+    let rows = &document["answer"]["tables"][0]["rows"];
+    assert_eq!(rows[0]["model"], "gaussian-nb");
+    let auc = rows[0]["auc"].as_f64().unwrap();
+    for ending in ["csv", "json", "md", "txt"] {
+        let place = folder.path().join(format!("table.{ending}")).to_str().unwrap().to_string();
+        ok(&[&words[..], &["-o", &place]].concat());
+        let text = std::fs::read_to_string(&place).unwrap();
+        assert!(text.contains("gaussian-nb") && text.contains("baseline"), "{ending}: {text}");
+        if ending == "csv" {
+            let mut lines = text.lines();
+            let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
+            assert_eq!(heads[..3], ["model", "auc", "auc_se"]);
+            let first: Vec<&str> = lines.next().unwrap().split(',').collect();
+            assert_eq!(first[1].parse::<f64>().unwrap(), auc, "all digits of the number");
+        }
+    }
+    let cv = json(&["cv", "gaussian-nb", "iris", "--folds", "3"]);
+    let table = &cv["answer"]["tables"][0]["rows"];
+    assert_eq!(table[0]["metric"], "auc");
+    let folds = ["fold_1", "fold_2", "fold_3"].map(|name| table[0][name].as_f64().unwrap());
+    assert!((folds.iter().sum::<f64>() / 3.0 - auc).abs() < 1e-12, "{table}");
 }
 
 #[test]

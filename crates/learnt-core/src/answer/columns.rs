@@ -1,6 +1,6 @@
 //! Tables as columns: each with its name, its values and how they are printed.
 
-use super::render::{number, probability};
+use super::render::{duration, number, probability, short};
 use crate::error::plain;
 use std::collections::BTreeMap;
 
@@ -16,8 +16,10 @@ pub struct Columns {
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumn {
-    /// Its head.
+    /// Its name, which programs use.
     pub name: String,
+    /// What people read above it, where that is not the name.
+    pub head: Option<String>,
     /// Its values.
     pub data: Series,
     /// How numbers are printed.
@@ -47,6 +49,10 @@ pub enum Style {
     P,
     /// A share of one, as a percentage.
     Share,
+    /// Four significant digits, at most three decimals.
+    Short,
+    /// Seconds, as a duration.
+    Seconds,
 }
 
 /// One cell, for tables that are written row by row.
@@ -89,7 +95,31 @@ impl Series {
 impl TableColumn {
     /// A column of these values.
     pub fn new(name: impl Into<String>, data: Series, style: Style) -> Self {
-        TableColumn { name: name.into(), data, style, absent: BTreeMap::new() }
+        TableColumn { name: name.into(), head: None, data, style, absent: BTreeMap::new() }
+    }
+
+    /// A column of numbers of which some do not exist, with the reasons.
+    pub fn partly(
+        name: impl Into<String>,
+        style: Style,
+        values: impl IntoIterator<Item = std::result::Result<f64, String>>,
+    ) -> Self {
+        let mut column = TableColumn::new(name, Series::Reals(Vec::new()), style);
+        for value in values {
+            column.push(value.map_or_else(Cell::Empty, Cell::Number));
+        }
+        column
+    }
+
+    /// With other words above it than its name.
+    #[must_use]
+    pub fn headed(self, head: impl Into<String>) -> Self {
+        TableColumn { head: Some(head.into()), ..self }
+    }
+
+    /// What people read above it.
+    pub fn head(&self) -> &str {
+        self.head.as_deref().unwrap_or(&self.name)
     }
 
     /// The numbers, if it holds any.
@@ -111,7 +141,9 @@ impl TableColumn {
             (Series::Counts(values), _) => values[row].to_string(),
             (Series::Reals(values), Style::Number) => number(values[row]),
             (Series::Reals(values), Style::P) => probability(values[row]),
-            (Series::Reals(values), Style::Share) if values[row].is_nan() => "–".to_string(),
+            (Series::Reals(values), _) if values[row].is_nan() => "–".to_string(),
+            (Series::Reals(values), Style::Short) => short(values[row]),
+            (Series::Reals(values), Style::Seconds) => duration(values[row]),
             (Series::Reals(values), Style::Share) => format!("{:.1}%", 100.0 * values[row]),
         }
     }

@@ -206,6 +206,13 @@ pub struct OwnedLabels {
     pub classes: Vec<Label>,
 }
 
+impl OwnedLabels {
+    fn of(labels: impl Iterator<Item = Label>) -> OwnedLabels {
+        let (codes, classes) = Label::encode(&labels.collect::<Vec<_>>());
+        OwnedLabels { codes, classes }
+    }
+}
+
 impl DatumType for OwnedLabels {
     fn into_datum(self) -> Datum {
         Datum::Labels { codes: self.codes, classes: self.classes }
@@ -213,6 +220,11 @@ impl DatumType for OwnedLabels {
     fn from_datum(datum: Datum) -> Result<Self> {
         match datum {
             Datum::Labels { codes, classes } => Ok(OwnedLabels { codes, classes }),
+            // Front ends keep labels as arrays of numbers or words.
+            Datum::Counts(values) => Ok(Self::of(values.into_iter().map(Label::Int))),
+            Datum::Texts(values) => Ok(Self::of(values.into_iter().map(Label::Text))),
+            Datum::Flags(values) => Ok(Self::of(values.into_iter().map(Label::Bool))),
+            Datum::Reals(values) => Ok(Self::of(values.into_iter().map(Label::Real))),
             _ => Err(wrong("labels")),
         }
     }

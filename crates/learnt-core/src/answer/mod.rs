@@ -10,7 +10,7 @@ mod render;
 
 pub use columns::{Cell, Columns, Series, Style, TableColumn};
 pub use datum::{Datum, DatumType, OwnedLabels};
-pub use render::{finite, html, number, probability};
+pub use render::{duration, finite, html, number, probability};
 
 use crate::chart::Chart;
 

@@ -1,6 +1,7 @@
 //! Answers as text, Markdown, CSV, JSON and HTML, all from the same columns.
 
 use super::{Answer, Columns, Datum, Series, Style, TableColumn};
+use crate::chart::Chart;
 use crate::data::Label;
 use crate::error::plain;
 use serde_json::{Map, Value as Json, json};
@@ -34,6 +35,26 @@ pub fn number(x: f64) -> String {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
         false => text,
+    }
+}
+
+/// Four significant digits, at most three decimals.
+pub(super) fn short(x: f64) -> String {
+    match x.abs() {
+        a if a >= 1e7 => format!("{x:.3e}"),
+        a if a >= 1000.0 => format!("{x:.0}"),
+        a if a >= 100.0 => format!("{x:.1}"),
+        a if a >= 10.0 => format!("{x:.2}"),
+        _ => format!("{x:.3}"),
+    }
+}
+
+/// Seconds in the unit that suits them.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s => format!("{s:.1} s"),
     }
 }
 
@@ -145,7 +166,7 @@ impl Columns {
             .zip(&cells)
             .map(|(column, cells)| {
                 let body = cells.iter().map(|cell| width(cell));
-                body.chain([width(&plain(&column.name))]).max().unwrap_or(0)
+                body.chain([width(&plain(column.head()))]).max().unwrap_or(0)
             })
             .collect();
         let pad = |j: usize, text: &str| {
@@ -164,7 +185,7 @@ impl Columns {
         } else {
             format!("{}\n", plain_lines(&self.title))
         };
-        out += &line(&|j| plain(&self.columns[j].name));
+        out += &line(&|j| plain(self.columns[j].head()));
         for i in 0..shown.len() {
             if shown.len() < n && i == head {
                 out += &format!(" … {} rows in all\n", n);
@@ -178,7 +199,7 @@ impl Columns {
     pub fn to_markdown(&self) -> String {
         let safe = |text: &str| plain(text).replace('|', "\\|");
         let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let heads = row(self.columns.iter().map(|column| safe(&column.name)).collect());
+        let heads = row(self.columns.iter().map(|column| safe(column.head())).collect());
         let rule = |column: &TableColumn| if column.is_text() { "---" } else { "---:" }.to_string();
         let rule = row(self.columns.iter().map(rule).collect());
         let body: String = (0..self.len())
@@ -244,7 +265,7 @@ impl Columns {
         }
         out += "<thead><tr>";
         for column in &self.columns {
-            out += &format!("<th class=\"{}\">{}</th>", side(column), html(&column.name));
+            out += &format!("<th class=\"{}\">{}</th>", side(column), html(column.head()));
         }
         out += "</tr></thead><tbody>";
         for i in 0..n.min(most) {
@@ -400,7 +421,11 @@ impl Answer {
             .collect();
         let values: Map<String, Json> =
             self.values.iter().map(|(name, datum)| (name.clone(), datum.to_json())).collect();
-        json!({ "title": self.title, "values": values, "tables": tables, "notes": self.notes })
+        let charts: Vec<Json> = self.charts.iter().map(Chart::to_json).collect();
+        json!({
+            "title": self.title, "values": values, "tables": tables, "charts": charts,
+            "notes": self.notes,
+        })
     }
 
     /// As HTML without a page around it, with at most this many rows of each table.
@@ -493,6 +518,9 @@ mod tests {
         let json = answer.to_json();
         assert_eq!(json["values"]["x"], json!([1.0, null]));
         assert_eq!(json["tables"][0]["rows"][1]["name"], "c|d");
+        let drawn =
+            Answer { charts: vec![Chart::new("a picture", "of nothing")], ..answer.clone() };
+        assert_eq!(drawn.to_json()["charts"][0]["title"], "a picture");
         assert_eq!(answer.to_csv(), "x,n\n1,3\n,4\n\nname\n\"a,b\"\nc|d\n");
         assert!(answer.to_markdown().contains("| c\\|d |"));
         let html = answer.to_html_within(10);

@@ -1,23 +1,17 @@
-//! Quadratic programmes and Lagrangians of the user's functions.
+//! Lagrangians of the user's functions.
 
 use super::outcome;
 use crate::callback::{Caller, matrix, number, parts, vector};
-use crate::failure::raise;
 use learnt_core::context::Context;
 use learnt_core::data::Matrix;
 use learnt_core::error::Result;
-use learnt_core::optimize::{
-    Bounds, Constrained, Evaluation, Multipliers, Programme, QuadraticProgram, dual_function,
-    duality_gap, equality_quadratic,
-};
+use learnt_core::optimize::{Constrained, Evaluation, Multipliers, dual_function, duality_gap};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Adds the functions to the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(optimize_quadratic, module)?)?;
-    module.add_function(wrap_pyfunction!(optimize_equality_quadratic, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_lagrangian, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_dual, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_gap, module)?)?;
@@ -25,69 +19,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 type Function<'py> = Bound<'py, PyAny>;
-
-/// Solves a quadratic programme.
-#[pyfunction]
-fn optimize_quadratic<'py>(
-    py: Python<'py>,
-    quadratic: &Bound<'py, PyAny>,
-    linear: Vec<f64>,
-    equalities: Option<(Bound<'py, PyAny>, Vec<f64>)>,
-    inequalities: Option<(Bound<'py, PyAny>, Vec<f64>)>,
-    bounds: Option<(Vec<f64>, Vec<f64>)>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let part = |part: Option<(Bound<'py, PyAny>, Vec<f64>)>| -> PyResult<_> {
-        part.map(|(rows, values)| Ok((matrix(&rows)?, values))).transpose()
-    };
-    let problem = QuadraticProgram {
-        quadratic: matrix(quadratic)?,
-        linear,
-        equalities: part(equalities)?,
-        inequalities: part(inequalities)?,
-        bounds: bounds.map(|(lower, upper)| Bounds { lower, upper }),
-    };
-    let solved = Caller::run(py, 0, |_, run| problem.solve(run))?;
-    let out = PyDict::new(py);
-    let (status, message) = match &solved {
-        Programme::Solved(_) => ("solved", "the minimum was found"),
-        Programme::Infeasible => ("infeasible", "no point meets all constraints"),
-        Programme::Unbounded(_) => ("unbounded", "the objective falls for ever along `direction`"),
-    };
-    out.set_item("success", status == "solved")?;
-    out.set_item("status", status)?;
-    out.set_item("message", message)?;
-    match solved {
-        Programme::Infeasible => {}
-        Programme::Unbounded(direction) => {
-            out.set_item("direction", PyArray1::from_vec(py, direction))?;
-        }
-        Programme::Solved(solution) => {
-            out.set_item("x", PyArray1::from_vec(py, solution.x))?;
-            out.set_item("fun", solution.value)?;
-            out.set_item("equalities", PyArray1::from_vec(py, solution.equalities))?;
-            out.set_item("inequalities", PyArray1::from_vec(py, solution.inequalities))?;
-            out.set_item("lower", PyArray1::from_vec(py, solution.lower))?;
-            out.set_item("upper", PyArray1::from_vec(py, solution.upper))?;
-        }
-    }
-    Ok(out)
-}
-
-/// Point and multipliers of a quadratic with equalities alone.
-#[pyfunction]
-#[expect(clippy::type_complexity, reason = "a pair of arrays")]
-fn optimize_equality_quadratic<'py>(
-    py: Python<'py>,
-    quadratic: &Bound<'py, PyAny>,
-    linear: Vec<f64>,
-    constraints: &Bound<'py, PyAny>,
-    values: Vec<f64>,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
-    let (quadratic, constraints) = (matrix(quadratic)?, matrix(constraints)?);
-    let (x, multipliers) = equality_quadratic(&quadratic, &linear, &constraints, &values)
-        .map_err(|error| raise(py, error))?;
-    Ok((PyArray1::from_vec(py, x), PyArray1::from_vec(py, multipliers)))
-}
 
 /// Objective and constraints where `problem` says (f, ∇f, g, ∇g, h, ∇h).
 fn constrained(caller: &Caller, problem: &Function, x: &[f64]) -> Result<Constrained> {

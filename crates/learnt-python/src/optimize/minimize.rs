@@ -3,14 +3,12 @@
 use super::{MotionGiven, PaceGiven, RulesGiven, outcome};
 use crate::callback::{Caller, matrix, number, parts, vector};
 use crate::convert::array;
-use crate::failure::raise;
 use learnt_core::data::Matrix;
 use learnt_core::error::{Error, Result};
 use learnt_core::optimize::{
     BoundedNewton, Bounds, CoordinateDescent, Evaluation, GradientDescent, Lbfgs, Minimizer,
-    Minimum, Newton, Stop, learning_rate_study, mean_squares_hessian, minimize_until,
-    numeric_gradient, numeric_hessian, numeric_hessian_of_gradient, numeric_jacobian,
-    stability_limit,
+    Minimum, Newton, Stop, learning_rate_study, minimize_until, numeric_gradient, numeric_hessian,
+    numeric_hessian_of_gradient, numeric_jacobian,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -21,7 +19,6 @@ use std::cell::Cell;
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(optimize_minimize, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_rates, module)?)?;
-    module.add_function(wrap_pyfunction!(optimize_stability_limit, module)?)?;
     module.add_function(wrap_pyfunction!(optimize_jacobian, module)?)
 }
 
@@ -240,23 +237,6 @@ fn optimize_rates<'py>(
         out.append(row)?;
     }
     Ok(out)
-}
-
-/// 2 / λ_max of a Hessian, or of the mean squared error of a design.
-#[pyfunction]
-fn optimize_stability_limit(
-    py: Python<'_>,
-    hessian: Option<&Bound<'_, PyAny>>,
-    design: Option<&Bound<'_, PyAny>>,
-    fit_intercept: bool,
-) -> PyResult<f64> {
-    let hessian = match (hessian, design) {
-        (Some(hessian), _) => matrix(hessian)?,
-        (None, Some(design)) => mean_squares_hessian(matrix(design)?.view(), fit_intercept)
-            .map_err(|error| raise(py, error))?,
-        (None, None) => Matrix::default(),
-    };
-    stability_limit(&hessian).map_err(|error| raise(py, error))
 }
 
 /// Derivatives of a vector of values by central differences, one row a value.

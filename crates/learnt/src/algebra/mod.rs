@@ -2,10 +2,15 @@
 //! `learnt_core::linalg`; ranks count values above max(n, d) ε times the largest.
 
 mod factors;
+mod programs;
 mod solutions;
 
 pub use factors::{
     Cholesky, EigenDecomposition, Eigh, Qr, QrFactors, Rows, SingularValues, Svd, Symmetric,
+};
+pub use programs::{
+    Curvature, DesignAndTarget, EqualityMinimum, EqualityParts, EqualityQuadratic, NonnegativeFit,
+    NonnegativeLeastSquares, QuadraticOutcome, QuadraticParts, SolveQuadratic, StabilityLimit,
 };
 pub use solutions::{
     Condition, Equations, LeastSquares, LeastSquaresSolution, MatrixRank, PseudoInverse, Solve,
@@ -24,4 +29,8 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<Condition>(),
     function::<LeastSquares>(),
     function::<Solve>(),
+    function::<SolveQuadratic>(),
+    function::<NonnegativeLeastSquares>(),
+    function::<EqualityQuadratic>(),
+    function::<StabilityLimit>(),
 ];

@@ -18,15 +18,15 @@ pub struct Group {
     pub intervals: Vec<(f64, f64)>,
 }
 
-/// A panel for each group.
-pub fn intervals(groups: &[Group]) -> Chart {
+/// A panel for each group, with intervals of this level.
+pub fn intervals(groups: &[Group], level: f64) -> Chart {
     let with_intervals = groups.iter().any(|group| !group.intervals.is_empty());
     let (title, description) = match with_intervals {
         true => (
-            "Coefficients with 95% intervals",
+            format!("Coefficients with {}% intervals", (1e6 * level).round() / 1e4),
             "Each point is a coefficient, each line its interval; one that crosses zero may be none.",
         ),
-        false => ("Coefficients", "Each bar is a coefficient."),
+        false => ("Coefficients".to_string(), "Each bar is a coefficient."),
     };
     let mut chart = Chart::new(title, description);
     for group in groups {
@@ -44,6 +44,19 @@ pub fn intervals(groups: &[Group]) -> Chart {
 }
 
 impl Group {
+    /// Coefficients without the intercept, which is on the scale of the target and not of the columns;
+    /// alone it is drawn.
+    pub fn of_slopes(self) -> Group {
+        let is_slope = |i: &usize| self.terms.len() == 1 || self.terms[*i] != "(intercept)";
+        let shown: Vec<usize> = (0..self.terms.len()).filter(is_slope).collect();
+        Group {
+            title: self.title,
+            terms: shown.iter().map(|&i| self.terms[i].clone()).collect(),
+            estimates: shown.iter().map(|&i| self.estimates[i]).collect(),
+            intervals: shown.iter().filter_map(|&i| self.intervals.get(i).copied()).collect(),
+        }
+    }
+
     /// The coefficients of largest size, in their own order.
     fn largest(&self) -> Group {
         let mut order: Vec<usize> = (0..self.terms.len().min(self.estimates.len())).collect();
@@ -93,10 +106,11 @@ mod tests {
             (0..50).map(|i| f64::from(i) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let intervals = estimates.iter().map(|b| (b - 1.0, b + 1.0)).collect();
         let chart =
-            super::intervals(&[Group { title: String::new(), terms, estimates, intervals }]);
+            super::intervals(&[Group { title: String::new(), terms, estimates, intervals }], 0.95);
         let points = chart.panels[0].marks.last().unwrap();
         assert_eq!((points.x.len(), points.x[0], points.x[39]), (MOST, 10.0, -49.0));
         assert_eq!(chart.notes, ["The 40 largest of 50 coefficients."]);
+        assert_eq!(chart.title, "Coefficients with 95% intervals");
         assert_eq!((chart.panels[0].marks[1].x[0], chart.panels[0].marks[1].x2[0]), (9.0, 11.0));
     }
 }

@@ -7,6 +7,7 @@ pub mod classification;
 pub mod coefficients;
 pub mod comparison;
 pub mod components;
+pub mod groups;
 pub mod path;
 pub mod regression;
 pub mod tree;

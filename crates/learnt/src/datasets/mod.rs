@@ -8,7 +8,7 @@ pub mod generate;
 mod text;
 
 pub use bundled::{BUNDLED, Bundled, Levels};
-pub use generate::FUNCTIONS;
+pub use generate::{FUNCTIONS, LAWS};
 
 use learnt_core::prelude::*;
 

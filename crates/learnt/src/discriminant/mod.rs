@@ -11,6 +11,7 @@ mod regularized_discriminant_analysis;
 mod scatter;
 mod shrinkage;
 mod sphered_centroids;
+mod sphered_rows;
 mod sphering;
 mod tables;
 
@@ -26,6 +27,7 @@ pub use regularized_discriminant_analysis::{
 };
 pub use shrinkage::Shrinkage;
 pub use sphered_centroids::SpheredCentroids;
+pub use sphered_rows::{RowsToSphere, SphereRows, SpheredRows};
 
 use learnt_core::prelude::*;
 
@@ -37,4 +39,4 @@ pub const ENTRIES: &[Entry] = &[
 ];
 
 /// The functions of this family.
-pub const FUNCTIONS: &[FunctionEntry] = &[function::<MaskingReport>()];
+pub const FUNCTIONS: &[FunctionEntry] = &[function::<MaskingReport>(), function::<SphereRows>()];

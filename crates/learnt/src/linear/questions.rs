@@ -3,6 +3,7 @@
 use super::diagnostics;
 use super::inference::{IntervalKind, Sampling, Test};
 use super::linear_regression::LinearRegressionModel;
+use crate::charts::coefficients::{self, Group};
 use learnt_core::prelude::*;
 
 /// Which of several targets is asked about.
@@ -188,7 +189,15 @@ impl LinearRegressionModel {
             row.extend([test.lower, test.upper].map(Cell::Number));
             table.push(row);
         }
-        Ok(Answer { tables: vec![table], ..Answer::new(format!("Coefficients, level {level}")) })
+        let group = Group {
+            title: String::new(),
+            terms: found.coefficients.iter().map(|test| test.name.clone()).collect(),
+            estimates: found.coefficients.iter().map(|test| test.estimate).collect(),
+            intervals: found.coefficients.iter().map(|test| (test.lower, test.upper)).collect(),
+        };
+        let chart = coefficients::intervals(&[group.of_slopes()], level);
+        let title = format!("Coefficients, level {level}");
+        Ok(Answer { tables: vec![table], charts: vec![chart], ..Answer::new(title) })
     }
 
     fn covariance_table(&self, output: usize) -> Result<Answer> {

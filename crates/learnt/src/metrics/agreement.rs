@@ -113,6 +113,13 @@ scores! {
             TASK,
             "What clusters and classes do not tell of each other, in bits.",
         )];
+    /// Conditional entropy of the classes given the clusters: what clusters leave unknown, in bits.
+    ConditionalEntropy, "metrics.conditional_entropy", "Zaki and Meira (2014), chapter 17",
+        Contingency::conditional_entropy, [Scorer::lower(
+            "conditional-entropy",
+            TASK,
+            "What clusters leave unknown of the classes, in bits.",
+        )];
 }
 
 /// Normalized mutual information: mutual information over a mean of both entropies.

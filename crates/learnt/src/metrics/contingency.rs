@@ -137,6 +137,12 @@ impl Contingency {
         (self.entropy(&self.clusters), self.entropy(&self.classes))
     }
 
+    /// What clusters leave unknown of the classes: H(class) - I, in bits.
+    pub fn conditional_entropy(&self) -> f64 {
+        let (_, classes) = self.entropies();
+        ((classes - self.mutual_information()) / std::f64::consts::LN_2).max(0.0)
+    }
+
     /// 2 H(both) - H(clusters) - H(classes), in bits.
     pub fn variation_of_information(&self) -> f64 {
         let (clusters, classes) = (self.entropy(&self.clusters), self.entropy(&self.classes));

@@ -6,12 +6,15 @@
 
 mod accuracy;
 mod agreement;
+mod brier_decomposition;
 mod calibration_curve;
 mod cluster_scores;
 mod compactness;
 mod confusion_counts;
 mod confusion_matrix;
 mod contingency;
+mod cost_threshold;
+mod cross_entropy;
 mod deviance;
 mod loss_functions;
 pub mod losses;
@@ -24,16 +27,19 @@ mod registry;
 mod regression;
 mod residuals;
 mod roc_curve;
+mod roc_interval;
+mod row_losses;
 
 pub use accuracy::{
     AccuracyScore, BalancedAccuracyScore, CohenKappaScore, CostWeightedError, Disagreement,
     MatthewsCorrcoef, TwoLabelings, ZeroOneLoss,
 };
 pub use agreement::{
-    AdjustedRandScore, Agreement, ClusterF, ClusterFScore, ContingencyMatrix, ContingencyTable,
-    EntropyMean, FowlkesMallowsScore, MaximumMatchingScore, MutualInfoScore,
+    AdjustedRandScore, Agreement, ClusterF, ClusterFScore, ConditionalEntropy, ContingencyMatrix,
+    ContingencyTable, EntropyMean, FowlkesMallowsScore, MaximumMatchingScore, MutualInfoScore,
     NormalizedMutualInfoScore, PairJaccardScore, PurityScore, RandScore, VariationOfInformation,
 };
+pub use brier_decomposition::{BrierDecomposition, BrierParts, ClassesAndProbability};
 pub use calibration_curve::{Bins, CalibrationCurve, CalibrationPoints, PositiveProbability};
 pub use cluster_scores::{
     BetaCvScore, CalinskiHarabaszScore, Clustered, DaviesBouldinScore, DunnScore, Inertia,
@@ -43,6 +49,10 @@ pub use compactness::{Compactness, Scatter, Spread};
 pub use confusion_counts::ConfusionCounts;
 pub use confusion_matrix::{Cells, Confusion, ConfusionMatrix, Normalize};
 pub use contingency::Contingency;
+pub use cost_threshold::{CostCurve, CostThreshold};
+pub use cross_entropy::{
+    ClassesAndProbabilities, ClassesAndScores, CrossEntropy, Entropies, MultinomialDeviance,
+};
 pub use deviance::{
     D2TweedieScore, MeanGammaDeviance, MeanPoissonDeviance, MeanTweedieDeviance, OneOutput,
 };
@@ -69,6 +79,11 @@ pub use regression::{
 };
 pub use residuals::Residuals;
 pub use roc_curve::{Auc, CurvePoints, MultiClass, RocAucScore, RocCurve, RocPoints};
+pub use roc_interval::{AreaInterval, RocAucInterval, TwoScores};
+pub use row_losses::{
+    Gap, GeneralizationGap, HeldOut, HoldoutEstimate, KnownLosses, LossesOfRows,
+    NumbersAndPredictions, RegressionLoss, RowLoss, TrainAndTest,
+};
 
 use learnt_core::answer::DatumType;
 use learnt_core::prelude::*;
@@ -92,16 +107,24 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<RocAucScore>(),
     function::<RocCurve>(),
     function::<Auc>(),
+    function::<RocAucInterval>(),
+    function::<CostThreshold>(),
     function::<AveragePrecisionScore>(),
     function::<PrecisionRecallCurve>(),
     function::<LiftCurve>(),
     function::<LogLoss>(),
     function::<BrierScoreLoss>(),
+    function::<BrierDecomposition>(),
     function::<CalibrationCurve>(),
+    function::<CrossEntropy>(),
+    function::<MultinomialDeviance>(),
+    function::<GeneralizationGap>(),
     function::<MarginLoss>(),
     function::<HingeLoss>(),
     function::<HuberLoss>(),
     function::<LossCurves>(),
+    function::<RegressionLoss>(),
+    function::<HoldoutEstimate>(),
     function::<RootMeanSquaredError>(),
     function::<MeanSquaredError>(),
     function::<MeanAbsoluteError>(),
@@ -134,6 +157,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<ClusterFScore>(),
     function::<PairJaccardScore>(),
     function::<VariationOfInformation>(),
+    function::<ConditionalEntropy>(),
     function::<PairwiseDistances>(),
     function::<CosineSimilarity>(),
 ];

@@ -366,7 +366,8 @@ impl Function for ClassificationReport {
     type Inputs<'a> = Predicted<'a>;
     type Output = ReportTable;
     const ABOUT: &'static Callable =
-        &Callable::new("metrics.classification_report", FunctionKind::Metric)
+        &Callable::new("metrics.classification_table", FunctionKind::Metric)
+            .alias(&["classification-report"])
             .exempt(&[("scaled weights", "support is a sum of weights")]);
 
     fn call(&self, given: Predicted, run: &Context) -> Result<ReportTable> {

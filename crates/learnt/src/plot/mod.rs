@@ -3,8 +3,10 @@
 
 mod model;
 mod report;
+mod scene;
 
 pub use report::{card, report};
+pub use scene::Scene;
 
 use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
@@ -21,14 +23,14 @@ pub struct Plot {
     pub needs: Needs,
     /// Whether the page of a model has it.
     pub in_report: bool,
-    draw: fn(&Trained, Option<&Dataset>, &Context) -> Result<Chart>,
+    draw: fn(&Scene) -> Result<Chart>,
 }
 
 const fn plot(
     name: &'static str,
     doc: &'static str,
     needs: Needs,
-    draw: fn(&Trained, Option<&Dataset>, &Context) -> Result<Chart>,
+    draw: fn(&Scene) -> Result<Chart>,
 ) -> Plot {
     Plot { name, doc, needs, in_report: true, draw }
 }
@@ -142,7 +144,12 @@ impl Plot {
     /// The picture of a model, with rows where it needs them. A picture that does not fit the model is
     /// an error of code [`Code::Unsupported`].
     pub fn draw(&self, trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
-        let missing = match (self.needs, data) {
+        self.draw_in(&Scene::new(trained, data, run))
+    }
+
+    /// The same where several pictures of one model and its rows share the predictions.
+    pub fn draw_in(&self, scene: &Scene) -> Result<Chart> {
+        let missing = match (self.needs, scene.data) {
             (Needs::Rows | Needs::RowsAndTarget, None) => Some("rows"),
             (Needs::RowsAndTarget, Some(data)) if data.y.is_none() => {
                 Some("rows with their target")
@@ -153,7 +160,7 @@ impl Plot {
             let message = format!("the picture '{}' needs {missing}", self.name);
             return Err(Error::new(Code::Usage, message));
         }
-        (self.draw)(trained, data, run)
+        (self.draw)(scene)
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a trained model and rows to the arrays of a picture.
 
+use super::Scene;
 use crate::charts::classification::{Curve, Scored};
 use crate::charts::coefficients::Group;
 use crate::charts::{self, regression::Fit};
@@ -17,24 +18,24 @@ use std::any::Any;
 /// Names of the ends of intervals in tables of coefficients.
 const ENDS: [(&str, &str); 2] = [("2.5%", "97.5%"), ("lower", "upper")];
 
-pub(super) fn confusion(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn confusion(scene: &Scene) -> Result<Chart> {
+    let trained = scene.trained;
     if trained.model.as_classifier().is_none() {
         return Err(no_classifier(trained));
     }
-    let data = rows(data)?;
+    let data = scene.rows()?;
     let (codes, _) = data.class_target()?;
-    let Prediction::Class(predicted) = trained.predict(&data.x, run)? else {
-        return Err(no_classifier(trained));
-    };
+    let outcome = scene.outcome()?;
+    let predicted = outcome.codes.ok_or_else(|| no_classifier(trained))?;
     let classes = class_names(trained);
-    let counts = ConfusionCounts::new(codes, &predicted, classes.len(), data.weights)?;
+    let counts = ConfusionCounts::new(codes, predicted, classes.len(), data.weights)?;
     Ok(charts::classification::confusion(counts.counts(), &classes))
 }
 
-pub(super) fn roc(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn roc(scene: &Scene) -> Result<Chart> {
     let curve = |one: &Scored| {
-        let steps = steps(one, run);
-        let (hits, misses) = steps.both_classes("the ROC curve", run)?;
+        let steps = steps(one, scene.run);
+        let (hits, misses) = steps.both_classes("the ROC curve", scene.run)?;
         Ok(Curve {
             class: one.class.clone(),
             x: after(0.0, steps.false_positives.iter().map(|count| count / misses)),
@@ -42,7 +43,7 @@ pub(super) fn roc(trained: &Trained, data: Option<&Dataset>, run: &Context) -> R
             sum: steps.area() / hits / misses,
         })
     };
-    let scored = scored(trained, rows(data)?, run, true)?;
+    let scored = scored(scene, true)?;
     Ok(charts::classification::roc(&scored.iter().map(curve).collect::<Result<Vec<_>>>()?))
 }
 
@@ -54,14 +55,10 @@ fn after(first: f64, rest: impl Iterator<Item = f64>) -> Vec<f64> {
     std::iter::once(first).chain(rest).collect()
 }
 
-pub(super) fn precision_recall(
-    trained: &Trained,
-    data: Option<&Dataset>,
-    run: &Context,
-) -> Result<Chart> {
+pub(super) fn precision_recall(scene: &Scene) -> Result<Chart> {
     let curve = |one: &Scored| {
-        let steps = steps(one, run);
-        let (hits, _) = steps.both_classes("recall", run)?;
+        let steps = steps(one, scene.run);
+        let (hits, _) = steps.both_classes("recall", scene.run)?;
         let called = steps.true_positives.iter().zip(&steps.false_positives);
         Ok(Curve {
             class: one.class.clone(),
@@ -70,37 +67,28 @@ pub(super) fn precision_recall(
             sum: steps.average_precision(),
         })
     };
-    let scored = scored(trained, rows(data)?, run, true)?;
+    let scored = scored(scene, true)?;
     let curves = scored.iter().map(curve).collect::<Result<Vec<_>>>()?;
     Ok(charts::classification::precision_recall(&curves))
 }
 
-pub(super) fn calibration(
-    trained: &Trained,
-    data: Option<&Dataset>,
-    run: &Context,
-) -> Result<Chart> {
-    Ok(charts::classification::calibration(&scored(trained, rows(data)?, run, false)?))
+pub(super) fn calibration(scene: &Scene) -> Result<Chart> {
+    Ok(charts::classification::calibration(&scored(scene, false)?))
 }
 
 /// Probabilities, or decision scores where those will do; of two classes the second alone, and of more
 /// those that the rows hold.
-fn scored<'a>(
-    trained: &Trained,
-    data: &Dataset<'a>,
-    run: &Context,
-    ranking: bool,
-) -> Result<Vec<Scored<'a>>> {
+fn scored<'a>(scene: &Scene<'a>, ranking: bool) -> Result<Vec<Scored<'a>>> {
+    let (trained, data) = (scene.trained, scene.rows()?);
     if trained.model.as_classifier().is_none() {
         return Err(no_classifier(trained));
     }
     let (codes, _) = data.class_target()?;
-    let scores = match trained.probabilities(&data.x, run) {
-        Err(error) if error.code() == Code::Unsupported && ranking => {
-            decision_scores(trained, data, run)?
-        }
-        scores => scores?,
-    };
+    let outcome = scene.outcome()?;
+    let decided = outcome.decision_scores.filter(|_| ranking);
+    let scores = outcome.probabilities.or(decided).ok_or_else(|| {
+        Error::unsupported(format!("{} gives no probabilities", trained.about.name()))
+    })?;
     let classes = class_names(trained);
     let two = classes.len() == 2;
     let chosen: Vec<usize> = match two {
@@ -113,38 +101,25 @@ fn scored<'a>(
         class: classes[k].clone(),
         positive: codes.iter().map(|&code| code as usize == k).collect(),
         // Two classes may have one column of decision scores.
-        scores: scores.view().column(k.min(scores.ncols().saturating_sub(1))),
+        scores: scores.column(k.min(scores.ncols().saturating_sub(1))),
         weights: data.weights,
     };
     Ok(chosen.into_iter().map(one).collect())
 }
 
-fn decision_scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Matrix> {
-    let rows = trained.admit(&data.x, None, Missing::Error, run)?;
-    trained.call("decision_scores", &rows, run).map(Prediction::into_matrix)
-}
-
-pub(super) fn predicted_actual(
-    trained: &Trained,
-    data: Option<&Dataset>,
-    run: &Context,
-) -> Result<Chart> {
-    let (actual, predicted) = outputs(trained, rows(data)?, run)?;
+pub(super) fn predicted_actual(scene: &Scene) -> Result<Chart> {
+    let (actual, predicted) = outputs(scene)?;
     Ok(charts::regression::predicted_against_actual(&actual, &predicted))
 }
 
-pub(super) fn residuals(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
-    let (actual, fitted) = outputs(trained, rows(data)?, run)?;
+pub(super) fn residuals(scene: &Scene) -> Result<Chart> {
+    let (actual, fitted) = outputs(scene)?;
     Ok(charts::regression::residuals_against_fitted(&fitted, &differences(&actual, &fitted)))
 }
 
 /// Residuals over their own standard deviation, so that rows other than those of training will do.
-pub(super) fn normal_quantiles(
-    trained: &Trained,
-    data: Option<&Dataset>,
-    run: &Context,
-) -> Result<Chart> {
-    let (actual, fitted) = outputs(trained, rows(data)?, run)?;
+pub(super) fn normal_quantiles(scene: &Scene) -> Result<Chart> {
+    let (actual, fitted) = outputs(scene)?;
     let residuals = differences(&actual, &fitted);
     let spread = summary::variance(&residuals, None, 1.0).map_or(0.0, f64::sqrt);
     let mean = summary::mean(&residuals, None).unwrap_or(0.0);
@@ -153,17 +128,13 @@ pub(super) fn normal_quantiles(
     Ok(charts::regression::normal_quantiles(&normal_pairs(&standardised)))
 }
 
-pub(super) fn scale_location(
-    trained: &Trained,
-    data: Option<&Dataset>,
-    run: &Context,
-) -> Result<Chart> {
-    let found = Influence::of(trained, rows(data)?, run)?;
+pub(super) fn scale_location(scene: &Scene) -> Result<Chart> {
+    let found = Influence::of(scene)?;
     Ok(charts::regression::scale_location(&found.fitted, &found.standardised))
 }
 
-pub(super) fn leverage(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
-    let found = Influence::of(trained, rows(data)?, run)?;
+pub(super) fn leverage(scene: &Scene) -> Result<Chart> {
+    let found = Influence::of(scene)?;
     Ok(charts::regression::residuals_against_leverage(
         &found.leverage,
         &found.standardised,
@@ -171,12 +142,8 @@ pub(super) fn leverage(trained: &Trained, data: Option<&Dataset>, run: &Context)
     ))
 }
 
-pub(super) fn diagnostics(
-    trained: &Trained,
-    data: Option<&Dataset>,
-    run: &Context,
-) -> Result<Chart> {
-    let found = Influence::of(trained, rows(data)?, run)?;
+pub(super) fn diagnostics(scene: &Scene) -> Result<Chart> {
+    let found = Influence::of(scene)?;
     Ok(charts::regression::diagnostics(&Fit {
         fitted: &found.fitted,
         residual: &found.residual,
@@ -197,7 +164,8 @@ struct Influence {
 }
 
 impl Influence {
-    fn of(trained: &Trained, data: &Dataset, run: &Context) -> Result<Influence> {
+    fn of(scene: &Scene) -> Result<Influence> {
+        let (trained, data, run) = (scene.trained, scene.rows()?, scene.run);
         if !trained.model.questions().iter().any(|question| question.name == "influence") {
             let message = format!("{} does not know the influence of rows", trained.about.name());
             return Err(Error::unsupported(message).hint("linear-regression does"));
@@ -218,35 +186,32 @@ impl Influence {
 }
 
 /// Tables of coefficients of the model's report, with intervals where they have them.
-pub(super) fn coefficients(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {
+pub(super) fn coefficients(scene: &Scene) -> Result<Chart> {
+    let trained = scene.trained;
     let answer = trained.report().unwrap_or_default();
     let group = |table: &Columns| {
         let numbers = |name: &str| table.column(name).and_then(|column| column.reals());
         let estimates = numbers("coefficient")?;
         let terms = table.column("term")?;
         let ends = ENDS.iter().find_map(|(low, high)| numbers(low).zip(numbers(high)));
-        // An intercept is on the scale of the target, not of the columns: alone it is drawn.
-        let is_slope = |i: &usize| estimates.len() == 1 || terms.text(*i) != "(intercept)";
-        let shown: Vec<usize> = (0..estimates.len()).filter(is_slope).collect();
-        Some(Group {
+        let group = Group {
             title: table.title.clone(),
-            terms: shown.iter().map(|&i| terms.text(i)).collect(),
-            estimates: shown.iter().map(|&i| estimates[i]).collect(),
-            intervals: ends.map_or(Vec::new(), |(low, high)| {
-                shown.iter().map(|&i| (low[i], high[i])).collect()
-            }),
-        })
+            terms: (0..estimates.len()).map(|i| terms.text(i)).collect(),
+            estimates,
+            intervals: ends.map_or(Vec::new(), |(low, high)| low.into_iter().zip(high).collect()),
+        };
+        Some(group.of_slopes())
     };
     let groups: Vec<Group> = answer.tables.iter().filter_map(group).take(6).collect();
     match groups.is_empty() {
         true => Err(Error::unsupported(format!("{} has no coefficients", trained.about.name()))),
-        false => Ok(charts::coefficients::intervals(&groups)),
+        false => Ok(charts::coefficients::intervals(&groups, 0.95)),
     }
 }
 
 /// The path of the model's own penalty over rows as its last step sees them.
-pub(super) fn path(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
-    let data = rows(data)?;
+pub(super) fn path(scene: &Scene) -> Result<Chart> {
+    let (trained, data, run) = (scene.trained, scene.rows()?, scene.run);
     let last = last_model(trained);
     let answer = |name: &str| {
         let found = last.attributes().into_iter().find(|(known, _)| *known == name);
@@ -282,12 +247,12 @@ pub(super) fn path(trained: &Trained, data: Option<&Dataset>, run: &Context) -> 
     }
 }
 
-pub(super) fn tree(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {
-    own_chart(trained, "Decision tree", "tree")
+pub(super) fn tree(scene: &Scene) -> Result<Chart> {
+    own_chart(scene.trained, "Decision tree", "tree")
 }
 
-pub(super) fn scree(trained: &Trained, _: Option<&Dataset>, _: &Context) -> Result<Chart> {
-    own_chart(trained, "Variance of the components", "principal components")
+pub(super) fn scree(scene: &Scene) -> Result<Chart> {
+    own_chart(scene.trained, "Variance of the components", "principal components")
 }
 
 /// A chart that the model's own report holds.
@@ -297,7 +262,8 @@ fn own_chart(trained: &Trained, title: &str, noun: &str) -> Result<Chart> {
     found.ok_or_else(|| Error::unsupported(format!("{} has no {noun}", trained.about.name())))
 }
 
-pub(super) fn biplot(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Chart> {
+pub(super) fn biplot(scene: &Scene) -> Result<Chart> {
+    let trained = scene.trained;
     let wrong =
         || Error::unsupported(format!("{} has no two principal components", trained.about.name()));
     let answer = trained.report().unwrap_or_default();
@@ -306,7 +272,7 @@ pub(super) fn biplot(trained: &Trained, data: Option<&Dataset>, run: &Context) -
         |k: usize| table.columns.get(k + 1).and_then(|column| column.reals()).ok_or_else(wrong);
     let (one, two) = (loading(0)?, loading(1)?);
     let names: Vec<String> = (0..table.len()).map(|i| table.columns[0].text(i)).collect();
-    let Prediction::Table(scores) = trained.predict(&rows(data)?.x, run)? else {
+    let Prediction::Table(scores) = trained.predict(&scene.rows()?.x, scene.run)? else {
         return Err(wrong());
     };
     let axes: Vec<&str> = scores.schema().names().take(2).collect();
@@ -316,23 +282,20 @@ pub(super) fn biplot(trained: &Trained, data: Option<&Dataset>, run: &Context) -
 }
 
 /// Actual and predicted numbers of the first output.
-fn outputs(trained: &Trained, data: &Dataset, run: &Context) -> Result<(Vec<f64>, Vec<f64>)> {
-    if trained.model.as_regressor().is_none() {
-        return Err(Error::unsupported(format!("{} is not a regressor", trained.about.name())));
-    }
-    let actual = data.real_target()?.column(0);
-    match trained.predict(&data.x, run)? {
-        Prediction::Real(values) => Ok((actual, values.column(0))),
-        _ => Err(Error::internal("a regressor that predicts no numbers")),
+fn outputs(scene: &Scene) -> Result<(Vec<f64>, Vec<f64>)> {
+    let name = scene.trained.about.name();
+    let actual = match scene.trained.model.as_regressor() {
+        Some(_) => scene.rows()?.real_target()?.column(0),
+        None => return Err(Error::unsupported(format!("{name} is not a regressor"))),
+    };
+    match scene.outcome()?.values {
+        Some(values) => Ok((actual, values.column(0))),
+        None => Err(Error::internal("a regressor that predicts no numbers")),
     }
 }
 
 fn differences(actual: &[f64], fitted: &[f64]) -> Vec<f64> {
     actual.iter().zip(fitted).map(|(actual, fitted)| actual - fitted).collect()
-}
-
-fn rows<'a, 'b>(data: Option<&'b Dataset<'a>>) -> Result<&'b Dataset<'a>> {
-    data.ok_or_else(|| Error::new(Code::Usage, "this picture needs rows"))
 }
 
 fn class_names(trained: &Trained) -> Vec<String> {

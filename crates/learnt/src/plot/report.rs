@@ -1,19 +1,20 @@
 //! What a page about a model says: its scores on rows, the pictures that fit it, what it learnt, and
 //! its card.
 
-use super::PLOTS;
-use crate::metrics::{self, Predictions, Task};
+use super::{PLOTS, Scene};
+use crate::metrics::{self, Task};
 use learnt_core::prelude::*;
-use learnt_core::trained::{Missing, Trained};
+use learnt_core::trained::Trained;
 
 /// The sections of a page. Pictures and scores that do not fit the model are left out; what else went
 /// wrong is said.
 pub fn report(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Vec<Answer>> {
     let mut sections = Vec::new();
+    let scene = Scene::new(trained, data, run);
     if let Some(data) = data {
-        sections.extend(scores(trained, data, run)?);
+        sections.extend(scores(&scene, data)?);
     }
-    let pictures = pictures(trained, data, run)?;
+    let pictures = pictures(&scene)?;
     if !pictures.charts.is_empty() || !pictures.notes.is_empty() {
         sections.push(pictures);
     }
@@ -26,16 +27,14 @@ pub fn report(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Resul
 }
 
 /// The usual metrics of the task, if the model has any of them.
-fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Option<Answer>> {
+fn scores(scene: &Scene, data: &Dataset) -> Result<Option<Answer>> {
     let mut answer = Answer::new("Scores");
     answer.push("rows", data.nrows());
-    let rows = trained.admit(&data.x, data.sequences, Missing::Error, run)?;
-    let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), run)?;
-    let outcome = predictions.with_truth(data);
+    let outcome = scene.outcome()?;
     let mut table = Columns::new("", &["metric", "value"]);
     let mut found = false;
     for metric in metrics::usual(Task::of(data)) {
-        let cell = match metric.score(&outcome, run) {
+        let cell = match metric.score(&outcome, scene.run) {
             Ok(value) => {
                 found = true;
                 Cell::Number(value)
@@ -49,10 +48,10 @@ fn scores(trained: &Trained, data: &Dataset, run: &Context) -> Result<Option<Ans
     Ok(found.then_some(answer))
 }
 
-fn pictures(trained: &Trained, data: Option<&Dataset>, run: &Context) -> Result<Answer> {
+fn pictures(scene: &Scene) -> Result<Answer> {
     let mut answer = Answer::new("Pictures");
     for plot in PLOTS.iter().filter(|plot| plot.in_report) {
-        match plot.draw(trained, data, run) {
+        match plot.draw_in(scene) {
             Ok(chart) => answer.charts.push(chart),
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             Err(error) if matches!(error.code(), Code::Unsupported | Code::Usage) => {}

@@ -8,9 +8,8 @@
 
 use super::cross_validate::{CrossValidation, Entrant, cross_validate_all};
 use super::folds::{Split, Splitter};
-use crate::charts::comparison::intervals;
+use super::preparation::{Request, standard_preparation};
 use crate::metrics::{Metric, Task};
-use learnt_core::chart::Chart;
 use learnt_core::context::Progress;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
@@ -41,6 +40,17 @@ impl Candidate {
             complexity: about.complexity,
             learner,
         }
+    }
+
+    /// The same behind its standard preparation, where it needs one.
+    pub fn prepared(
+        learner: Box<dyn AnyEstimator>,
+        schema: &Schema,
+        request: Request,
+    ) -> Result<Self> {
+        let spec = standard_preparation(learner.as_ref(), schema, request);
+        let preparation = spec.map(|spec| crate::build(&spec)).transpose()?;
+        Ok(Candidate { preparation, ..Candidate::new(learner) })
     }
 }
 
@@ -91,6 +101,46 @@ impl Row {
     }
 }
 
+/// The learners for the target's task: those that are named, or all that suit it. Composed ones have no
+/// parts of their own to compare.
+pub fn contenders(data: &Dataset, only: &[String], skip: &[String]) -> Result<Vec<&'static Entry>> {
+    let task = Task::of(data);
+    let positive = above_zero(data);
+    let two_classes = matches!(data.y, Some(Target::Class { classes, .. }) if classes.len() == 2);
+    let plays = |roles: Roles| match task {
+        Task::Classification => roles.classifier,
+        _ => roles.regressor,
+    };
+    let suits = |about: &About| match task {
+        Task::Classification => two_classes || !about.roles.two_classes,
+        _ => positive || !about.positive_target,
+    };
+    let resolve = |name: &String| {
+        let found = crate::find_all(name);
+        let first = found.iter().find(|entry| plays(entry.about.roles)).or(found.first());
+        first.map(|entry| entry.about.path).ok_or_else(|| crate::unknown_learner(name))
+    };
+    let only = only.iter().map(resolve).collect::<Result<Vec<_>>>()?;
+    let skip = skip.iter().map(resolve).collect::<Result<Vec<_>>>()?;
+    let wanted = |entry: &&'static Entry| {
+        let about = entry.about;
+        let chosen = match only.is_empty() {
+            true => suits(about) && !about.only_by_name,
+            false => only.contains(&about.path),
+        };
+        plays(about.roles) && chosen && !skip.contains(&about.path)
+    };
+    Ok(crate::entries().filter(wanted).collect())
+}
+
+/// Whether every number of the target is above zero.
+fn above_zero(data: &Dataset) -> bool {
+    match data.y {
+        Some(Target::Real(y)) => (0..y.nrows()).all(|i| (0..y.ncols()).all(|j| y.at(i, j) > 0.0)),
+        _ => false,
+    }
+}
+
 /// Cross-validates every candidate on the same splits; a baseline is added unless one is there.
 pub fn compare(
     candidates: &[Candidate],
@@ -137,7 +187,7 @@ pub fn compare(
             p_value: None,
         });
     }
-    Ok(finish(rows, metrics))
+    Ok(Comparison::ranked(rows, metrics))
 }
 
 /// Refuses parameters out of bounds before any fit.
@@ -164,9 +214,8 @@ fn baseline(task: Task) -> Option<Candidate> {
     Some(Candidate { name: "baseline".to_string(), preparation: None, complexity: 0, learner })
 }
 
-/// Sorts the rows, tests them against the best and finds the simplest good one.
-fn finish(mut rows: Vec<Row>, metrics: &[&'static Metric]) -> Comparison {
-    let metric = metrics[0];
+/// Sorts the rows by the first metric, the best first; rows without a mean last.
+fn sort(rows: &mut [Row], metric: &Metric) {
     // The sort is stable, so equal means keep the order of the candidates.
     rows.sort_by(|a, b| match (a.mean(0), b.mean(0)) {
         (Some(x), Some(y)) if metric.better(x, y) => std::cmp::Ordering::Less,
@@ -175,12 +224,6 @@ fn finish(mut rows: Vec<Row>, metrics: &[&'static Metric]) -> Comparison {
         (None, Some(_)) => std::cmp::Ordering::Greater,
         _ => std::cmp::Ordering::Equal,
     });
-    let best = rows.first().and_then(|row| row.result.as_ref().ok()).cloned();
-    for row in rows.iter_mut().skip(1) {
-        row.p_value = best.as_ref().zip(row.result.as_ref().ok()).and_then(|(a, b)| versus(a, b));
-    }
-    let simplest = simplest(&rows, metric);
-    Comparison { metrics: metrics.to_vec(), rows, simplest }
 }
 
 fn versus(a: &CrossValidation, b: &CrossValidation) -> Option<f64> {
@@ -218,71 +261,23 @@ fn simplest(rows: &[Row], metric: &Metric) -> Option<usize> {
 }
 
 impl Comparison {
+    /// Rows that were scored on the same splits: sorted, tested against the best, with the simplest
+    /// good one. There must be a metric.
+    pub fn ranked(mut rows: Vec<Row>, metrics: &[&'static Metric]) -> Comparison {
+        let metric = metrics[0];
+        sort(&mut rows, metric);
+        let best = rows.first().and_then(|row| row.result.as_ref().ok()).cloned();
+        for (i, row) in rows.iter_mut().enumerate() {
+            let pair = best.as_ref().zip(row.result.as_ref().ok()).filter(|_| i > 0);
+            row.p_value = pair.and_then(|(a, b)| versus(a, b));
+        }
+        let simplest = simplest(&rows, metric);
+        Comparison { metrics: metrics.to_vec(), rows, simplest }
+    }
+
     /// Rows without a mean of the first metric.
     pub fn failures(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.mean(0).is_none())
-    }
-
-    /// The table for people: means with standard errors, time, and the test against the best.
-    pub fn report(&self) -> Answer {
-        let mut head = vec!["model".to_string()];
-        for metric in &self.metrics {
-            head.extend([metric.name.to_string(), "±".to_string()]);
-        }
-        head.extend(["fit (s)".to_string(), "p vs best".to_string()]);
-        let number = |value: Option<f64>, reason: &str| {
-            value.map_or_else(|| Cell::Empty(reason.to_string()), Cell::Number)
-        };
-        let row = |row: &Row| {
-            let reason = row.failure().map_or(String::new(), |(_, error)| error.to_string());
-            let mut cells = vec![Cell::Text(row.name.clone())];
-            for m in 0..self.metrics.len() {
-                cells.push(number(row.mean(m), &reason));
-                cells.push(number(row.standard_error(m), &reason));
-            }
-            let seconds = row.result.as_ref().ok().and_then(CrossValidation::fit_seconds);
-            cells.push(number(seconds, &reason));
-            cells.push(match row.p_value {
-                Some(p) => Cell::Probability(p),
-                None => Cell::Empty("no test".to_string()),
-            });
-            cells
-        };
-        let mut table = Columns::with_heads("", head);
-        self.rows.iter().for_each(|entry| table.push(row(entry)));
-        let mut notes =
-            vec!["± is the standard error over folds; p: corrected resampled t test".to_string()];
-        for row in self.failures() {
-            if let Some((folds, error)) = row.failure() {
-                let code = error.code();
-                notes.push(format!("{} failed in {folds} folds: {error} ({code})", row.name));
-            }
-        }
-        if let Some(i) = self.simplest {
-            let name = &self.rows[i].name;
-            notes.push(format!("simplest within one standard error of the best: {name}"));
-        }
-        let title = format!("comparison by {}", self.metrics[0].name);
-        Answer {
-            title,
-            tables: vec![table],
-            charts: vec![self.chart()],
-            notes,
-            ..Answer::default()
-        }
-    }
-}
-
-impl Comparison {
-    /// Means of the first metric with their standard errors.
-    pub fn chart(&self) -> Chart {
-        let rows: Vec<(&Row, f64)> =
-            self.rows.iter().filter_map(|row| Some((row, row.mean(0)?))).collect();
-        let names: Vec<String> = rows.iter().map(|(row, _)| row.name.clone()).collect();
-        let means: Vec<f64> = rows.iter().map(|(_, mean)| *mean).collect();
-        let errors: Vec<f64> =
-            rows.iter().map(|(row, _)| row.standard_error(0).unwrap_or(0.0)).collect();
-        intervals(self.metrics[0].name, &names, &means, &errors)
     }
 }
 
@@ -324,7 +319,7 @@ mod tests {
         assert_eq!(table.rows.len(), 2);
         assert!(table.rows[0].baseline);
         assert_eq!(table.failures().count(), 1);
-        assert!(table.report().notes[1].contains("standard-scaler failed in 5 folds"));
+        assert!(table.report().notes[1].contains("standard-scaler failed in 5 of 5 folds"));
     }
 
     #[test]
@@ -388,6 +383,43 @@ mod tests {
         assert!((t - 0.2 / ((0.25 + 1.0 / 3.0) * 0.02_f64 / 3.0).sqrt()).abs() < 1e-12);
         assert!((p - 2.0 * StudentT::new(3.0).unwrap().sf(t)).abs() < 1e-15);
         assert_eq!(corrected_t_test(&[0.1], 0.1), None);
+    }
+
+    #[test]
+    fn every_form_of_a_comparison_has_its_columns() {
+        let one = Candidate::new(Box::new(DummyRegressor::default()));
+        let wrong = Candidate::new(Box::new(StandardScaler::default()));
+        let metrics = [find("rmse").unwrap(), find("r2").unwrap()];
+        let run = Context::default();
+        let answer = compare(&[one, wrong], &data().view(), &folds(), &metrics, &run).unwrap();
+        let answer = answer.report();
+        let names: Vec<&str> = answer.tables[0].columns.iter().map(|c| c.name.as_str()).collect();
+        let expected =
+            ["model", "rmse", "rmse_se", "r2", "r2_se", "fit_seconds", "p_value", "note"];
+        assert_eq!(names, expected);
+        let rows = &answer.to_json()["tables"][0]["rows"];
+        assert_eq!(rows[0]["note"], "best baseline");
+        assert!(rows[0]["rmse"].is_number() && rows[1]["rmse"].is_null());
+        assert_eq!(rows[1]["rmse_why"], "this score needs predicted numbers");
+        assert!(answer.to_text().contains("±") && !answer.to_text().contains("rmse_se"));
+        assert!(answer.to_csv().starts_with("model,rmse,rmse_se,"));
+        assert_eq!(answer.charts.len(), 1);
+    }
+
+    #[test]
+    fn contenders_suit_the_task_and_names_choose_them() {
+        let names = |only: &[&str], skip: &[&str]| -> Vec<&'static str> {
+            let words = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let owned = data();
+            let found = contenders(&owned.view(), &words(only), &words(skip)).unwrap();
+            found.iter().map(|entry| entry.about.name()).collect()
+        };
+        assert!(names(&[], &[]).contains(&"Ridge") && !names(&[], &[]).contains(&"GaussianNB"));
+        assert!(!names(&[], &["ridge"]).contains(&"Ridge"));
+        assert_eq!(names(&["tree"], &[]), ["DecisionTreeRegressor"]);
+        // The target has zeros, so learners of positive numbers are left out unless they are named.
+        assert!(!names(&[], &[]).contains(&"GammaRegressor"));
+        assert_eq!(names(&["gamma-regressor"], &[]), ["GammaRegressor"]);
     }
 
     #[test]

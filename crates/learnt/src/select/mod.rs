@@ -5,15 +5,16 @@ mod compare;
 mod cross_validate;
 mod folds;
 mod preparation;
+mod report;
 mod resample;
 mod samples;
 mod split;
 mod splitters;
 
-pub use compare::{Candidate, Comparison, Row, compare, corrected_t_test};
+pub use compare::{Candidate, Comparison, Row, compare, contenders, corrected_t_test};
 pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
 pub use folds::{Split, Splits, Splitter};
-pub use preparation::{Request, prepared, standard_preparation, wants_scaling};
+pub use preparation::{Request, has_missing, prepared, standard_preparation, wants_scaling};
 pub use resample::{
     Balance, Bootstrap, balanced_class_weights, balanced_sample, bootstrap,
     expected_distinct_share, median_frequency_weights, row_weights, weighted_resample,

@@ -52,6 +52,12 @@ pub fn wants_scaling(learner: &dyn AnyEstimator) -> bool {
         || learner.learners().iter().any(|inner| wants_scaling(inner.learner))
 }
 
+/// Whether any value is missing.
+pub fn has_missing(data: &Dataset) -> bool {
+    let values = data.x.values();
+    (0..values.nrows()).any(|i| (0..values.ncols()).any(|j| values.at(i, j).is_nan()))
+}
+
 type Steps = Vec<(&'static str, LearnerSpec)>;
 
 fn steps(learner: &dyn AnyEstimator, schema: &Schema, request: Request) -> Steps {

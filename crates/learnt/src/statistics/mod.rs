@@ -3,6 +3,7 @@
 
 mod bootstrap;
 mod distributions;
+mod information;
 mod residual_tests;
 mod special_functions;
 mod summaries;
@@ -12,6 +13,10 @@ pub use distributions::{
     Beta, Binomial, ChiSquared, DISTRIBUTIONS, DistributionMoments, DistributionName, Exponential,
     FisherF, Gamma, MeanAndVariance, Normal, Places, Poisson, RandomSample, StudentT, Uniform,
     What,
+};
+pub use information::{
+    CodeLength, Entropy, INFORMATION, LogDensities, Messages, Simulated, SimulatedDivergence,
+    TwoDistributions,
 };
 pub use residual_tests::{
     DurbinWatson, JarqueBera, NormalPlot, NormalPoints, RESIDUAL_TESTS, Residuals,

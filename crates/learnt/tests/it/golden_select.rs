@@ -210,8 +210,8 @@ struct Draw {
 fn draw(law: &Legendre, seed: u64) -> Draw {
     let run = Context::default().with_seed(seed);
     let data = law.compute_in((), &run).unwrap();
-    let y = data.view().real_target().unwrap().column(0);
-    Draw { x: data.x.values().column(0), y, target: law.target(&run) }
+    let y = data.value.view().real_target().unwrap().column(0);
+    Draw { x: data.value.x.values().column(0), y, target: law.target(&run) }
 }
 
 impl Draw {
@@ -240,7 +240,12 @@ fn overfitting_falls_with_rows_and_rises_with_noise_as_recorded() {
     let case = case("overfit-catalysts");
     for rows in [20, 40, 80, 120] {
         for (variance, name) in [(0.5_f64, "0.5"), (2.0, "2")] {
-            let law = Legendre { n_samples: rows, degree: 20, noise: variance.sqrt() };
+            let law = Legendre {
+                n_samples: rows,
+                degree: 20,
+                noise: variance.sqrt(),
+                ..Default::default()
+            };
             let all: Vec<usize> = (0..rows).collect();
             let excess = |seed: u64| {
                 let draw = draw(&law, seed);
@@ -257,7 +262,7 @@ fn overfitting_falls_with_rows_and_rises_with_noise_as_recorded() {
 #[test]
 fn too_little_regularisation_costs_more_than_too_much() {
     let case = case("too-little-regularisation");
-    let law = Legendre { n_samples: 30, degree: 15, noise: 0.5_f64.sqrt() };
+    let law = Legendre { n_samples: 30, degree: 15, noise: 0.5_f64.sqrt(), ..Default::default() };
     let all: Vec<usize> = (0..30).collect();
     for (name, range) in case.expect("e_out").as_object().unwrap() {
         let alpha: f64 = name.parse().unwrap();
@@ -272,7 +277,7 @@ fn too_little_regularisation_costs_more_than_too_much() {
 #[test]
 fn retraining_on_all_rows_beats_the_partial_fit() {
     let case = case("validation-retrain-wins");
-    let law = Legendre { n_samples: 35, degree: 10, noise: 0.4_f64.sqrt() };
+    let law = Legendre { n_samples: 35, degree: 10, noise: 0.4_f64.sqrt(), ..Default::default() };
     let all: Vec<usize> = (0..35).collect();
     let mut gaps = Vec::new();
     for held in numbers(case.param("K")) {

@@ -4,7 +4,7 @@
 //! [-1, 1]. Because E L_p L_q = [p = q] / (2q + 1), the squared distance of two expansions is
 //! Σ (a_q - b_q)² / (2q + 1). (q + 1) L_{q+1} = (2q + 1) x L_q - q L_{q-1}.
 
-use super::{DISTRIBUTION, ROWS, claim};
+use super::{DISTRIBUTION, Drawn, Noisy, ROWS, claim, noisy_target};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
@@ -20,6 +20,9 @@ pub struct Legendre {
     /// Standard deviation of the noise.
     #[param(default = 0.5, range = 0.0..)]
     pub noise: f64,
+    /// Whether to give the polynomial itself too.
+    #[param(default = false)]
+    pub return_noiseless: bool,
 }
 
 /// A polynomial by its coefficients in the Legendre basis.
@@ -49,15 +52,24 @@ impl Legendre {
         LegendreTarget { coefficients: (0..=self.degree).map(coefficient).collect() }
     }
 
-    pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
-        claim(self.n_samples, 2, run)?;
+    /// The rows with the polynomial itself.
+    pub fn noisy(&self, run: &Context) -> Noisy {
         let target = self.target(run);
         let mut rng = run.rng(ROWS);
-        let x: Vec<f64> =
-            (0..self.n_samples).map(|_| 2.0 * sample::uniform(&mut rng) - 1.0).collect();
-        let noise = |_: &f64| self.noise * sample::standard_normal(&mut rng);
-        let y = x.iter().map(noise).zip(&x).map(|(e, &x)| target.value(x) + e).collect();
-        Ok(OwnedDataset::regression(Matrix::column_vector(x), y))
+        let x = (0..self.n_samples).map(|_| 2.0 * sample::uniform(&mut rng) - 1.0).collect();
+        noisy_target(Matrix::column_vector(x), |row| target.value(row[0]), self.noise, &mut rng)
+    }
+}
+
+impl Function for Legendre {
+    type Inputs<'a> = ();
+    type Output = Drawn;
+    const ABOUT: &'static Callable =
+        &Callable::new("datasets.make_legendre", FunctionKind::Generator).randomness();
+
+    fn call(&self, _inputs: (), run: &Context) -> Result<Drawn> {
+        claim(self.n_samples, 2, run)?;
+        Ok(Drawn::of(self.noisy(run), self.return_noiseless))
     }
 }
 
@@ -112,7 +124,7 @@ mod tests {
 
     /// E_out(degree 10) - E_out(degree 2) for one data set.
     fn overfit(distribution: &Legendre, run: &Context) -> f64 {
-        let data = distribution.rows(run).unwrap();
+        let data = distribution.noisy(run).data;
         let target = distribution.target(run);
         let x = data.x.values().column(0);
         let view = data.view();
@@ -128,7 +140,12 @@ mod tests {
     #[test]
     fn overfitting_falls_with_rows_and_rises_with_noise() {
         let median = |rows: usize, variance: f64| {
-            let distribution = Legendre { n_samples: rows, degree: 20, noise: variance.sqrt() };
+            let distribution = Legendre {
+                n_samples: rows,
+                degree: 20,
+                noise: variance.sqrt(),
+                ..Default::default()
+            };
             let all: Vec<f64> = (0..600)
                 .map(|s| overfit(&distribution, &Context::default().with_seed(s)))
                 .collect();

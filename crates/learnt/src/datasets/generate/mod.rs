@@ -4,12 +4,14 @@
 //! line and Python know it from [`FUNCTIONS`] alone. Where the distribution is worth having, its type gives
 //! more than the rows: the exact Bayes rule, the noiseless target.
 
+mod bayes_rules;
 mod gaussian;
 mod legendre;
 mod noisy;
 mod shapes;
 mod tables;
 
+pub use bayes_rules::{BayesRule, DrawnRows, GaussiansBayesRule, LAWS, MixturesBayesRule};
 pub use gaussian::{Gaussians, Mixtures, TwoClassDistribution};
 pub use legendre::{Legendre, LegendreTarget, legendre_values};
 pub use noisy::{Noisy, Sine, noisy_classes, noisy_target};
@@ -35,7 +37,8 @@ macro_rules! generators {
         })*
 
         /// Every generator.
-        pub const FUNCTIONS: &[FunctionEntry] = &[$(function::<$type>(),)*];
+        pub const FUNCTIONS: &[FunctionEntry] =
+            &[$(function::<$type>(),)* function::<Legendre>(), function::<Sine>()];
     };
 }
 generators! {
@@ -53,8 +56,21 @@ generators! {
     "datasets.make_classification": Classification, &[];
     "datasets.make_regression": Regression, &[];
     "datasets.make_friedman1": Friedman1, &[];
-    "datasets.make_legendre": Legendre, &[];
-    "datasets.make_sine": Sine, &[];
+}
+
+/// Rows, and if asked for the target without its noise.
+#[derive(Output, Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// The rows with their target.
+    pub value: OwnedDataset,
+    /// The target without noise.
+    pub noiseless: Option<Vec<f64>>,
+}
+
+impl Drawn {
+    fn of(noisy: Noisy, with_noiseless: bool) -> Drawn {
+        Drawn { value: noisy.data, noiseless: with_noiseless.then_some(noisy.noiseless) }
+    }
 }
 
 /// The stream of random numbers of the rows.

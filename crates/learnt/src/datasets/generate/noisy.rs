@@ -1,6 +1,6 @@
 //! Targets with noise: y = f(x) + σ ε, or classes drawn from P(class | x).
 
-use super::{ROWS, claim};
+use super::{Drawn, ROWS, claim};
 use learnt_core::context::Rng;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
@@ -43,6 +43,9 @@ pub struct Sine {
     /// Number of periods between 0 and 1.
     #[param(default = 1.0, above = 0.0)]
     pub periods: f64,
+    /// Whether to give the wave itself too.
+    #[param(default = false)]
+    pub return_noiseless: bool,
 }
 
 impl Sine {
@@ -53,16 +56,32 @@ impl Sine {
         let wave = |row: &[f64]| (TAU * self.periods * row[0]).sin();
         noisy_target(Matrix::column_vector(x), wave, self.noise, &mut rng)
     }
+}
 
-    pub(super) fn rows(&self, run: &Context) -> Result<OwnedDataset> {
+impl Function for Sine {
+    type Inputs<'a> = ();
+    type Output = Drawn;
+    const ABOUT: &'static Callable =
+        &Callable::new("datasets.make_sine", FunctionKind::Generator).randomness();
+
+    fn call(&self, _inputs: (), run: &Context) -> Result<Drawn> {
         claim(self.n_samples, 2, run)?;
-        Ok(self.noisy(run).data)
+        Ok(Drawn::of(self.noisy(run), self.return_noiseless))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sine_without_noise_is_its_own_noiseless_target() {
+        let sine = Sine { noise: 0.0, return_noiseless: true, ..Default::default() };
+        let drawn = sine.compute(()).unwrap();
+        let y = drawn.value.view().real_target().unwrap().column(0);
+        assert_eq!(drawn.noiseless.unwrap(), y);
+        assert!(Sine::default().compute(()).unwrap().noiseless.is_none());
+    }
 
     #[test]
     fn the_mean_target_at_one_place_is_the_noiseless_one() {

@@ -6,6 +6,7 @@ mod hyperplane;
 mod line;
 mod log_likelihood;
 mod orthogonal_columns;
+mod paths;
 mod quadratic;
 mod reflection;
 mod separability;
@@ -16,6 +17,7 @@ pub use hyperplane::{HyperplaneScores, LinearMachineScores};
 pub use line::FitLine;
 pub use log_likelihood::GaussianLogLikelihood;
 pub use orthogonal_columns::{HatMatrix, SuccessiveOrthogonalization};
+pub use paths::{EnetPath, LassoPath, PenaltyPath};
 pub use quadratic::QuadraticPenalty;
 pub use reflection::{PerceptronCriterion, ReflectRows};
 pub use separability::LinearSeparability;
@@ -28,6 +30,9 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<FitLine>(),
     function::<ConstrainedLeastSquares>(),
     function::<QuadraticPenalty>(),
+    function::<LassoPath>(),
+    function::<EnetPath>(),
+    function::<PenaltyPath>(),
     function::<LinearSeparability>(),
     function::<ReflectRows>(),
     function::<PerceptronCriterion>(),

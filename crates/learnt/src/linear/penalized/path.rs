@@ -31,7 +31,8 @@ pub enum PathKind {
 }
 
 impl PathKind {
-    fn name(self) -> &'static str {
+    /// What is fitted, such as "Lasso".
+    pub fn name(self) -> &'static str {
         match self {
             PathKind::Lasso => "Lasso",
             PathKind::ElasticNet { .. } => "Elastic net",
