@@ -257,5 +257,3 @@ fn write_outcome(call: &Call, trained: &Trained) -> Result<()> {
     }
     Ok(())
 }
-
-}
