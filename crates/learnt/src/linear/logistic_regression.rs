@@ -22,6 +22,7 @@ use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Logistic regression: class probabilities from linear scores, binary or multinomial.
 ///
@@ -376,17 +377,14 @@ impl LogisticRegressionModel {
 
 /// Probabilities (1 - p, p) from scores of the second class, precise in both tails.
 fn two_probabilities(margins: &[f64], out: &mut [f64]) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (&score, out) in margins.iter().zip(out.as_chunks_mut::<2>().0) {
-                let odds = vector_math::exp(-score.abs());
-                let likely = 1.0 / (1.0 + odds);
-                let unlikely = odds * likely;
-                *out = if score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
-            }
-        },
-    );
+    vectorized!({
+        for (&score, out) in margins.iter().zip(out.as_chunks_mut::<2>().0) {
+            let odds = vector_math::exp(-score.abs());
+            let likely = 1.0 / (1.0 + odds);
+            let unlikely = odds * likely;
+            *out = if score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
+        }
+    });
 }
 
 /// Softmax of scores that lie class by class.
@@ -397,10 +395,7 @@ fn many_probabilities(margins: &[f64], rows: usize, out: &mut [f64]) {
         class.iter_mut().zip(first).for_each(|(score, first)| *score -= first);
     }
     let (mut largest, mut totals) = (vec![0.0; rows], vec![0.0; rows]);
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || softmax_by_class(&mut others, &mut largest, &mut totals),
-    );
+    vectorized!(softmax_by_class(&mut others, &mut largest, &mut totals));
     let classes = out.len() / rows;
     for (i, out) in out.chunks_exact_mut(classes).enumerate() {
         out[0] = vector_math::exp(-largest[i]) / totals[i];

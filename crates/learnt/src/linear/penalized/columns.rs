@@ -4,6 +4,7 @@ use super::quadratic::Products;
 use crate::linear::least_squares::Rows;
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Columns √(w/W) (x - mean), each in one piece.
 pub(super) struct Columns {
@@ -66,7 +67,7 @@ impl Columns {
     fn add_products(&self, out: &mut [f64], vector: &[f64], run: &Context) {
         let size = (1 << 16) / vector.len().max(1) + 1;
         run.par_fill(out, size, |start, out| {
-            pulp::Arch::new().dispatch(|| {
+            vectorized!({
                 for (k, out) in out.iter_mut().enumerate() {
                     *out += dot(self.values.row(start + k), vector);
                 }
@@ -92,7 +93,7 @@ impl Products for Columns {
 
     fn row(&self, j: usize, others: &[usize], out: &mut [f64]) {
         let column = self.values.row(j);
-        pulp::Arch::new().dispatch(|| {
+        vectorized!({
             for (out, &k) in out.iter_mut().zip(others) {
                 *out = if k == j { self.diagonal[j] } else { dot(column, self.values.row(k)) };
             }

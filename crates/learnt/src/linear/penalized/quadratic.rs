@@ -15,6 +15,7 @@ use super::working_set::{Local, WorkingSet};
 use learnt_core::context::Ended;
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// A symmetric positive semidefinite matrix G, whole or computed on demand.
 pub(crate) trait Products: Sync {
@@ -47,7 +48,7 @@ impl Products for Matrix {
     }
 
     fn add(&self, slope: &mut [f64], columns: &[usize], change: &[f64], _run: &Context) {
-        pulp::Arch::new().dispatch(|| {
+        vectorized!({
             for (&j, &change) in columns.iter().zip(change) {
                 if change != 0.0 {
                     add_scaled(slope, change, Matrix::row(self, j));

@@ -5,6 +5,7 @@ use learnt_core::context::Rng;
 use learnt_core::linalg::{Cholesky, add_scaled, dot};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
+use learnt_core::vectorized;
 
 /// Some coordinates, and G between them.
 pub(super) struct WorkingSet {
@@ -142,7 +143,7 @@ impl<'a> Local<'a> {
             if let Some(rng) = rng.as_deref_mut() {
                 sample::shuffle(rng, &mut order);
             }
-            let gain = pulp::Arch::new().dispatch(|| self.pass(&order));
+            let gain = vectorized!(self.pass(&order));
             settled.passes += 1;
             settled.moved |= gain > 0.0;
             if settled.passes == 1 {
