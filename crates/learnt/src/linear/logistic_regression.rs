@@ -17,6 +17,7 @@ use super::likelihood::inference::LogisticInference;
 use super::likelihood::kernels::{padded, scores, softmax_by_class};
 use super::likelihood::{Pass, Summary, copy_padded, pad};
 use super::logistic_fit::{Fit, Stage};
+use super::logistic_route::{newton_fits, newton_pays};
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
@@ -104,7 +105,7 @@ pub enum ClassWeight {
 /// Methods of minimisation.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogisticSolver {
-    /// `newton-cholesky` for few parameters, else `lbfgs`.
+    /// `newton-cholesky` or `lbfgs`, whichever takes less arithmetic.
     Auto,
     /// Quasi-Newton steps: cheap with many columns and classes.
     Lbfgs,
@@ -232,11 +233,13 @@ impl LogisticRegression {
     }
 
     /// Whether to use Newton for `others` rows of `columns` weights.
-    pub(super) fn uses_newton(&self, others: usize, columns: usize) -> bool {
+    pub(super) fn uses_newton(&self, rows: u64, others: usize, columns: usize) -> bool {
         match self.solver {
             LogisticSolver::NewtonCholesky => true,
             LogisticSolver::Lbfgs => false,
-            _ => others * columns <= if others == 1 { 501 } else { 100 },
+            // Maximum likelihood has standard errors, from second derivatives.
+            _ if self.is_free() => newton_fits(others, columns),
+            _ => newton_pays(rows, others, columns),
         }
     }
 }
