@@ -5,7 +5,6 @@ use crate::context::Context;
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::Accepts;
 use crate::vectorized;
-use crate::vectorized;
 
 /// A matrix that knows what its columns mean. Numbers and category codes are `f64`; NaN is missing.
 #[derive(Clone, Copy, Debug)]
