@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from learnt_bench import data, report, runner, worker
-from learnt_bench.workloads import WORKLOADS
+from learnt_bench.table import WORKLOADS
 
 HERE = Path(__file__).resolve().parent
 

@@ -140,6 +140,141 @@ def low_rank(scale):
     return {"X": table + numpy.random.RandomState(13).normal(0, 0.1, table.shape)}
 
 
+def linear_target(table, seed, informative, noise):
+    """A sum of some columns, with noise."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    slope = numpy.zeros(table.shape[1])
+    slope[:informative] = 10 * draw.standard_normal(informative)
+    return table @ slope + noise * draw.standard_normal(len(table))
+
+
+def normal(count, columns, seed):
+    """Independent standard normal columns."""
+    import numpy
+
+    return numpy.random.default_rng(seed).standard_normal((count, columns))
+
+
+@recipe
+def wide_regression(scale):
+    """2,000 x 3,000."""
+    table = normal(rows(2000, scale), 3000, 30)
+    return {"X": table, "y": linear_target(table, 31, 100, 10.0)}
+
+
+@recipe
+def tiny_regression(_scale):
+    """1,000 x 10."""
+    table = normal(1000, 10, 32)
+    return {"X": table, "y": linear_target(table, 33, 5, 1.0)}
+
+
+@recipe
+def sparse_tall(scale):
+    """20,000 x 2,000, thirty columns matter."""
+    table = normal(rows(20_000, scale), 2000, 34)
+    return {"X": table, "y": linear_target(table, 35, 30, 10.0)}
+
+
+@recipe
+def sparse_wide(scale):
+    """2,000 x 20,000, thirty columns matter."""
+    table = normal(rows(2000, scale), 20_000, 36)
+    return {"X": table, "y": linear_target(table, 37, 30, 10.0)}
+
+
+def labelled(table, seed, noise=1.0):
+    """Two classes by a noisy sum of all columns."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    score = table @ draw.standard_normal(table.shape[1]) / numpy.sqrt(table.shape[1])
+    return {"X": table, "y": (score + noise * draw.logistic(size=len(table)) > 0).astype(int)}
+
+
+@recipe
+def binary_wide(scale):
+    """50,000 x 500, two classes."""
+    return labelled(normal(rows(50_000, scale), 500, 38), 39)
+
+
+@recipe
+def wide_binary(_scale):
+    """200 x 5,000, two classes."""
+    return labelled(normal(200, 5000, 40), 41)
+
+
+@recipe
+def tiny_binary(_scale):
+    """1,000 x 10, two classes."""
+    return labelled(normal(1000, 10, 42), 43)
+
+
+@recipe
+def binary_scaled(scale):
+    """200,000 x 30, two classes, columns from a thousandth to a thousand."""
+    import numpy
+
+    data = labelled(normal(rows(200_000, scale), 30, 44), 45, noise=0.3)
+    return {"X": data["X"] * numpy.logspace(-3, 3, 30), "y": data["y"]}
+
+
+@recipe
+def wide_classes(_scale):
+    """200 x 5,000, three classes."""
+    import numpy
+
+    table = normal(200, 5000, 46)
+    labels = numpy.random.default_rng(47).integers(0, 3, 200)
+    table[:, :20] += labels[:, None]
+    return {"X": table, "y": labels}
+
+
+def factors(count, columns, seed):
+    """Thirty factors of falling size, with noise."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    scores = draw.standard_normal((count, 30)) * numpy.linspace(5, 0.5, 30)
+    return scores @ draw.standard_normal((30, columns)) + draw.standard_normal((count, columns))
+
+
+@recipe
+def factors_wide(scale):
+    """2,000 x 5,000."""
+    return {"X": factors(rows(2000, scale), 5000, 48)}
+
+
+@recipe
+def factors_tall(scale):
+    """20,000 x 2,000."""
+    return {"X": factors(rows(20_000, scale), 2000, 49)}
+
+
+@recipe
+def normal_columns(scale):
+    """1,000,000 x 10."""
+    return {"X": normal(rows(1_000_000, scale), 10, 50)}
+
+
+@recipe
+def levels(scale):
+    """1,000,000 x 5 codes below 50."""
+    import numpy
+
+    return {"X": numpy.random.default_rng(51).integers(0, 50, (rows(1_000_000, scale), 5))}
+
+
+@recipe
+def tiny_blobs(_scale):
+    """1,000 x 10 around 8 centres."""
+    from sklearn.datasets import make_blobs
+
+    return {"X": make_blobs(1000, 10, centers=8, cluster_std=3.0, random_state=52)[0]}
+
+
 @recipe
 def numbers(scale):
     """The binary table as text, every digit written: table.csv beside the arrays."""

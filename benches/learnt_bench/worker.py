@@ -13,7 +13,8 @@ import time
 import warnings
 
 from . import data as datasets
-from .workloads import WORKLOADS, Timed
+from .table import WORKLOADS
+from .workloads import Timed
 
 
 def busy_seconds():

@@ -1,11 +1,12 @@
 //! The boundary: arrays and values from Python to Rust and back. Nothing else converts.
 //!
 //! An array of `float64` whose elements lie a whole number of elements apart inside one block of
-//! memory (C order, Fortran order, slices of either, memory maps) is read where it is. Every other
-//! array is converted once, by NumPy.
+//! memory (C order, Fortran order, slices of either, memory maps) is read where it is. `float32` in one
+//! piece is converted on all threads; every other array once, by NumPy. Both keep the memory order.
 
 use crate::failure::raise;
 use crate::internal;
+use learnt_core::context::Context;
 use learnt_core::data::{
     Column, ColumnKind, Label, MatRef, Matrix, Schema, Volume, offsets_from_lengths,
 };
@@ -42,9 +43,14 @@ impl<'py> Numbers<'py> {
         if let Some(numbers) = Self::in_place(array)? {
             return Ok(numbers);
         }
-        let options = PyDict::new(array.py());
-        options.set_item("order", "C")?;
-        let copy = array.call_method("astype", ("float64",), Some(&options))?;
+        let copy = match widened(array)? {
+            Some(copy) => copy,
+            None => {
+                let options = PyDict::new(array.py());
+                options.set_item("order", "K")?;
+                array.call_method("astype", ("float64",), Some(&options))?
+            }
+        };
         let bytes: u64 = copy.getattr("nbytes")?.extract()?;
         COPIED.fetch_add(bytes, Ordering::Relaxed);
         Self::in_place(&copy)?.ok_or_else(|| PyTypeError::new_err("an array of numbers is needed"))
@@ -100,6 +106,30 @@ impl<'py> Numbers<'py> {
             _ => view.column_slice(0).map_or_else(|| Cow::Owned(view.column(0)), Cow::Borrowed),
         }
     }
+}
+
+/// An array of `float32` in one piece as `float64` in the same order.
+fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    const PIECE: usize = 1 << 16;
+    let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
+    let by_row = array.is_c_contiguous();
+    if !by_row && !array.is_fortran_contiguous() {
+        return Ok(None);
+    }
+    let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let Ok(values) = owner.as_slice() else { return Ok(None) };
+    let mut out = vec![0.0_f64; values.len()];
+    Context::default().par_fill(&mut out, PIECE, |start, piece| {
+        for (out, value) in piece.iter_mut().zip(&values[start..]) {
+            *out = f64::from(*value);
+        }
+    });
+    let mut shape = array.shape().to_vec();
+    if !by_row {
+        shape.reverse();
+    }
+    let out = PyArray1::from_vec(array.py(), out).reshape(shape)?.into_any();
+    Ok(Some(if by_row { out } else { out.getattr("T")? }))
 }
 
 /// Shape and strides in elements, if the array has one or two dimensions and its elements lie a

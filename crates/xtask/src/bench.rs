@@ -7,6 +7,12 @@ use crate::venv;
 /// Installs the peers, builds learnt as it is distributed, and runs `benches/peers.py` with the arguments.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let root = venv::root();
+    let program = root.join("benches").join("peers.py");
+    if args.iter().any(|word| word == "--list") {
+        // The table needs no package: nothing is installed or built to show it.
+        let system = if cfg!(windows) { "python" } else { "python3" };
+        return venv::execute(Command::new(system).arg(program).args(args).current_dir(&root));
+    }
     let python = venv::ensure(".venv-bench", &root.join("benches").join("requirements.txt"))?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = [
@@ -22,6 +28,5 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         Command::new(cargo).args(["build", "--profile", "dist"]).args(built).current_dir(&root),
     )?;
     venv::install_package(&python)?;
-    let program = root.join("benches").join("peers.py");
     venv::execute(Command::new(&python).arg(program).args(args).current_dir(&root))
 }

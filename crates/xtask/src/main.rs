@@ -1,7 +1,8 @@
-//! Repository tasks: `cargo xtask test [--quick] | tidy | gen [--check] | bench | golden`.
+//! Repository tasks: `cargo xtask test [--quick] | tidy | kernels | gen [--check] | bench | golden`.
 
 mod bench;
 mod golden;
+mod kernels;
 mod steps;
 mod system;
 mod test;
@@ -14,6 +15,7 @@ const USAGE: &str = "\
 cargo xtask test           everything: format, lints, generated files, Rust tests, Python tests
 cargo xtask test --quick   a few minutes' worth: format, tidy, units of changed crates, some Python
 cargo xtask tidy           rules about the sources: edges, lengths, names, dependencies
+cargo xtask kernels        vector kernels: refuses compiled code without wide registers
 cargo xtask gen [--check]  write (or compare) the Python classes, stubs and reference pages
 cargo xtask bench [...]    time learnt beside its peers
 cargo xtask golden         make the reference numbers again and compare them";
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["test", "--quick"] => test::quick(),
         ["tidy"] => tidy::check(),
+        ["kernels"] => kernels::check(|_| {}),
         ["gen", ..] => test::generate(&words[1..]),
         ["bench", ..] => bench::run(&args[1..]),
         ["golden"] => golden::run(),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::steps::Steps;
-use crate::{say, system, tidy, venv};
+use crate::{kernels, say, system, tidy, venv};
 
 /// Runs all steps; the first that fails ends the run.
 pub(crate) fn run() -> Result<(), String> {
@@ -41,6 +41,11 @@ pub(crate) fn run() -> Result<(), String> {
                 "--doc",
                 "--quiet",
             ])))
+        })?;
+        steps.run("kernels", |_| {
+            kernels::check(|command| {
+                linted(command);
+            })
         })?;
         let browser = steps.run("browser", |_| system::ensure_chromium())?;
         steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))

@@ -4,6 +4,7 @@ use super::{Column, ColumnKind, Label, MatRef, Matrix, Schema, Sequences};
 use crate::context::Context;
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::Accepts;
+use crate::vectorized;
 
 /// A matrix that knows what its columns mean. Numbers and category codes are `f64`; NaN is missing.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +112,14 @@ impl<'a> Frame<'a> {
             return found.into_iter().enumerate().filter_map(|(j, i)| i.map(|i| (i, j))).min();
         }
         let rows = (1 << 16) / values.ncols().max(1) + 1;
+        let dense = values.col_stride() == 1 && values.row_stride() == values.ncols();
         let found = run.par_ranges(values.nrows(), rows, |range| {
+            if dense {
+                let piece = range.start * values.ncols()..range.end * values.ncols();
+                if values.memory().get(piece).is_some_and(all_finite) {
+                    return None;
+                }
+            }
             range.into_iter().find_map(|i| {
                 if values.row_slice(i).is_some_and(all_finite) {
                     return None;
@@ -147,13 +155,14 @@ impl<'a> Frame<'a> {
 
 /// Whether no value is infinite or missing: zero times any such value is not zero.
 fn all_finite(values: &[f64]) -> bool {
-    let (eights, rest) = values.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for eight in eights {
-        for k in 0..8 {
-            sums[k] += eight[k] * 0.0;
+    const LANES: usize = 16;
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    vectorized!(for chunk in chunks {
+        for k in 0..LANES {
+            sums[k] += chunk[k] * 0.0;
         }
-    }
+    });
     sums.iter().chain(rest).all(|x| x * 0.0 == 0.0)
 }
 

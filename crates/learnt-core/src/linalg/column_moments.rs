@@ -4,6 +4,7 @@
 //! Chan's formulas, so no large numbers cancel. Missing values are left out, column by column.
 
 use crate::prelude::*;
+use crate::vectorized;
 
 /// Weight, mean, sum of squared differences, smallest and largest value of each column.
 #[derive(Stored, Clone, Debug, PartialEq)]
@@ -34,23 +35,27 @@ impl ColumnMoments {
             low: vec![f64::INFINITY; d],
             high: vec![f64::NEG_INFINITY; d],
         };
-        pulp::Arch::new().dispatch(|| moments.add_sums(data));
-        pulp::Arch::new().dispatch(|| moments.add_squares(data));
+        vectorized!(moments.add_sums(data));
+        vectorized!(moments.add_squares(data));
         moments
     }
 
     #[inline(always)]
     fn add_sums(&mut self, data: &Dataset) {
-        for_each_row(data, |row, weight| {
-            for (j, &x) in row.iter().enumerate() {
-                let known = f64::from(!x.is_nan());
-                let value = if x.is_nan() { 0.0 } else { x };
-                self.weight[j] += weight * known;
-                self.mean[j] += weight * value;
-                self.low[j] = if x < self.low[j] { x } else { self.low[j] };
-                self.high[j] = if x > self.high[j] { x } else { self.high[j] };
-            }
-        });
+        for_each_row(
+            data,
+            #[inline(always)]
+            |row, weight| {
+                for (j, &x) in row.iter().enumerate() {
+                    let known = f64::from(!x.is_nan());
+                    let value = if x.is_nan() { 0.0 } else { x };
+                    self.weight[j] += weight * known;
+                    self.mean[j] += weight * value;
+                    self.low[j] = if x < self.low[j] { x } else { self.low[j] };
+                    self.high[j] = if x > self.high[j] { x } else { self.high[j] };
+                }
+            },
+        );
         for (mean, weight) in self.mean.iter_mut().zip(&self.weight) {
             *mean = if *weight > 0.0 { *mean / weight } else { 0.0 };
         }
@@ -60,13 +65,17 @@ impl ColumnMoments {
     #[inline(always)]
     fn add_squares(&mut self, data: &Dataset) {
         let mut drift = vec![0.0; self.mean.len()];
-        for_each_row(data, |row, weight| {
-            for (j, &x) in row.iter().enumerate() {
-                let difference = if x.is_nan() { 0.0 } else { x - self.mean[j] };
-                self.squares[j] += weight * difference * difference;
-                drift[j] += weight * difference;
-            }
-        });
+        for_each_row(
+            data,
+            #[inline(always)]
+            |row, weight| {
+                for (j, &x) in row.iter().enumerate() {
+                    let difference = if x.is_nan() { 0.0 } else { x - self.mean[j] };
+                    self.squares[j] += weight * difference * difference;
+                    drift[j] += weight * difference;
+                }
+            },
+        );
         for (j, drift) in drift.into_iter().enumerate() {
             if self.weight[j] > 0.0 {
                 self.squares[j] -= drift * drift / self.weight[j];

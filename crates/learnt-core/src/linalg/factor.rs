@@ -30,21 +30,21 @@ impl Cholesky {
 
     /// x with L x = b, in place.
     pub fn solve_lower_in_place(&self, b: &mut [f64]) {
-        for i in 0..b.len() {
+        crate::vectorized!(for i in 0..b.len() {
             let row = self.lower.row(i);
             let sum = super::dot(&row[..i], &b[..i]);
             b[i] = (b[i] - sum) / row[i];
-        }
+        });
     }
 
     /// x with Lᵀ x = b, in place.
     pub fn solve_upper_in_place(&self, b: &mut [f64]) {
-        for i in (0..b.len()).rev() {
+        crate::vectorized!(for i in (0..b.len()).rev() {
             let row = self.lower.row(i);
             b[i] /= row[i];
             let x = b[i];
             super::add_scaled(&mut b[..i], -x, &row[..i]);
-        }
+        });
     }
 
     /// X with A X = B.
@@ -71,6 +71,24 @@ impl Cholesky {
             self.solve_in_place(row);
         }
         out
+    }
+
+    /// The trace of A⁻¹.
+    pub fn inverse_trace(&self) -> f64 {
+        let d = self.lower.nrows();
+        let mut column = vec![0.0; d];
+        (0..d).map(|j| crate::vectorized!(self.inverse_column(j, &mut column))).sum()
+    }
+
+    /// The squared length of column j of L⁻¹.
+    #[inline(always)]
+    fn inverse_column(&self, j: usize, column: &mut [f64]) -> f64 {
+        column[j] = 1.0 / self.lower[(j, j)];
+        for i in j + 1..self.lower.nrows() {
+            let row = self.lower.row(i);
+            column[i] = -super::dot(&row[j..i], &column[j..i]) / row[i];
+        }
+        super::dot(&column[j..], &column[j..])
     }
 
     /// A cheap lower bound of the 2-norm condition of A: squared ratio of L's diagonal extremes.
@@ -295,7 +313,10 @@ mod tests {
         let factor = Cholesky::new(&a).unwrap();
         close(&matmul(factor.lower.view(), factor.lower.view().transposed()), &a, 1e-12);
         let identity = Matrix::from_fn(3, 3, |i, j| f64::from(i == j));
-        close(&matmul(a.view(), factor.inverse().view()), &identity, 1e-12);
+        let inverse = factor.inverse();
+        close(&matmul(a.view(), inverse.view()), &identity, 1e-12);
+        let trace: f64 = (0..3).map(|i| inverse[(i, i)]).sum();
+        assert!((factor.inverse_trace() - trace).abs() < 1e-12);
         assert!(
             Cholesky::new(&Matrix::from_vec(2, 2, vec![1.0, 2.0, 2.0, 1.0]).unwrap()).is_none()
         );

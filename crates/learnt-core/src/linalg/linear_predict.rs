@@ -2,6 +2,7 @@
 
 use super::dot;
 use crate::prelude::*;
+use crate::vectorized;
 
 /// intercept + coef x for each row of `x`: coef is (n_outputs × n_features). A row gives the same
 /// bits alone and among others, because each product is one sum in a fixed order.
@@ -22,7 +23,7 @@ pub fn linear_predict(
     run.par_fill(out.as_mut_slice(), ROWS * outputs.max(1), |start, piece| {
         let first = start / outputs.max(1);
         let rows = x.values().rows(first, first + piece.len() / outputs.max(1));
-        pulp::Arch::new().dispatch(|| predict_rows(rows, coef, intercept, piece));
+        vectorized!(predict_rows(rows, coef, intercept, piece));
     });
     Ok(out)
 }

@@ -6,7 +6,9 @@
 mod column_moments;
 mod column_products;
 mod factor;
+mod kernel;
 mod linear_predict;
+mod parallel;
 mod points;
 mod rank_update;
 mod scatter;
@@ -15,7 +17,9 @@ pub mod vector_math;
 pub use column_moments::ColumnMoments;
 pub use column_products::ColumnProducts;
 pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, svd, triangle_of};
+pub use kernel::{Kernel, Loop, run};
 pub use linear_predict::linear_predict;
+pub use parallel::{matmul_in, row_products_in};
 pub use points::{Distances, Nearest, Projection};
 pub use rank_update::RankUpdate;
 pub use scatter::{Scatter, Triangle};
@@ -138,14 +142,14 @@ pub fn gram(a: MatRef) -> Matrix {
 pub fn matvec(a: MatRef, x: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; a.nrows()];
     if a.col_stride() == 1 {
-        for (i, out) in out.iter_mut().enumerate() {
+        crate::vectorized!(for (i, out) in out.iter_mut().enumerate() {
             *out = a.row_slice(i).map_or(0.0, |row| dot(row, x));
-        }
+        });
         return out;
     }
     for (j, &factor) in x.iter().enumerate() {
         match a.column_slice(j) {
-            Some(column) => add_scaled(&mut out, factor, column),
+            Some(column) => crate::vectorized!(add_scaled(&mut out, factor, column)),
             None => (0..a.nrows()).for_each(|i| out[i] += factor * a.at(i, j)),
         }
     }
@@ -153,7 +157,7 @@ pub fn matvec(a: MatRef, x: &[f64]) -> Vec<f64> {
 }
 
 /// x · y, in eight interleaved sums: a fixed order that the compiler can run in vectors.
-#[inline]
+#[inline(always)]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let (x8, x_rest) = x.as_chunks::<8>();
     let (y8, y_rest) = y.as_chunks::<8>();
@@ -168,7 +172,7 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// y += a x.
-#[inline]
+#[inline(always)]
 pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += a * x;
@@ -176,7 +180,7 @@ pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
 }
 
 /// Σ (x - y)², in eight interleaved sums.
-#[inline]
+#[inline(always)]
 pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
     let (x8, x_rest) = x.as_chunks::<8>();
     let (y8, y_rest) = y.as_chunks::<8>();

@@ -4,8 +4,9 @@
 //! are taken through it in registers. A row's numbers come from its own values alone, column after
 //! column, so that they have the same bits in any company and on any number of threads.
 
+use super::Kernel;
 use crate::data::{MatRef, Matrix};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Simd;
 
 /// Rows of a tile: a multiple of the vectors of any width.
 const ROWS: usize = 16;
@@ -79,7 +80,7 @@ impl Nearest {
     /// The nearest point of each row of `x`; `out` has one place a row.
     pub fn of(&self, x: MatRef, out: &mut [u32]) {
         debug_assert!(x.nrows() == out.len() && x.ncols() == self.0.origin.len());
-        Arch::new().dispatch(FindNearest { panel: &self.0, x, out });
+        super::run(FindNearest { panel: &self.0, x, out });
     }
 }
 
@@ -92,7 +93,7 @@ impl Distances {
     /// The squared distances of each row of `x`, point by point in `out`.
     pub fn of(&self, x: MatRef, out: &mut [f64]) {
         debug_assert!(x.nrows() * self.0.count == out.len() && x.ncols() == self.0.origin.len());
-        Arch::new().dispatch(Measure { panel: &self.0, x, out, squares: true });
+        super::run(Measure { panel: &self.0, x, out, squares: true });
     }
 }
 
@@ -105,7 +106,7 @@ impl Projection {
     /// The products of each row of `x`, direction by direction in `out`.
     pub fn of(&self, x: MatRef, out: &mut [f64]) {
         debug_assert!(x.nrows() * self.0.count == out.len() && x.ncols() == self.0.origin.len());
-        Arch::new().dispatch(Measure { panel: &self.0, x, out, squares: false });
+        super::run(Measure { panel: &self.0, x, out, squares: false });
     }
 }
 
@@ -115,23 +116,23 @@ struct FindNearest<'a> {
     out: &'a mut [u32],
 }
 
-impl WithSimd for FindNearest<'_> {
+impl Kernel for FindNearest<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         match S::F64_LANES {
-            8 => self.run::<S, 2>(simd),
-            4 => self.run::<S, 4>(simd),
-            2 => self.run::<S, 8>(simd),
-            _ => self.run::<S, 16>(simd),
+            8 => self.with_lanes::<S, 2>(simd),
+            4 => self.with_lanes::<S, 4>(simd),
+            2 => self.with_lanes::<S, 8>(simd),
+            _ => self.with_lanes::<S, 16>(simd),
         }
     }
 }
 
 impl FindNearest<'_> {
     #[inline(always)]
-    fn run<S: Simd, const N: usize>(self, simd: S) {
+    fn with_lanes<S: Simd, const N: usize>(self, simd: S) {
         let mut tile = vec![[0.0; ROWS]; self.panel.origin.len()];
         for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
@@ -164,23 +165,23 @@ struct Measure<'a> {
     squares: bool,
 }
 
-impl WithSimd for Measure<'_> {
+impl Kernel for Measure<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         match S::F64_LANES {
-            8 => self.run::<S, 2>(simd),
-            4 => self.run::<S, 4>(simd),
-            2 => self.run::<S, 8>(simd),
-            _ => self.run::<S, 16>(simd),
+            8 => self.with_lanes::<S, 2>(simd),
+            4 => self.with_lanes::<S, 4>(simd),
+            2 => self.with_lanes::<S, 8>(simd),
+            _ => self.with_lanes::<S, 16>(simd),
         }
     }
 }
 
 impl Measure<'_> {
     #[inline(always)]
-    fn run<S: Simd, const N: usize>(self, simd: S) {
+    fn with_lanes<S: Simd, const N: usize>(self, simd: S) {
         let count = self.panel.count;
         let mut tile = vec![[0.0; ROWS]; self.panel.origin.len()];
         for (t, out) in self.out.chunks_mut(ROWS * count.max(1)).enumerate() {

@@ -4,9 +4,9 @@
 //! A tile of the result stays in registers for all rows of the buffer. Rows are an odd number of
 //! cache lines apart, so that a column of tiles never falls into few cache sets.
 
-use super::mirror_lower;
+use super::{Kernel, mirror_lower};
 use crate::data::Matrix;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Simd;
 
 /// Adds up Σ r rᵀ over rows r of a fixed width. An element is summed row after row in chunks of a
 /// size that depends on the width alone.
@@ -47,8 +47,8 @@ impl RankUpdate {
     }
 
     /// Adds the row that `fill` writes; it finds the values of some earlier row.
-    #[inline]
-    pub fn push(&mut self, fill: impl FnOnce(&mut [f64])) {
+    #[inline(always)]
+    pub fn push(&mut self, mut fill: impl FnMut(&mut [f64])) {
         let start = self.held * self.stride;
         fill(&mut self.buffer[start..start + self.width]);
         self.held += 1;
@@ -66,7 +66,7 @@ impl RankUpdate {
 
     fn flush(&mut self) {
         let rows = &self.buffer[..self.held * self.stride];
-        Arch::new().dispatch(AddTiles { stride: self.stride, rows, lower: &mut self.lower });
+        super::run(AddTiles { stride: self.stride, rows, lower: &mut self.lower });
         self.held = 0;
     }
 }
@@ -77,14 +77,14 @@ struct AddTiles<'a> {
     lower: &'a mut Matrix,
 }
 
-impl WithSimd for AddTiles<'_> {
+impl Kernel for AddTiles<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         match S::F64_LANES {
-            8 => self.run::<S, 8, 3>(simd),
-            _ => self.run::<S, 6, 2>(simd),
+            8 => self.with_lanes::<S, 8, 3>(simd),
+            _ => self.with_lanes::<S, 6, 2>(simd),
         }
     }
 }
@@ -92,7 +92,7 @@ impl WithSimd for AddTiles<'_> {
 impl AddTiles<'_> {
     /// Adds every tile of `HEIGHT` rows and `VECTORS` vectors that reaches the lower triangle.
     #[inline(always)]
-    fn run<S: Simd, const HEIGHT: usize, const VECTORS: usize>(self, simd: S) {
+    fn with_lanes<S: Simd, const HEIGHT: usize, const VECTORS: usize>(self, simd: S) {
         let width = self.lower.ncols();
         for column in (0..width).step_by(VECTORS * S::F64_LANES) {
             for row in (column - column % HEIGHT..width).step_by(HEIGHT) {

@@ -8,8 +8,8 @@ use super::{add_gram, add_scaled, mirror_lower, triangle_of};
 use crate::data::{Dataset, MatRef, Matrix};
 use crate::error::Result;
 use crate::rounds::{Merge, Summarize};
+use crate::vectorized;
 use learnt_derive::Stored;
-use pulp::Arch;
 
 /// Weight, means and Σ w (x - mean)(x - mean)ᵀ of rows.
 #[derive(Stored, Clone, Debug)]
@@ -58,7 +58,7 @@ impl Scatter {
             let part = data.rows(start, (start + rows).min(data.nrows()));
             let chunk = &mut chunk[..part.nrows() * width];
             part.x.values().write_rows(chunk);
-            Arch::new().dispatch(|| centre(chunk, &part, origin, &mut sums));
+            vectorized!(centre(chunk, &part, origin, &mut sums));
             weight += (0..part.nrows()).map(|i| part.weight(i)).sum::<f64>();
             if let Ok(chunk) = MatRef::row_major(chunk, part.nrows(), width) {
                 add_gram(scatter.as_mut_slice(), chunk);

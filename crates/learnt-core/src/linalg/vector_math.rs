@@ -6,6 +6,8 @@
 //! additions, multiplications, one division and selections only, so the compiler runs them in
 //! vectors of whatever width the processor has, with the same bits on all of them.
 
+use crate::vectorized;
+
 /// `1.5 * 2^52`: adding it rounds to a whole number, kept in the low bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -65,14 +67,9 @@ pub fn ln_1p_unit(x: f64) -> f64 {
 
 /// Replaces each value by its exponential.
 pub fn exp_in_place(values: &mut [f64]) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for value in values.iter_mut() {
-                *value = exp(*value);
-            }
-        },
-    );
+    vectorized!(for value in values.iter_mut() {
+        *value = exp(*value);
+    });
 }
 
 #[cfg(test)]

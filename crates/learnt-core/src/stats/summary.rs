@@ -133,15 +133,37 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     quantiles(values, &[p]).and_then(|result| result.first().copied())
 }
 
-/// Several type-7 quantiles with one sort; `None` when one of them does not exist.
+/// Several type-7 quantiles by one selection; `None` when one of them does not exist.
 pub fn quantiles(values: &[f64], probabilities: &[f64]) -> Option<Vec<f64>> {
     total_weight(values, None)?;
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    probabilities.iter().map(|p| sorted_quantile(&sorted, *p)).collect()
+    let last = values.len().checked_sub(1)?;
+    let below = |p: &f64| (p * last as f64).floor().clamp(0.0, last as f64) as usize;
+    let ordered = with_places(values, probabilities.iter().map(below));
+    probabilities.iter().map(|p| sorted_quantile(&ordered, *p)).collect()
 }
 
-/// The type-7 quantile of values that are already sorted and finite.
+/// A copy of the values with those at the given places, and at the next ones, where sorting would put
+/// them: n ln m steps for m places.
+fn with_places(values: &[f64], places: impl Iterator<Item = usize>) -> Vec<f64> {
+    let mut wanted: Vec<usize> =
+        places.flat_map(|place| [place, place + 1]).filter(|&place| place < values.len()).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut out = values.to_vec();
+    select(&mut out, &wanted, 0);
+    out
+}
+
+/// Puts the values at the wanted places, less `offset`, where sorting would put them.
+fn select(values: &mut [f64], wanted: &[usize], offset: usize) {
+    let middle = wanted.len() / 2;
+    let Some(&place) = wanted.get(middle) else { return };
+    let (low, _, high) = values.select_nth_unstable_by(place - offset, f64::total_cmp);
+    select(low, &wanted[..middle], offset);
+    select(high, &wanted[middle + 1..], place + 1);
+}
+
+/// The type-7 quantile of values that are already sorted, at least around its place, and finite.
 pub fn sorted_quantile(sorted: &[f64], p: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) || sorted.is_empty() {
         return None;
@@ -159,7 +181,7 @@ pub fn weighted_quantile(values: &[f64], weights: &[f64], p: f64) -> Option<f64>
     averaged_quantiles(values, Some(weights), &[p]).and_then(|result| result.first().copied())
 }
 
-/// Inverses of the distribution function, averaged where it is flat (type 2), with one sort: the
+/// Inverses of the distribution function, averaged where it is flat (type 2): the
 /// first value at which the weight reaches `p W`, and the middle between it and the next one where
 /// the weight is `p W` exactly; W is the total weight. Only shares of W count, so that weights times
 /// a constant give the same. `None` when one of them does not exist.
@@ -169,26 +191,56 @@ pub fn averaged_quantiles(
     probabilities: &[f64],
 ) -> Option<Vec<f64>> {
     let total = total_weight(values, weights)?;
-    let mut order: Vec<usize> =
-        (0..values.len()).filter(|index| weight_at(weights, *index) > 0.0).collect();
-    order.sort_by(|left, right| values[*left].total_cmp(&values[*right]));
-    let mut reached = Accumulator::default();
-    let cumulative = order.iter().map(|index| {
-        reached.add(weight_at(weights, *index));
-        reached.sum + reached.compensation
-    });
-    let cumulative: Vec<f64> = cumulative.collect();
+    if probabilities.iter().any(|p| !(0.0..=1.0).contains(p)) {
+        return None;
+    }
     // What rounding of weights and of p W can amount to.
     let slack = 4.0 * f64::EPSILON * total;
-    let at = |p: &f64| {
-        if !(0.0..=1.0).contains(p) {
-            return None;
+    match weights {
+        Some(weights) => {
+            let (sorted, reached) = sorted_with_weights(values, weights);
+            let place = |p: f64| reached.partition_point(|sum| *sum < p * total - slack);
+            let is_flat = |p: f64, place: usize| reached[place] <= p * total + slack;
+            averaged(&sorted, probabilities, place, is_flat)
         }
-        let place = cumulative.partition_point(|sum| *sum < p * total - slack);
-        let place = place.min(order.len().checked_sub(1)?);
-        let low = values[order[place]];
-        let flat = *p > 0.0 && cumulative[place] <= p * total + slack;
-        let next = order.get(place + 1).filter(|_| flat).map_or(low, |index| values[*index]);
+        None => {
+            // With weights of 1 the weight reached at a place is its number.
+            let place = |p: f64| ((p * total - slack).ceil() - 1.0).max(0.0) as usize;
+            let is_flat = |p: f64, place: usize| (place + 1) as f64 <= p * total + slack;
+            let ordered = with_places(values, probabilities.iter().map(|p| place(*p)));
+            averaged(&ordered, probabilities, place, is_flat)
+        }
+    }
+}
+
+/// The values with weight in order, and the weight that is reached at each.
+fn sorted_with_weights(values: &[f64], weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let mut pairs: Vec<(f64, f64)> = values.iter().copied().zip(weights.iter().copied()).collect();
+    pairs.retain(|(_, weight)| *weight > 0.0);
+    pairs.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let mut reached = Accumulator::default();
+    pairs
+        .into_iter()
+        .map(|(value, weight)| {
+            reached.add(weight);
+            (value, reached.sum + reached.compensation)
+        })
+        .unzip()
+}
+
+/// The value at the place of each probability, or the middle between it and the next where flat.
+fn averaged(
+    ordered: &[f64],
+    probabilities: &[f64],
+    place: impl Fn(f64) -> usize,
+    is_flat: impl Fn(f64, usize) -> bool,
+) -> Option<Vec<f64>> {
+    let last = ordered.len().checked_sub(1)?;
+    let at = |&p: &f64| {
+        let place = place(p).min(last);
+        let low = ordered[place];
+        let flat = p > 0.0 && is_flat(p, place);
+        let next = ordered.get(place + 1).filter(|_| flat).copied().unwrap_or(low);
         finite(0.5 * low + 0.5 * next)
     };
     probabilities.iter().map(at).collect()

@@ -437,3 +437,22 @@ fn summaries_that_do_not_exist_are_none() {
     assert_eq!(summary::variance(&shifted, None, 1.0), Some(30.0));
     assert_eq!(summary::sum(&[1e100, 1.0, -1e100]), Some(1.0));
 }
+
+#[test]
+fn selected_quantiles_are_those_of_sorted_values_and_of_weights_of_one() {
+    for count in [1_usize, 2, 3, 10, 1000] {
+        let values: Vec<f64> = (0..count).map(|i| ((i * 7919) % 613) as f64 / 8.0 - 20.0).collect();
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let places = [0.9, 0.0, 0.1, 0.5, 0.25, 0.251, 1.0, 0.5];
+        let expected: Vec<f64> =
+            places.iter().map(|p| summary::sorted_quantile(&sorted, *p).unwrap()).collect();
+        assert_eq!(summary::quantiles(&values, &places).unwrap(), expected);
+        let ones = vec![1.0; count];
+        assert_eq!(
+            summary::averaged_quantiles(&values, None, &places),
+            summary::averaged_quantiles(&values, Some(&ones), &places)
+        );
+    }
+    assert_eq!(summary::averaged_quantiles(&[1.0, 2.0], None, &[1.5]), None);
+}

@@ -13,6 +13,7 @@ use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Gaussian naive Bayes: columns that are normal and independent within each class.
 ///
@@ -219,17 +220,14 @@ impl Summarize for Moments {
         for start in (0..codes.len()).step_by(ROWS) {
             let end = (start + ROWS).min(codes.len());
             let rows = contiguous(x.rows(start, end), &mut chunk);
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (row, i) in rows.chunks_exact(columns).zip(start..end) {
-                        let k = codes[i] as usize;
-                        weight[k] += data.weight(i);
-                        let (sums, squares) = (sums.row_mut(k), squares.row_mut(k));
-                        add_row(row, data.weight(i), origin.row(k), sums, squares);
-                    }
-                },
-            );
+            vectorized!({
+                for (row, i) in rows.chunks_exact(columns).zip(start..end) {
+                    let k = codes[i] as usize;
+                    weight[k] += data.weight(i);
+                    let (sums, squares) = (sums.row_mut(k), squares.row_mut(k));
+                    add_row(row, data.weight(i), origin.row(k), sums, squares);
+                }
+            });
         }
         for (k, &weight) in weight.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             for j in 0..columns {
@@ -371,18 +369,15 @@ impl GaussianNBModel {
 /// Adds the constants to Σ_j precision_kj (x_j - θ_kj)² for each row and class.
 fn log_joint(x: &[f64], theta: &[f64], precision: &[f64], constants: &[f64], out: &mut [f64]) {
     let columns = theta.len() / constants.len();
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (row, out) in x.chunks_exact(columns).zip(out.chunks_exact_mut(constants.len())) {
-                for (k, out) in out.iter_mut().enumerate() {
-                    let class = k * columns..(k + 1) * columns;
-                    let sum = scaled_distance(row, &theta[class.clone()], &precision[class]);
-                    *out = constants[k] + sum;
-                }
+    vectorized!({
+        for (row, out) in x.chunks_exact(columns).zip(out.chunks_exact_mut(constants.len())) {
+            for (k, out) in out.iter_mut().enumerate() {
+                let class = k * columns..(k + 1) * columns;
+                let sum = scaled_distance(row, &theta[class.clone()], &precision[class]);
+                *out = constants[k] + sum;
             }
-        },
-    );
+        }
+    });
 }
 
 /// Σ precision (x - θ)², in four interleaved sums.

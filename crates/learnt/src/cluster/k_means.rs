@@ -1,7 +1,7 @@
 //! k-means: centres c that descend Σ w ‖x - c(x)‖², c(x) the centre nearest to x.
 //!
 //! Lloyd's rounds from greedy k-means++ centres: 2 + ln k candidates a step, drawn in proportion to
-//! w D², the best kept. Stops when the centres' squared shifts sum to at most `tol` times the mean
+//! w D², the best kept; above 65,536 rows the best of some such starts on a sample. Stops when the centres' squared shifts sum to at most `tol` times the mean
 //! variance of the columns, or nothing changes, or at `max_iter`. Equal distances go to the lowest
 //! cluster; nearness is compared as ‖c‖²/2 - x·c about the centres' mean, in fit and prediction
 //! alike. An empty cluster takes the row farthest from its centre (the earliest of equals) that does
@@ -9,7 +9,7 @@
 //!
 //! S. Lloyd (1982), IEEE Trans. Inf. Theory 28; D. Arthur and S. Vassilvitskii (2007), SODA.
 
-use super::centres::{self, Cost, Leaders, Race, SeedMemo, Sums};
+use super::centres::{self, Cost, Leaders, Race, Sample, SeedMemo, Sums};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::linalg::{Distances, Nearest};
 use learnt_core::prelude::*;
@@ -199,6 +199,8 @@ pub struct KMeansState {
     /// The objective after each iteration of this start.
     objectives: Vec<f64>,
     best: Option<Outcome>,
+    /// Share of the rows that first centres are drawn from; 0 for all of them.
+    sample: f64,
 }
 
 #[derive(Stored, Clone, Debug)]
@@ -240,6 +242,7 @@ pub enum KMeansSummary {
 pub struct Beginning {
     moments: ColumnMoments,
     drawn: Leaders,
+    sample: Sample,
 }
 
 fn mixed() -> Error {
@@ -272,6 +275,10 @@ impl Rounds for KMeans {
             scatter: 0.0,
             objectives: Vec::new(),
             best: None,
+            sample: match self.init {
+                Init::Greedy => centres::share(outline.rows, self.n_clusters),
+                Init::Random | Init::Centers(_) => 0.0,
+            },
         })
     }
 
@@ -290,7 +297,9 @@ impl Rounds for KMeans {
                     Init::Random => centres::draw_rows(block, self.n_clusters, stream, run),
                     Init::Centers(_) => Leaders::new(0),
                 };
-                KMeansSummary::Begin(Beginning { moments: ColumnMoments::of(&block.data), drawn })
+                let sample = Sample::of(block, state.sample, stream + 1, run);
+                let moments = ColumnMoments::of(&block.data);
+                KMeansSummary::Begin(Beginning { moments, drawn, sample })
             }
             Stage::Seed { chosen, candidates } => {
                 let stream = stream + 1 + chosen.nrows() as u64;
@@ -330,7 +339,16 @@ impl Rounds for KMeans {
                 state.tolerance = self.tol * mean_variance(&all.moments)?;
                 state.scatter = all.moments.squares.iter().sum();
                 state.origin = all.moments.mean;
-                self.first_stage(&all.drawn)?
+                let stream = ((state.start as u64) << 32) + 1;
+                let (count, trials) = (self.n_clusters, self.candidates());
+                let drawn = match state.sample > 0.0 {
+                    true => all.sample.centres(count, trials, &state.origin, stream, run)?,
+                    false => None,
+                };
+                match drawn {
+                    Some(centres) => Stage::Move { centres, n_iter: 0 },
+                    None => self.first_stage(&all.drawn)?,
+                }
             }
             (Stage::Seed { chosen, candidates }, KMeansSummary::Seed(race)) => {
                 self.next_seed(&chosen, &candidates, &race)?

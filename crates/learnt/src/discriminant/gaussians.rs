@@ -8,6 +8,7 @@ use learnt_core::error::plain;
 use learnt_core::linalg::{Projection, dot};
 use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// The covariances of the classes in the form that scores need.
 #[derive(Stored, Clone, Debug)]
@@ -94,15 +95,12 @@ impl Gaussians {
 
 /// constant - ½ ‖z‖² of each row z, `stride` apart in `out`.
 fn add_distances(z: &[f64], columns: usize, constant: f64, out: &mut [f64], stride: usize) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (row, out) in z.chunks_exact(columns).zip(out.iter_mut().step_by(stride)) {
-                let score = constant - 0.5 * dot(row, row);
-                *out = if score.is_nan() { f64::NEG_INFINITY } else { score };
-            }
-        },
-    );
+    vectorized!({
+        for (row, out) in z.chunks_exact(columns).zip(out.iter_mut().step_by(stride)) {
+            let score = constant - 0.5 * dot(row, row);
+            *out = if score.is_nan() { f64::NEG_INFINITY } else { score };
+        }
+    });
 }
 
 fn singular(class: &str, rows: u64, dependent: &[usize], names: &[String], hint: &str) -> Error {

@@ -133,7 +133,7 @@ impl Estimator for LinearDiscriminantAnalysis {
             .threads()
             .streaming()
             .complexity(20)
-            .cost("n p² + p³ time, p² memory")
+            .cost("n p² + p³ time, p² memory; n²p + n³ and n p with fewer rows than columns")
             .reference("Fisher (1936), Annals of Eugenics 7, 179-188")
             .exempt(&[("weights_scale", "variances divide by the weight less one a class")]);
 }
@@ -141,7 +141,8 @@ impl Estimator for LinearDiscriminantAnalysis {
 impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
     fn rounds(&self) -> ClassPasses {
         let (priors, estimated) = (self.priors.clone(), self.shrinkage == Shrinkage::Auto);
-        ClassPasses { priors, by_class: estimated, estimated }
+        let rows_do = self.solver == LinearDiscriminantSolver::Svd && !self.store_covariance;
+        ClassPasses { priors, by_class: estimated, estimated, rows_do }
     }
 
     fn admit(&self, outline: &Outline) -> Result<()> {
@@ -159,8 +160,14 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
     }
 
     fn model(&self, known: Known, run: &Context) -> Result<LinearDiscriminantAnalysisModel> {
-        let covariance = self.covariance(&known);
-        let (sphering, note) = self.sphering(&covariance, &known.names)?;
+        let (covariance, (sphering, note)) = match &known.gathered {
+            Some(rows) => (None, self.sphering_of_rows(rows.sphering(&known.all, self.tol, run)?)?),
+            None => {
+                let covariance = self.covariance(&known);
+                let sphering = self.sphering(&covariance, &known.names)?;
+                (Some(covariance), sphering)
+            }
+        };
         if let Some(note) = &note {
             run.warn(Code::Numeric, note.clone());
         }
@@ -176,7 +183,7 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
         Ok(LinearDiscriminantAnalysisModel {
             coef,
             intercept,
-            covariance: (!is_svd || self.store_covariance).then_some(covariance),
+            covariance: covariance.filter(|_| !is_svd || self.store_covariance),
             explained_variance_ratio: has_axes.then(|| axes.shares(components)),
             means: all.mean,
             priors,
@@ -188,6 +195,9 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
         })
     }
 }
+
+const HINT: &str = "drop those columns, shrink the covariance (solver 'eigen', shrinkage 'auto'), or use \
+                    RegularizedDiscriminantAnalysis with gamma above 0";
 
 impl LinearDiscriminantAnalysis {
     fn covariance(&self, known: &Known) -> Matrix {
@@ -203,6 +213,19 @@ impl LinearDiscriminantAnalysis {
                 }
                 out
             }
+        }
+    }
+
+    /// The same from rows, of which there are no more than columns.
+    fn sphering_of_rows(&self, sphering: Matrix) -> Result<(Matrix, Option<String>)> {
+        let (rank, columns) = (sphering.nrows(), sphering.ncols());
+        let message = format!(
+            "the covariance within classes has rank {rank} of {columns} columns: there are too few rows"
+        );
+        match rank {
+            0 => Err(Error::numeric(message).hint(HINT)),
+            rank if rank == columns => Ok((sphering, None)),
+            _ => Ok((sphering, Some(message + "; directions without variance were left out"))),
         }
     }
 
@@ -228,10 +251,7 @@ impl LinearDiscriminantAnalysis {
             message.push_str("; directions without variance were left out");
             return Ok((sphering, Some(message)));
         }
-        Err(Error::numeric(message).hint(
-            "drop those columns, shrink the covariance (solver 'eigen', shrinkage 'auto'), or use \
-             RegularizedDiscriminantAnalysis with gamma above 0",
-        ))
+        Err(Error::numeric(message).hint(HINT))
     }
 }
 

@@ -8,6 +8,7 @@ mod passes;
 mod posterior;
 mod quadratic_discriminant_analysis;
 mod regularized_discriminant_analysis;
+mod rows;
 mod scatter;
 mod shrinkage;
 mod sphered_centroids;

@@ -120,7 +120,7 @@ impl Estimator for QuadraticDiscriminantAnalysis {
 impl FitBy<ClassPasses> for QuadraticDiscriminantAnalysis {
     fn rounds(&self) -> ClassPasses {
         let (priors, estimated) = (self.priors.clone(), self.shrinkage == Shrinkage::Auto);
-        ClassPasses { priors, by_class: true, estimated }
+        ClassPasses { priors, by_class: true, estimated, rows_do: false }
     }
 
     fn model(&self, known: Known, run: &Context) -> Result<QuadraticDiscriminantAnalysisModel> {

@@ -86,7 +86,7 @@ impl Estimator for RegularizedDiscriminantAnalysis {
 impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {
     fn rounds(&self) -> ClassPasses {
         let (priors, estimated) = (self.priors.clone(), false);
-        ClassPasses { priors, by_class: true, estimated }
+        ClassPasses { priors, by_class: true, estimated, rows_do: false }
     }
 
     fn model(&self, known: Known, run: &Context) -> Result<RegularizedDiscriminantAnalysisModel> {

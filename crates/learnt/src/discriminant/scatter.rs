@@ -9,6 +9,7 @@
 use learnt_core::error::plain;
 use learnt_core::linalg::{RankUpdate, add_scaled};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// What a pass brings back about the classes.
 #[derive(Stored, Clone, Debug)]
@@ -146,23 +147,22 @@ impl ClassBlock<'_> {
         let mut sums = Matrix::zeros(classes, columns);
         for group in self.groups(classes, by_class) {
             let mut products = RankUpdate::new(columns);
-            pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for &i in &group {
-                        let k = self.codes[i as usize] as usize;
-                        let weight = self.data.weight(i as usize);
-                        let Some(row) = self.x.row_slice(i as usize).filter(|_| weight > 0.0)
-                        else {
-                            continue;
-                        };
-                        out.rows[k] += 1;
-                        out.weight[k] += weight;
-                        let (sums, origin) = (sums.row_mut(k), origin.row(k));
-                        products.push(|out| centre(row, weight, origin, sums, out));
-                    }
-                },
-            );
+            vectorized!({
+                for &i in &group {
+                    let k = self.codes[i as usize] as usize;
+                    let weight = self.data.weight(i as usize);
+                    let Some(row) = self.x.row_slice(i as usize).filter(|_| weight > 0.0) else {
+                        continue;
+                    };
+                    out.rows[k] += 1;
+                    out.weight[k] += weight;
+                    let (sums, origin) = (sums.row_mut(k), origin.row(k));
+                    products.push(
+                        #[inline(always)]
+                        |out| centre(row, weight, origin, sums, out),
+                    );
+                }
+            });
             out.scatter.push(products.finish());
         }
         out.shift(&sums);

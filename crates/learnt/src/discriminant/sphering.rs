@@ -86,7 +86,7 @@ impl Correlation {
 }
 
 /// The share of variance that counts as none: rounding alone leaves that much.
-fn floor(tol: f64, columns: usize) -> f64 {
+pub(super) fn floor(tol: f64, columns: usize) -> f64 {
     (tol * tol).max(16.0 * columns as f64 * f64::EPSILON)
 }
 

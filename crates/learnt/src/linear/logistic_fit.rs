@@ -82,7 +82,7 @@ impl Fit {
             names: outline.schema.names().map(str::to_string).collect(),
             classes,
             intercept: learner.fit_intercept,
-            newton: learner.uses_newton(others, columns),
+            newton: learner.uses_newton(outline.rows, others, columns),
             factors: Vec::new(),
             weights: Matrix::zeros(others, columns),
             stage: if balanced {

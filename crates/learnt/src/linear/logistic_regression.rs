@@ -17,11 +17,13 @@ use super::likelihood::inference::LogisticInference;
 use super::likelihood::kernels::{padded, scores, softmax_by_class};
 use super::likelihood::{Pass, Summary, copy_padded, pad};
 use super::logistic_fit::{Fit, Stage};
+use super::logistic_route::{newton_fits, newton_pays};
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Logistic regression: class probabilities from linear scores, binary or multinomial.
 ///
@@ -103,7 +105,7 @@ pub enum ClassWeight {
 /// Methods of minimisation.
 #[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogisticSolver {
-    /// `newton-cholesky` for few parameters, else `lbfgs`.
+    /// `newton-cholesky` or `lbfgs`, whichever takes less arithmetic.
     Auto,
     /// Quasi-Newton steps: cheap with many columns and classes.
     Lbfgs,
@@ -233,11 +235,13 @@ impl LogisticRegression {
     }
 
     /// Whether to use Newton for `others` rows of `columns` weights.
-    pub(super) fn uses_newton(&self, others: usize, columns: usize) -> bool {
+    pub(super) fn uses_newton(&self, rows: u64, others: usize, columns: usize) -> bool {
         match self.solver {
             LogisticSolver::NewtonCholesky => true,
             LogisticSolver::Lbfgs => false,
-            _ => others * columns <= if others == 1 { 501 } else { 100 },
+            // Maximum likelihood has standard errors, from second derivatives.
+            _ if self.is_free() => newton_fits(others, columns),
+            _ => newton_pays(rows, others, columns),
         }
     }
 }
@@ -378,17 +382,14 @@ impl LogisticRegressionModel {
 
 /// Probabilities (1 - p, p) from scores of the second class, precise in both tails.
 fn two_probabilities(margins: &[f64], out: &mut [f64]) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (&score, out) in margins.iter().zip(out.as_chunks_mut::<2>().0) {
-                let odds = vector_math::exp(-score.abs());
-                let likely = 1.0 / (1.0 + odds);
-                let unlikely = odds * likely;
-                *out = if score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
-            }
-        },
-    );
+    vectorized!({
+        for (&score, out) in margins.iter().zip(out.as_chunks_mut::<2>().0) {
+            let odds = vector_math::exp(-score.abs());
+            let likely = 1.0 / (1.0 + odds);
+            let unlikely = odds * likely;
+            *out = if score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
+        }
+    });
 }
 
 /// Softmax of scores that lie class by class.
@@ -399,10 +400,7 @@ fn many_probabilities(margins: &[f64], rows: usize, out: &mut [f64]) {
         class.iter_mut().zip(first).for_each(|(score, first)| *score -= first);
     }
     let (mut largest, mut totals) = (vec![0.0; rows], vec![0.0; rows]);
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || softmax_by_class(&mut others, &mut largest, &mut totals),
-    );
+    vectorized!(softmax_by_class(&mut others, &mut largest, &mut totals));
     let classes = out.len() / rows;
     for (i, out) in out.chunks_exact_mut(classes).enumerate() {
         out[0] = vector_math::exp(-largest[i]) / totals[i];

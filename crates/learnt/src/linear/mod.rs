@@ -19,6 +19,7 @@ mod linear_regression;
 mod logistic_fit;
 pub mod logistic_functions;
 mod logistic_regression;
+mod logistic_route;
 mod nested;
 mod orthogonalize;
 pub mod penalized;

@@ -193,7 +193,7 @@ impl Estimator for KBinsDiscretizer {
         .inverse_transform()
         .threads()
         .complexity(5)
-        .cost("n p log n time, n memory a thread")
+        .cost("n p time (n p log n with weights), n memory a thread")
         .reference("U. Fayyad, K. Irani, Multi-interval discretization (1993), for `entropy`")
         .exempt(&[("inverse", "the inverse transform gives the middle of the bin")]);
 

@@ -10,6 +10,7 @@ use super::categories::{Counts, Found, Lookup, TableCounts, unseen_error};
 use super::ordinal_encoder::{original_value, seen_categories, shown_categories};
 use learnt_core::persist::Node;
 use learnt_core::prelude::*;
+use std::sync::Mutex;
 
 /// One-hot (dummy) encoding: turns each category into a column of 0 and 1.
 ///
@@ -112,6 +113,19 @@ impl OneHotEncoderModel {
         }
     }
 
+    /// The place of a value among the output columns of column j, none for those without; an error if
+    /// it must not be there.
+    fn position(&self, j: usize, found: Found) -> std::result::Result<Option<usize>, ()> {
+        let categories = &self.categories[j];
+        let place = match found {
+            Found::Category(k) => k,
+            Found::Missing if categories.missing > 0.0 => categories.len(),
+            _ if self.handle_unknown == HandleUnknown::Ignore => return Ok(None),
+            Found::Missing | Found::Unseen => return Err(()),
+        };
+        Ok(place.checked_sub(self.dropped(j)))
+    }
+
     /// First output column of each input column, and the total.
     fn starts(&self) -> (Vec<usize>, usize) {
         let mut total = 0;
@@ -144,23 +158,39 @@ impl Transformer for OneHotEncoderModel {
         let bytes = (width as u64).saturating_mul(8 * x.nrows() as u64);
         let what = format!("a one-hot table of {} rows and {width} columns", x.nrows());
         run.claim(bytes, &what)?;
+        let lookups: Vec<Lookup> = self
+            .categories
+            .iter()
+            .enumerate()
+            .map(|(j, categories)| Lookup::new(categories, x.schema().column(j)))
+            .collect();
         let mut out = Matrix::zeros(x.nrows(), width);
-        for (j, categories) in self.categories.iter().enumerate() {
-            let lookup = Lookup::new(categories, x.schema().column(j));
-            for i in 0..x.nrows() {
-                let position = match lookup.find(x.values().at(i, j)) {
-                    Found::Category(k) => k,
-                    Found::Missing if categories.missing > 0.0 => categories.len(),
-                    _ if self.handle_unknown == HandleUnknown::Ignore => continue,
-                    Found::Missing => return Err(missing_error(x, j)),
-                    Found::Unseen => return Err(unseen_error(x, j, &lookup)),
-                };
-                if position >= self.dropped(j) {
-                    out[(i, starts[j] + position - self.dropped(j))] = 1.0;
+        let refused = Mutex::new(None);
+        let encode = |i: usize, out: &mut [f64]| {
+            for (j, lookup) in lookups.iter().enumerate() {
+                match self.position(j, lookup.find(x.values().at(i, j))) {
+                    Ok(Some(k)) => out[starts[j] + k] = 1.0,
+                    Ok(None) => {}
+                    Err(()) => note_first(&refused, (j, i)),
                 }
             }
+        };
+        match width {
+            0 => (0..x.nrows()).for_each(|i| encode(i, &mut [])),
+            _ => run.par_fill(out.as_mut_slice(), ROWS * width, |start, piece| {
+                for (out, i) in piece.chunks_exact_mut(width).zip(start / width..) {
+                    encode(i, out);
+                }
+            }),
         }
-        Table::new(out, self.output_schema(x.schema())?)
+        run.checkpoint()?;
+        match refused.into_inner().unwrap_or_default() {
+            None => Table::new(out, self.output_schema(x.schema())?),
+            Some((j, i)) => Err(match lookups[j].find(x.values().at(i, j)) {
+                Found::Missing => missing_error(x, j),
+                _ => unseen_error(x, j, &lookups[j]),
+            }),
+        }
     }
 
     /// The category of the largest column; a row of zeros is the dropped category, or missing.
@@ -182,6 +212,16 @@ impl Transformer for OneHotEncoderModel {
             }
         }
         Table::new(out, Schema::new(self.columns.clone())?)
+    }
+}
+
+/// Rows that a thread encodes at a time.
+const ROWS: usize = 4096;
+
+/// Keeps the lowest column, and the lowest row in it.
+fn note_first(kept: &Mutex<Option<(usize, usize)>>, new: (usize, usize)) {
+    if let Ok(mut kept) = kept.lock() {
+        *kept = Some(kept.map_or(new, |old| old.min(new)));
     }
 }
 

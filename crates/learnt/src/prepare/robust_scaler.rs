@@ -87,7 +87,7 @@ impl Estimator for RobustScaler {
         .threads()
         .units("interquartile ranges")
         .complexity(5)
-        .cost("n p log n time, n memory a thread")
+        .cost("n p time (n p log n with weights), n memory a thread")
         .exempt(&[
             ("weights_repeat", LINEAR),
             ("sklearn:check_sample_weight_equivalence_on_dense_data", LINEAR),
@@ -119,6 +119,9 @@ impl Estimator for RobustScaler {
 /// The values of a column that are not missing, with their weights.
 fn known(data: &Dataset, j: usize) -> (Vec<f64>, Option<Vec<f64>>) {
     let column = data.x.values().column(j);
+    if !column.iter().any(|x| x.is_nan()) {
+        return (column, data.weights.map(<[f64]>::to_vec));
+    }
     let kept: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan()).collect();
     let weights = data.weights.map(|weights| kept.iter().map(|&i| weights[i]).collect());
     (kept.iter().map(|&i| column[i]).collect(), weights)

@@ -1,24 +1,28 @@
 //! Principal components: orthonormal directions v, each with the largest variance of v·(x - mean)
 //! that those before it leave.
 //!
-//! One pass. `covariance_eigh` sums products about the mean and takes eigenvectors; `full` merges
-//! QR triangles and takes singular vectors, which keeps directions of tiny variance exact. Variances
+//! `covariance_eigh` sums products about the mean in one pass and takes eigenvectors; `full` merges
+//! QR triangles and takes singular vectors, which keeps directions of tiny variance exact.
+//! `randomized` and `arpack` build a Krylov space, one pass a step: six passes, or until the residuals
+//! are 1e-9 of the largest variance. `auto` takes the cheapest for the shape (`pca_route`). Variances
 //! are divided by n - 1. In each component the largest loading by size, the first of equals, is
 //! positive. The number of components may follow from a share of variance, or from Minka's
 //! approximate likelihood.
 //!
 //! K. Pearson (1901); T. Minka (2000), "Automatic choice of dimensionality for PCA".
 
+use super::krylov::{Found, Krylov, Product};
+use super::minka::likeliest_rank;
+use super::pca_route::Route;
 use crate::charts::components::scree;
 use learnt_core::linalg::{self, Projection, Scatter, Triangle};
 use learnt_core::prelude::*;
-use learnt_core::stats::special::ln_gamma;
 
 /// Principal component analysis (PCA): uncorrelated components, the largest variance first.
 ///
-/// scikit-learn's solver `arpack` and the settings of its iterations (`tol`, `iterated_power`,
-/// `n_oversamples`, `power_iteration_normalizer`) do not exist: every solver here is exact. Weights
-/// count as copies of rows.
+/// The settings of scikit-learn's iterations (`tol`, `iterated_power`, `n_oversamples`,
+/// `power_iteration_normalizer`, `random_state`) do not exist: `randomized` and `arpack` start from
+/// fixed directions and say by themselves when they are done. Weights count as copies of rows.
 ///
 /// ```
 /// use learnt::{prelude::*, reduce::PCA};
@@ -59,14 +63,17 @@ pub enum Components {
 /// The algorithm: eigendecomposition or singular values (SVD).
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum PcaSolver {
-    /// `covariance_eigh` for up to 1000 columns and ten times as many rows, else `full`.
+    /// The cheapest: `randomized` for few of many components, `covariance_eigh` with ten rows a
+    /// column, else `full`.
     Auto,
     /// Singular vectors of the centred table.
     Full,
     /// Eigenvectors of the covariance: faster, with half the digits for small variances.
     CovarianceEigh,
-    /// The same as `auto`, which is exact and no slower.
+    /// A Krylov space of six passes: exact for the components that stand out.
     Randomized,
+    /// The same until it has converged; fewer components than rows and columns.
+    Arpack,
 }
 
 /// A fitted [`PCA`].
@@ -131,6 +138,7 @@ impl Estimator for PCA {
 #[derive(Stored, Clone, Debug)]
 pub struct PCAState {
     covariance: bool,
+    krylov: Option<Krylov>,
     schema: Schema,
 }
 
@@ -141,6 +149,8 @@ pub enum PCASummary {
     Scatter(Scatter),
     /// As a triangle.
     Triangle(Triangle),
+    /// As products with a few directions.
+    Product(Product),
 }
 
 impl Rounds for PCA {
@@ -165,15 +175,22 @@ impl Rounds for PCA {
             let got = format!("{rows} rows and {width} columns");
             return Err(Error::parameter("n_components", "other than 'mle' for a wide table", got));
         }
-        let covariance = match self.svd_solver {
-            PcaSolver::CovarianceEigh => true,
-            PcaSolver::Full => false,
-            PcaSolver::Auto | PcaSolver::Randomized => width <= 1000 && rows >= 10 * width,
+        let route = self.route(rows, width)?;
+        let side = match route {
+            Route::Covariance => width,
+            Route::Triangle => width.min(rows),
+            Route::Krylov { wanted, .. } => 10 * (wanted as u64 + 10),
         };
-        let side = if covariance { width } else { width.min(rows) };
         let what = format!("principal components of {width} columns");
         run.claim(side.saturating_mul(width).saturating_mul(32), &what)?;
-        Ok(PCAState { covariance, schema: outline.schema.clone() })
+        let krylov = match route {
+            Route::Krylov { wanted, tol, passes } => {
+                Some(Krylov::new(wanted, rows, outline.schema.len(), tol, passes))
+            }
+            Route::Covariance | Route::Triangle => None,
+        };
+        let covariance = route == Route::Covariance;
+        Ok(PCAState { covariance, krylov, schema: outline.schema.clone() })
     }
 
     fn summarize(
@@ -183,21 +200,33 @@ impl Rounds for PCA {
         _: &mut Memo,
         _: &Context,
     ) -> Result<PCASummary> {
-        Ok(match state.covariance {
-            true => PCASummary::Scatter(Scatter::of(&block.data)),
-            false => PCASummary::Triangle(Triangle::of(&block.data)),
+        Ok(match (&state.krylov, state.covariance) {
+            (Some(krylov), _) => {
+                let mean = krylov.mean.as_deref();
+                PCASummary::Product(Product::of(&block.data, &krylov.next, mean))
+            }
+            (None, true) => PCASummary::Scatter(Scatter::of(&block.data)),
+            (None, false) => PCASummary::Triangle(Triangle::of(&block.data)),
         })
     }
 
     fn advance(
         &self,
-        state: PCAState,
+        mut state: PCAState,
         all: PCASummary,
-        _run: &Context,
+        run: &Context,
     ) -> Result<Step<PCAState, PCAModel>> {
         let axes = match all {
             PCASummary::Scatter(all) => Axes::of_scatter(all, &state.schema)?,
             PCASummary::Triangle(all) => Axes::of_triangle(all, &state.schema)?,
+            PCASummary::Product(all) => {
+                let krylov = state.krylov.as_mut().ok_or_else(|| Error::internal("no space"))?;
+                check_finite(&all.mean, &Matrix::column_vector(vec![all.squares]), &state.schema)?;
+                match krylov.tell(&all)? {
+                    None => return Ok(Step::Again(state)),
+                    Some(found) => Axes::of_space(all, found, self.svd_solver, run)?,
+                }
+            }
         };
         Ok(Step::Done(self.keep(axes, state.schema)))
     }
@@ -211,6 +240,8 @@ struct Axes {
     variances: Vec<f64>,
     /// Directions in columns.
     vectors: Matrix,
+    /// Variance of all directions, and how many there are, where not all were found.
+    whole: Option<(f64, usize)>,
 }
 
 impl Axes {
@@ -220,7 +251,8 @@ impl Axes {
         let eigen = linalg::eigh(&all.scatter)?;
         let count = all.mean.len().min(usize::try_from(all.rows).unwrap_or(usize::MAX));
         let variances = eigen.values[..count].iter().map(|v| v.max(0.0) / divisor).collect();
-        Ok(Axes { rows: all.rows, divisor, mean: all.mean, variances, vectors: eigen.vectors })
+        let vectors = eigen.vectors;
+        Ok(Axes { rows: all.rows, divisor, mean: all.mean, variances, vectors, whole: None })
     }
 
     fn of_triangle(all: Triangle, schema: &Schema) -> Result<Axes> {
@@ -229,7 +261,24 @@ impl Axes {
         let svd = linalg::svd(all.factor.view())?;
         let count = all.mean.len().min(usize::try_from(all.rows).unwrap_or(usize::MAX));
         let variances = svd.s.iter().take(count).map(|s| s * (s / divisor)).collect();
-        Ok(Axes { rows: all.rows, divisor, mean: all.mean, variances, vectors: svd.v })
+        Ok(Axes { rows: all.rows, divisor, mean: all.mean, variances, vectors: svd.v, whole: None })
+    }
+
+    fn of_space(all: Product, found: Found, solver: PcaSolver, run: &Context) -> Result<Axes> {
+        let divisor = divisor(all.weight)?;
+        if solver == PcaSolver::Arpack && !found.converged {
+            let message = "the principal components did not converge; use svd_solver='full'";
+            run.warn(Code::NotConverged, message.to_string());
+        }
+        let count = all.mean.len().min(usize::try_from(all.rows).unwrap_or(usize::MAX));
+        Ok(Axes {
+            rows: all.rows,
+            divisor,
+            mean: all.mean,
+            variances: found.values.iter().map(|v| v / divisor).collect(),
+            vectors: found.vectors,
+            whole: Some((all.squares / divisor, count)),
+        })
     }
 }
 
@@ -259,8 +308,9 @@ fn check_finite(mean: &[f64], moments: &Matrix, schema: &Schema) -> Result<()> {
 
 impl PCA {
     fn keep(&self, axes: Axes, schema: Schema) -> PCAModel {
-        let Axes { rows, divisor, mean, variances, vectors } = axes;
-        let total: f64 = variances.iter().sum();
+        let Axes { rows, divisor, mean, variances, vectors, whole } = axes;
+        let found: f64 = variances.iter().sum();
+        let (total, count) = whole.unwrap_or((found, variances.len()));
         let share = |v: &f64| if total > 0.0 { v / total } else { 0.0 };
         let ratios: Vec<f64> = variances.iter().map(share).collect();
         let kept = match self.n_components {
@@ -271,11 +321,8 @@ impl PCA {
         };
         let mut components = Matrix::from_fn(kept, mean.len(), |k, j| vectors[(j, k)]);
         (0..kept).for_each(|k| make_largest_positive(components.row_mut(k)));
-        let left = &variances[kept..];
-        let noise_variance = match left.len() {
-            0 => 0.0,
-            count => left.iter().sum::<f64>() / count as f64,
-        };
+        let left = variances[kept..].iter().sum::<f64>() + (total - found).max(0.0);
+        let noise_variance = if count > kept { left / (count - kept) as f64 } else { 0.0 };
         PCAModel {
             components,
             singular_values: variances[..kept].iter().map(|v| (v * divisor).sqrt()).collect(),
@@ -306,48 +353,6 @@ fn make_largest_positive(row: &mut [f64]) {
     if largest < 0.0 {
         row.iter_mut().for_each(|v| *v = -*v);
     }
-}
-
-/// The rank of largest evidence, the lowest of equals.
-fn likeliest_rank(variances: &[f64], n: f64) -> usize {
-    let mut best = (1, f64::NEG_INFINITY);
-    for rank in 1..variances.len() {
-        let evidence = ln_evidence(variances, rank, n);
-        if evidence > best.1 {
-            best = (rank, evidence);
-        }
-    }
-    best.0
-}
-
-/// Minka's Laplace approximation of ln p(data | rank): uniform directions, then variances kept,
-/// variance left, and the curvature at the best rotation.
-fn ln_evidence(variances: &[f64], rank: usize, n: f64) -> f64 {
-    const TINY: f64 = 1e-15;
-    let p = variances.len();
-    if variances[rank - 1] < TINY {
-        return f64::NEG_INFINITY;
-    }
-    let (kept, left) = variances.split_at(rank);
-    let noise = (left.iter().sum::<f64>() / left.len() as f64).max(TINY);
-    let half = |i: usize| (p - i) as f64 / 2.0;
-    let directions: f64 =
-        (0..rank).map(|i| ln_gamma(half(i)) - half(i) * std::f64::consts::PI.ln()).sum::<f64>()
-            - rank as f64 * std::f64::consts::LN_2;
-    let of_kept = -0.5 * n * kept.iter().map(|v| v.ln()).sum::<f64>();
-    let of_left = -0.5 * n * left.len() as f64 * noise.ln();
-    let free = (p * rank - rank * (rank + 1) / 2 + rank) as f64;
-    let mut curvature = 0.0;
-    for i in 0..rank {
-        for j in i + 1..p {
-            let modelled = if j < rank { variances[j] } else { noise };
-            let gap = (variances[i] - variances[j]) * (1.0 / modelled - 1.0 / variances[i]);
-            curvature += gap.ln() + n.ln();
-        }
-    }
-    directions + of_kept + of_left + 0.5 * free * std::f64::consts::TAU.ln()
-        - 0.5 * curvature
-        - 0.5 * rank as f64 * n.ln()
 }
 
 impl PCAModel {
@@ -448,143 +453,5 @@ impl Transformer for PCAModel {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use learnt_core::rounds::{InMemory, Source, block_rows};
-    use learnt_core::trained::Trained;
-
-    fn sample(n: usize, d: usize) -> OwnedDataset {
-        let noise = |i: usize, j: usize| {
-            let z = ((i * 7_919 + j * 104_729 + 13) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (z >> 40) as f64 / (1_u64 << 24) as f64 - 0.5
-        };
-        OwnedDataset::unsupervised(Matrix::from_fn(n, d, |i, j| {
-            100.0 + noise(i, 99) * (j + 1) as f64 + noise(i, j) / (1 + j) as f64
-        }))
-    }
-
-    fn with(svd_solver: PcaSolver) -> PCA {
-        PCA { svd_solver, ..Default::default() }
-    }
-
-    struct Streamed<'a>(InMemory<'a>);
-    impl Source for Streamed<'_> {
-        fn outline(&self) -> Outline<'_> {
-            self.0.outline()
-        }
-        fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
-            self.0.with(index, f)
-        }
-    }
-
-    #[test]
-    fn streams_and_threads_give_the_same_bits() {
-        let data = sample(2 * block_rows(5) + 777, 5);
-        for solver in [PcaSolver::Full, PcaSolver::CovarianceEigh] {
-            let run = Context::default();
-            let first = with(solver).fit_in(&data.view(), &run.with_threads(1)).unwrap();
-            for threads in [2, 4] {
-                let other = with(solver).fit_in(&data.view(), &run.with_threads(threads)).unwrap();
-                assert_eq!(other.stored(), first.stored());
-            }
-            let source = Streamed(InMemory::new(data.view()));
-            let streamed = Trained::fit_source(&with(solver), &source, &[], &run).unwrap();
-            assert_eq!(streamed.model.stored(), first.stored());
-        }
-    }
-
-    #[test]
-    fn solvers_agree_on_tall_and_wide_tables() {
-        for (n, d) in [(200, 6), (7, 20), (2, 3), (20, 20)] {
-            let data = sample(n, d);
-            let full = with(PcaSolver::Full).fit(&data.view()).unwrap();
-            let eigh = with(PcaSolver::CovarianceEigh).fit(&data.view()).unwrap();
-            assert_eq!(full.n_components, n.min(d));
-            for k in 0..n.min(d) {
-                let (a, b) = (full.explained_variance[k], eigh.explained_variance[k]);
-                assert!((a - b).abs() < 1e-10 * full.explained_variance[0], "{n} x {d}: {a} {b}");
-            }
-            let gap: f64 = (0..d).map(|j| full.components[(0, j)] - eigh.components[(0, j)]).sum();
-            assert!(gap.abs() < 1e-8);
-        }
-    }
-
-    #[test]
-    fn scores_are_uncorrelated_white_if_asked_and_lead_back() {
-        let data = sample(300, 4);
-        for whiten in [false, true] {
-            let model = PCA { whiten, ..Default::default() }.fit(&data.view()).unwrap();
-            let scores = model.transform(&data.x.frame()).unwrap();
-            let again = Scatter::of(&Dataset::new(scores.frame()));
-            for i in 0..4 {
-                for j in 0..4 {
-                    let expected = match (i == j, whiten) {
-                        (false, _) => 0.0,
-                        (true, true) => 1.0,
-                        (true, false) => model.explained_variance[i],
-                    };
-                    assert!((again.scatter[(i, j)] / 299.0 - expected).abs() < 1e-10);
-                }
-            }
-            let back = model.inverse_transform_in(&scores.frame(), &Context::default()).unwrap();
-            for (a, b) in back.values().as_slice().iter().zip(data.x.values().as_slice()) {
-                assert!((a - b).abs() < 1e-10);
-            }
-        }
-    }
-
-    #[test]
-    fn a_share_keeps_just_enough_components() {
-        assert_eq!(enough(&[0.6, 0.3, 0.1], 0.5), 1);
-        assert_eq!(enough(&[0.6, 0.3, 0.1], 0.6), 2);
-        assert_eq!(enough(&[0.6, 0.3, 0.1], 0.95), 3);
-        let data = sample(100, 5);
-        let learner = PCA { n_components: Components::Share(0.99), ..Default::default() };
-        let model = learner.fit(&data.view()).unwrap();
-        let sum: f64 = model.explained_variance_ratio.iter().sum();
-        assert!(sum > 0.99 && sum - model.explained_variance_ratio[model.n_components - 1] <= 0.99);
-    }
-
-    #[test]
-    fn weights_equal_repeated_rows() {
-        let data = sample(90, 4);
-        let weights: Vec<f64> = (0..90).map(|i| f64::from(1 + i % 3)).collect();
-        let repeated: Vec<usize> = (0..90).flat_map(|i| vec![i; 1 + i % 3]).collect();
-        for solver in [PcaSolver::Full, PcaSolver::CovarianceEigh] {
-            let a = with(solver).fit(&data.view().with_weights(&weights)).unwrap();
-            let b = with(solver).fit(&data.view().gather(&repeated).view()).unwrap();
-            for (x, y) in a.components.as_slice().iter().zip(b.components.as_slice()) {
-                assert!((x - y).abs() < 1e-9);
-            }
-        }
-    }
-
-    #[test]
-    fn a_constant_table_has_no_variance_and_no_missing_numbers() {
-        let data = OwnedDataset::unsupervised(Matrix::from_fn(50, 3, |_, _| 0.1));
-        for solver in [PcaSolver::Full, PcaSolver::CovarianceEigh] {
-            let model = with(solver).fit(&data.view()).unwrap();
-            assert_eq!(model.explained_variance, [0.0; 3]);
-            assert_eq!(model.explained_variance_ratio, [0.0; 3]);
-        }
-    }
-
-    #[test]
-    fn the_triangle_keeps_variances_that_the_covariance_loses() {
-        let x = Matrix::from_fn(400, 2, |i, j| {
-            let along = f64::from(i as i32 % 20 - 10);
-            if j == 0 { along } else { along + 1e-9 * f64::from(i as i32 / 20 % 2) }
-        });
-        let data = OwnedDataset::unsupervised(x);
-        let model = with(PcaSolver::Full).fit(&data.view()).unwrap();
-        let expected = 1e-18 / 4.0 / 2.0 * 400.0 / 399.0;
-        assert!((model.explained_variance[1] / expected - 1.0).abs() < 1e-3);
-    }
-
-    #[test]
-    fn too_many_components_are_refused_with_the_numbers() {
-        let learner = PCA { n_components: Components::Count(5), ..Default::default() };
-        let error = learner.fit(&sample(4, 9).view()).unwrap_err();
-        assert!(error.message().contains("at most 4"), "{error}");
-    }
-}
+#[path = "pca_tests.rs"]
+mod tests;

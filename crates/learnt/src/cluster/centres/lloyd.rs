@@ -3,7 +3,7 @@
 use super::{CHUNK, Leader, Leaders, for_each_chunk};
 use learnt_core::linalg::{Nearest, add_scaled, squared_distance};
 use learnt_core::prelude::*;
-use pulp::Arch;
+use learnt_core::vectorized;
 
 /// Weight and sum of the rows of each cluster. Sums are taken about one origin in all rounds, the mean
 /// of the table: no digits are lost far from zero, and equal clusters have equal bits.
@@ -27,7 +27,7 @@ impl Sums {
         for_each_chunk(data.x.values(), |first, rows| {
             let labels = &mut labels[..rows.nrows()];
             nearest.of(rows, labels);
-            Arch::new().dispatch(|| out.add(rows, labels, first, data, origin));
+            vectorized!(out.add(rows, labels, first, data, origin));
         });
         out
     }

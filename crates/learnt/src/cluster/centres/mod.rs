@@ -2,13 +2,16 @@
 
 mod lead;
 mod lloyd;
+mod sample;
 mod seed;
 
 pub use lead::{Leader, Leaders};
 pub use lloyd::{Cost, Sums};
+pub(super) use sample::Sample;
 pub use seed::{Race, SeedMemo};
 
 pub(super) use lloyd::{farthest, total_shift};
+pub(super) use sample::share;
 pub(super) use seed::{draw_row, draw_rows, race};
 
 use learnt_core::prelude::*;

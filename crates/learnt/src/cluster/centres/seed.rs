@@ -184,7 +184,7 @@ fn winner(
 
 /// Where the running sum passes the place, and the sum before; the last positive share if rounding
 /// keeps it short.
-fn position(shares: &[f64], place: f64) -> (usize, f64) {
+pub(super) fn position(shares: &[f64], place: f64) -> (usize, f64) {
     let (mut reached, mut last) = (0.0, (0, 0.0));
     for (i, &share) in shares.iter().enumerate() {
         if share > 0.0 {

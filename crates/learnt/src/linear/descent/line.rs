@@ -10,6 +10,7 @@ use super::options::LearningRate;
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// A linear function and the state of its descent.
 #[derive(Stored, Clone, Debug, Default, PartialEq)]
@@ -132,13 +133,10 @@ impl Line {
             && plan.momentum == 0.0
             && plan.average.is_none()
             && plan.strengths.1 == 0.0;
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || match plain {
-                true => self.single_steps(plan, task, order),
-                false => self.batch_steps(plan, task, order),
-            },
-        )
+        vectorized!(match plain {
+            true => self.single_steps(plan, task, order),
+            false => self.batch_steps(plan, task, order),
+        })
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ use super::line::{Line, Plan, Task};
 use learnt_core::linalg::{add_scaled, dot, vector_math};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
+use learnt_core::vectorized;
 
 /// One line a class, after all passes or, from given lines, after one.
 pub(super) struct Softmax {
@@ -40,10 +41,7 @@ pub(super) fn descend_all(
         if effort.shuffle {
             sample::shuffle(&mut run.rng(lines[0].steps), &mut order);
         }
-        let total = pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || pass(plan, &mut lines, task, &order),
-        );
+        let total = vectorized!(pass(plan, &mut lines, task, &order));
         if !lines.iter().all(Line::is_finite) || !total.is_finite() {
             return Err(diverged(plan, task, done.n_iter));
         }

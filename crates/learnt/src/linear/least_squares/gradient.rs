@@ -3,6 +3,7 @@
 use super::moments::{fill, for_each_row};
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Sums over residuals r of some coefficients.
 #[derive(Stored, Clone, Debug, Merge)]
@@ -37,22 +38,26 @@ impl Gradient {
             squares: Matrix::zeros(k, k),
         };
         let mut centred = vec![0.0; d + k];
-        let add = || {
-            for_each_row(data, y, |i, inputs, outputs| {
-                let weight = data.weight(i);
-                fill(&mut centred, 1.0, inputs, outputs, &anchor.mean);
-                let (x, residual) = centred.split_at_mut(d);
-                for (t, residual) in residual.iter_mut().enumerate() {
-                    *residual -= anchor.offset[t] + dot(x, anchor.coef.row(t));
-                    out.sum[t] += weight * *residual;
-                    add_scaled(out.product.row_mut(t), weight * *residual, x);
-                }
-                for t in 0..k {
-                    add_scaled(out.squares.row_mut(t), weight * residual[t], residual);
-                }
-            });
-        };
-        pulp::Arch::new().dispatch(add);
+        vectorized!({
+            for_each_row(
+                data,
+                y,
+                #[inline(always)]
+                |i, inputs, outputs| {
+                    let weight = data.weight(i);
+                    fill(&mut centred, 1.0, inputs, outputs, &anchor.mean);
+                    let (x, residual) = centred.split_at_mut(d);
+                    for (t, residual) in residual.iter_mut().enumerate() {
+                        *residual -= anchor.offset[t] + dot(x, anchor.coef.row(t));
+                        out.sum[t] += weight * *residual;
+                        add_scaled(out.product.row_mut(t), weight * *residual, x);
+                    }
+                    for t in 0..k {
+                        add_scaled(out.squares.row_mut(t), weight * residual[t], residual);
+                    }
+                },
+            );
+        });
         Ok(out)
     }
 }

@@ -8,11 +8,13 @@
 //!   equations) brings the error of an orthogonal factorisation.
 //! - Otherwise a second pass takes Householder triangles block by block.
 //!
-//! No more rows than columns: the rows themselves are gathered and solved by singular values.
+//! No more rows than columns: the rows themselves are gathered and solved by Cholesky of their
+//! products where that is accurate, else by singular values.
 //!
 //! Björck (1987), Linear Algebra and its Applications 88/89, 31-48.
 
 mod dense;
+mod dual;
 mod from_moments;
 mod gradient;
 mod moments;
@@ -168,7 +170,7 @@ impl Rounds for LeastSquares {
                 check_finite(&moments, &names)?;
                 self.after_moments(moments, outputs, run)?
             }
-            (Pass::Rows, Sums::Rows(rows)) => Next::Done(self.after_rows(rows, outputs)?),
+            (Pass::Rows, Sums::Rows(rows)) => Next::Done(self.after_rows(rows, outputs, run)?),
             (Pass::Refine { moments, anchor, converged }, Sums::Gradient(gradient)) => {
                 Next::Done(self.refine(&moments, &anchor, &gradient, converged)?)
             }

@@ -9,6 +9,7 @@
 
 use learnt_core::linalg::RankUpdate;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Count, means and scatter Σ w (z - mean)(z - mean)ᵀ of z = (inputs, outputs).
 #[derive(Stored, Clone, Debug)]
@@ -71,21 +72,28 @@ fn about(data: &Dataset, y: MatRef, origin: &[f64], centred: bool) -> Moments {
     let width = origin.len();
     let mut sum = RankUpdate::new(width + 1);
     let (mut rows, mut ln_weight) = (0, 0.0);
-    let add = || {
-        for_each_row(data, y, |i, inputs, outputs| {
-            let weight = data.weight(i);
-            if weight > 0.0 {
-                rows += 1;
-                ln_weight += if weight == 1.0 { 0.0 } else { weight.ln() };
-                let root = weight.sqrt();
-                sum.push(|row| {
-                    fill(row, root, inputs, outputs, origin);
-                    row[width] = root;
-                });
-            }
-        });
-    };
-    pulp::Arch::new().dispatch(add);
+    vectorized!({
+        for_each_row(
+            data,
+            y,
+            #[inline(always)]
+            |i, inputs, outputs| {
+                let weight = data.weight(i);
+                if weight > 0.0 {
+                    rows += 1;
+                    ln_weight += if weight == 1.0 { 0.0 } else { weight.ln() };
+                    let root = weight.sqrt();
+                    sum.push(
+                        #[inline(always)]
+                        |row| {
+                            fill(row, root, inputs, outputs, origin);
+                            row[width] = root;
+                        },
+                    );
+                }
+            },
+        );
+    });
     let sums = sum.finish();
     let weight = sums[(width, width)];
     let offset: Vec<f64> = match centred && weight > 0.0 {

@@ -4,7 +4,7 @@ use super::dense::{Spectrum, in_order};
 use super::gradient::Anchor;
 use super::moments::{Moments, fill, for_each_row};
 use super::{DETAILED, LeastSquares, Solution};
-use learnt_core::linalg::{Cholesky, dot, gram, triangle_of};
+use learnt_core::linalg::{dot, triangle_of};
 use learnt_core::prelude::*;
 
 /// All rows, for tables with no more rows than columns.
@@ -116,7 +116,7 @@ impl LeastSquares {
     }
 
     /// The solution from the rows themselves.
-    pub(super) fn after_rows(&self, rows: Rows, outputs: usize) -> Result<Solution> {
+    pub(super) fn after_rows(&self, rows: Rows, outputs: usize, run: &Context) -> Result<Solution> {
         let moments = rows.moments(outputs, self.intercept);
         let d = moments.mean.len() - outputs;
         let ones = usize::from(self.penalizes_intercept());
@@ -132,9 +132,15 @@ impl LeastSquares {
         if joined.as_slice().iter().any(|x| !x.is_finite()) {
             return Err(Error::new(Code::NotFinite, "values are too large for double precision"));
         }
+        if let Some(solution) =
+            self.by_row_products(&rows.weights, &moments, &joined, outputs, run)?
+        {
+            return Ok(solution);
+        }
+        run.checkpoint()?;
         match self.alpha.is_empty() {
             true => self.by_singular_values(&moments, &joined, outputs),
-            false => self.dual(&moments, &joined, outputs),
+            false => self.shrunk(&moments, &joined, outputs),
         }
     }
 
@@ -194,46 +200,8 @@ impl LeastSquares {
         Ok(out)
     }
 
-    /// B = Xᵀ (XXᵀ + alpha I)⁻¹ Y, by singular values where that is badly conditioned.
-    fn dual(&self, moments: &Moments, joined: &Matrix, outputs: usize) -> Result<Solution> {
-        const WORST: f64 = 1e6;
-        let (n, p) = (joined.nrows(), joined.ncols() - outputs);
-        let x = joined.view().columns(0, p);
-        let products = gram(x.transposed());
-        let trace: f64 = (0..n).map(|i| products[(i, i)]).sum();
-        let smallest = (0..outputs).map(|t| self.alpha_of(t)).fold(f64::INFINITY, f64::min);
-        if self.orthogonal || trace > WORST * smallest {
-            return self.shrunk(moments, joined, outputs);
-        }
-        let (mut coef, mut freedom) = (Vec::new(), Vec::new());
-        for t in 0..outputs {
-            let alpha = self.alpha_of(t);
-            let mut matrix = products.clone();
-            (0..n).for_each(|i| matrix[(i, i)] += alpha);
-            let factor = Cholesky::new(&matrix)
-                .ok_or_else(|| Error::numeric("the products of rows are not positive definite"))?;
-            let y = joined.view().column(p + t);
-            let mut dual = y.clone();
-            factor.solve_in_place(&mut dual);
-            let mut left: Vec<f64> = (0..n).map(|i| y[i] - dot(matrix.row(i), &dual)).collect();
-            factor.solve_in_place(&mut left);
-            dual.iter_mut().zip(&left).for_each(|(c, step)| *c += step);
-            coef.push(learnt_core::linalg::matvec(x.transposed(), &dual));
-            if n <= DETAILED {
-                let inverse = factor.inverse();
-                let trace: f64 = (0..n).map(|i| inverse[(i, i)]).sum();
-                freedom.push(self.freedom(n as f64 - alpha * trace));
-            }
-        }
-        let anchor = self.anchor_of(moments, Matrix::from_rows(&coef)?);
-        let mut out = self.plain(moments, anchor, Matrix::zeros(outputs, outputs));
-        out.freedom = (n <= DETAILED).then_some(freedom);
-        out.rank = n.min(moments.mean.len() - outputs);
-        Ok(out)
-    }
-
     /// Coefficients of all columns, a penalised intercept last, as an anchor.
-    fn anchor_of(&self, moments: &Moments, coef: Matrix) -> Anchor {
+    pub(super) fn anchor_of(&self, moments: &Moments, coef: Matrix) -> Anchor {
         let outputs = coef.nrows();
         let d = moments.mean.len() - outputs;
         let all = Matrix::from_fn(outputs, d, |t, j| coef[(t, j)]);

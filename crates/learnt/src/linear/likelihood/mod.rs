@@ -14,6 +14,7 @@ pub(crate) mod proximal;
 use kernels::{add_gradient, many_classes, padded, scores, two_classes};
 use learnt_core::linalg;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 use std::borrow::Cow;
 
 /// Bytes of a chunk of rows.
@@ -96,6 +97,8 @@ struct Chunk<'a> {
     z: Vec<f64>,
     weights: Vec<f64>,
     scores: Vec<f64>,
+    /// +1 for rows of the second class, -1 for others.
+    signs: Vec<f64>,
     codes: &'a [u32],
 }
 
@@ -113,9 +116,17 @@ impl Pass<'_> {
         let mut total = self.empty();
         let mut gradient = vec![0.0; others * width];
         let rows = (CHUNK / (8 * width)).clamp(16, 256);
+        let mut chunk = Chunk {
+            width,
+            z: Vec::new(),
+            weights: Vec::new(),
+            scores: Vec::new(),
+            signs: Vec::new(),
+            codes: &[],
+        };
         for start in (0..data.nrows()).step_by(rows) {
             let end = (start + rows).min(data.nrows());
-            let mut chunk = self.load(&data.rows(start, end), &codes[start..end], width);
+            self.load(&data.rows(start, end), &codes[start..end], &mut chunk);
             self.count(&chunk, &mut total);
             chunk.scores.resize(others * (end - start), 0.0);
             scores(&chunk.z, &weights, width, &mut chunk.scores);
@@ -151,17 +162,32 @@ impl Pass<'_> {
         }
     }
 
-    fn load<'a>(&self, data: &Dataset, codes: &'a [u32], width: usize) -> Chunk<'a> {
-        let inputs = data.x.ncols();
-        let mut z = vec![0.0; codes.len() * width];
-        copy_padded(data.x.values(), &mut z, width);
-        if self.intercept {
-            z.iter_mut().skip(inputs).step_by(width).for_each(|z| *z = 1.0);
+    /// The next rows; padding and intercepts stay where the rows before left them.
+    fn load<'a>(&self, data: &Dataset, codes: &'a [u32], chunk: &mut Chunk<'a>) {
+        let (inputs, width) = (data.x.ncols(), chunk.width);
+        if chunk.z.len() < codes.len() * width {
+            chunk.z = vec![0.0; codes.len() * width];
+            if self.intercept {
+                chunk.z.iter_mut().skip(inputs).step_by(width).for_each(|z| *z = 1.0);
+            }
         }
-        let factor = |code: u32| self.factors.get(code as usize).copied().unwrap_or(1.0);
-        let weights =
-            codes.iter().enumerate().map(|(i, &code)| data.weight(i) * factor(code)).collect();
-        Chunk { width, z, weights, scores: Vec::new(), codes }
+        chunk.z.truncate(codes.len() * width);
+        copy_padded(data.x.values(), &mut chunk.z, width);
+        chunk.codes = codes;
+        chunk.weights.clear();
+        match (data.weights, self.factors.is_empty()) {
+            (None, true) => chunk.weights.resize(codes.len(), 1.0),
+            _ => {
+                let factor = |code: u32| self.factors.get(code as usize).copied().unwrap_or(1.0);
+                let weights =
+                    codes.iter().enumerate().map(|(i, &code)| data.weight(i) * factor(code));
+                chunk.weights.extend(weights);
+            }
+        }
+        if self.weights.nrows() == 1 {
+            chunk.signs.clear();
+            chunk.signs.extend(codes.iter().map(|&code| 2.0 * f64::from(code) - 1.0));
+        }
     }
 
     fn count(&self, chunk: &Chunk, total: &mut Summary) {
@@ -189,9 +215,7 @@ impl Pass<'_> {
             Second::Nothing | Second::Hessian | Second::Classes => {}
         }
         if self.weights.nrows() == 1 {
-            let signs: Vec<f64> =
-                chunk.codes.iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
-            let (value, margin) = two_classes(&mut chunk.scores, &signs, &mut chunk.weights);
+            let (value, margin) = two_classes(&mut chunk.scores, &chunk.signs, &mut chunk.weights);
             total.value += value;
             total.least_margin = total.least_margin.min(margin);
             if self.second == Second::Hessian {
@@ -269,9 +293,18 @@ impl Pass<'_> {
 /// Copies the rows of `x` into rows of `width` values.
 pub(crate) fn copy_padded(x: MatRef, out: &mut [f64], width: usize) {
     if x.col_stride() == 1 {
-        for (i, out) in out.chunks_exact_mut(width).enumerate() {
-            x.copy_row(i, &mut out[..x.ncols()]);
-        }
+        // By fours, because a call for every short row costs more than the copy.
+        vectorized!(for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            let Some(row) = x.row_slice(i) else { continue };
+            let (fours, rest) = row.as_chunks::<4>();
+            let (out, out_rest) = out.split_at_mut(4 * fours.len());
+            for (out, x) in out.as_chunks_mut::<4>().0.iter_mut().zip(fours) {
+                *out = *x;
+            }
+            for (out, x) in out_rest.iter_mut().zip(rest) {
+                *out = *x;
+            }
+        });
         return;
     }
     for j in 0..x.ncols() {

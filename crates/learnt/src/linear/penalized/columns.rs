@@ -1,9 +1,11 @@
-//! Products of columns computed where they are asked for, for tables with fewer rows than columns.
+//! Products of columns computed where they are asked for: for tables with fewer rows than columns, and
+//! where few of many columns will enter.
 
 use super::quadratic::Products;
 use crate::linear::least_squares::Rows;
-use learnt_core::linalg::{add_scaled, dot};
+use learnt_core::linalg::{add_scaled, dot, matmul_into, row_products_in};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Columns √(w/W) (x - mean), each in one piece.
 pub(super) struct Columns {
@@ -28,18 +30,43 @@ impl Columns {
         centred: bool,
         run: &Context,
     ) -> Result<Split> {
-        let width = rows.values.ncols();
-        let weight: f64 = rows.weights.iter().sum();
-        let roots: Vec<f64> = rows.weights.iter().map(|w| (w / weight).sqrt()).collect();
-        let mut values = rows.values.transposed();
-        let n = rows.weights.len();
+        let mut values = Matrix::zeros(rows.values.ncols(), rows.weights.len());
+        transpose(rows.values.view(), values.as_mut_slice(), run);
+        Self::from_columns(values, &rows.weights, outputs, centred, run)
+    }
+
+    /// The same of a table in memory, without gathering it first.
+    pub(super) fn of_data(data: &Dataset, centred: bool, run: &Context) -> Result<Split> {
+        let (x, y, n) = (data.x.values(), data.real_target()?, data.nrows());
+        let mut values = Matrix::zeros(x.ncols() + y.ncols(), n);
+        let (inputs, outputs) = values.as_mut_slice().split_at_mut(x.ncols() * n);
+        transpose(x, inputs, run);
+        transpose(y, outputs, run);
+        let weights: Vec<f64> = (0..n).map(|i| data.weight(i)).collect();
+        Self::from_columns(values, &weights, y.ncols(), centred, run)
+    }
+
+    /// From raw columns, one a row of `values`.
+    fn from_columns(
+        mut values: Matrix,
+        weights: &[f64],
+        outputs: usize,
+        centred: bool,
+        run: &Context,
+    ) -> Result<Split> {
+        run.checkpoint()?;
+        let (width, n) = (values.nrows(), values.ncols());
+        let weight: f64 = weights.iter().sum();
+        let roots: Vec<f64> = weights.iter().map(|w| (w / weight).sqrt()).collect();
         let means: Vec<f64> = run.par_map(width, |j| match centred {
-            true => mean(values.row(j), &rows.weights, weight),
+            true => vectorized!(mean(values.row(j), weights, weight)),
             false => 0.0,
         });
         run.par_fill(values.as_mut_slice(), n.max(1), |start, column| {
             let mean = means[start / n.max(1)];
-            column.iter_mut().zip(&roots).for_each(|(x, root)| *x = root * (*x - mean));
+            vectorized!(for (x, root) in column.iter_mut().zip(&roots) {
+                *x = root * (*x - mean);
+            });
         });
         let mut all = values.into_vec();
         let last = all.split_off((width - outputs) * n);
@@ -52,8 +79,14 @@ impl Columns {
     }
 
     fn new(values: Matrix, run: &Context) -> Columns {
-        let diagonal = run.par_map(values.nrows(), |j| dot(values.row(j), values.row(j)));
+        let diagonal =
+            run.par_map(values.nrows(), |j| vectorized!(dot(values.row(j), values.row(j))));
         Columns { values, diagonal }
+    }
+
+    /// All products.
+    pub(super) fn whole(&self, run: &Context) -> Result<Matrix> {
+        row_products_in(self.values.view(), run)
     }
 
     /// Products of every column with one of another table.
@@ -66,7 +99,7 @@ impl Columns {
     fn add_products(&self, out: &mut [f64], vector: &[f64], run: &Context) {
         let size = (1 << 16) / vector.len().max(1) + 1;
         run.par_fill(out, size, |start, out| {
-            pulp::Arch::new().dispatch(|| {
+            vectorized!({
                 for (k, out) in out.iter_mut().enumerate() {
                     *out += dot(self.values.row(start + k), vector);
                 }
@@ -75,10 +108,42 @@ impl Columns {
     }
 }
 
-/// The first value plus the mean difference from it: exact for a constant column.
+/// The first value plus the mean difference from it, in eight interleaved sums: exact for a constant
+/// column.
+#[inline(always)]
 fn mean(column: &[f64], weights: &[f64], weight: f64) -> f64 {
     let first = column.first().copied().unwrap_or_default();
-    first + column.iter().zip(weights).map(|(x, w)| w * (x - first)).sum::<f64>() / weight
+    let (x8, x_rest) = column.as_chunks::<8>();
+    let (w8, w_rest) = weights.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (x, w) in x8.iter().zip(w8) {
+        for k in 0..8 {
+            sums[k] += w[k] * (x[k] - first);
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(w_rest).map(|(x, w)| w * (x - first)).sum();
+    first + (sums.iter().sum::<f64>() + rest) / weight
+}
+
+/// The columns of `x`, one after the other.
+fn transpose(x: MatRef, out: &mut [f64], run: &Context) {
+    const COLUMNS: usize = 16;
+    let n = x.nrows();
+    run.par_fill(out, COLUMNS * n.max(1), |start, piece| {
+        let first = start / n.max(1);
+        if x.row_stride() == 1 {
+            for (k, column) in piece.chunks_exact_mut(n).enumerate() {
+                x.copy_column(first + k, column);
+            }
+            return;
+        }
+        let count = piece.len() / n.max(1);
+        for i in 0..n {
+            for k in 0..count {
+                piece[k * n + i] = x.at(i, first + k);
+            }
+        }
+    });
 }
 
 impl Products for Columns {
@@ -90,20 +155,30 @@ impl Products for Columns {
         self.diagonal[j]
     }
 
-    fn row(&self, j: usize, others: &[usize], out: &mut [f64]) {
-        let column = self.values.row(j);
-        pulp::Arch::new().dispatch(|| {
-            for (out, &k) in out.iter_mut().zip(others) {
-                *out = if k == j { self.diagonal[j] } else { dot(column, self.values.row(k)) };
-            }
+    fn rows(&self, new: &[usize], others: &[usize], run: &Context) -> Matrix {
+        const PIECE: usize = 32;
+        let columns = self.values.view().gather_rows(new);
+        let mut turned = Matrix::zeros(others.len(), new.len());
+        run.par_fill(turned.as_mut_slice(), PIECE * new.len().max(1), |start, piece| {
+            let first = start / new.len();
+            let some = &others[first..first + piece.len() / new.len()];
+            let some = self.values.view().gather_rows(some);
+            matmul_into(piece, false, 1.0, some.view(), columns.view().transposed());
         });
+        let mut out = turned.transposed();
+        for (i, j) in new.iter().enumerate() {
+            for (k, other) in others.iter().enumerate().filter(|(_, other)| *other == j) {
+                out[(i, k)] = self.diagonal[*other];
+            }
+        }
+        out
     }
 
     fn add(&self, slope: &mut [f64], columns: &[usize], change: &[f64], run: &Context) {
         let mut fit = vec![0.0; self.values.ncols()];
         for (&j, &change) in columns.iter().zip(change) {
             if change != 0.0 {
-                add_scaled(&mut fit, change, self.values.row(j));
+                vectorized!(add_scaled(&mut fit, change, self.values.row(j)));
             }
         }
         if change.iter().any(|change| *change != 0.0) {

@@ -14,6 +14,7 @@ use super::problem::{Problem, Settings, Solved};
 use super::sums::{Stage, Summary};
 use crate::linear::coefficient_table::of_sparse_outputs;
 use learnt_core::prelude::*;
+use learnt_core::rounds::{InMemory, Source};
 
 /// Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
 ///
@@ -95,6 +96,13 @@ impl Estimator for ElasticNet {
                 "the default alpha of 1 is scikit-learn's, and shrinks targets of variance near 1 by half",
             ),
         ]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetModel> {
+        match self.rounds().train_on_demand(data, run)? {
+            Some(model) => Ok(model),
+            None => rounds::train(self, data, run),
+        }
+    }
 }
 
 impl FitBy<Net> for ElasticNet {
@@ -119,7 +127,7 @@ impl Rounds for Net {
     type Output = ElasticNetModel;
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Stage> {
-        Stage::begin(outline, run)
+        Stage::for_one(outline, self.penalties().0, run)
     }
 
     fn summarize(
@@ -138,8 +146,9 @@ impl Rounds for Net {
         all: Summary,
         run: &Context,
     ) -> Result<Step<Stage, ElasticNetModel>> {
+        let rows = all.rows();
         let problem = state.problem(all, self.fit_intercept, run)?;
-        self.fit(&problem, run).map(Step::Done)
+        self.fit(&problem.settle(rows, self.penalties().0, run)?, run).map(Step::Done)
     }
 }
 
@@ -147,6 +156,20 @@ impl Net {
     /// The penalties (l1, l2) of the mean of squares.
     pub(super) fn penalties(&self) -> (f64, f64) {
         (self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio))
+    }
+
+    /// The fit of a table in memory that needs no pass of its own, with the same bits.
+    pub(super) fn train_on_demand(
+        &self,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Option<ElasticNetModel>> {
+        let stage = self.begin(&InMemory::new(*data).outline(), run)?;
+        let Some(problem) = stage.on_demand(data, self.fit_intercept, run)? else {
+            return Ok(None);
+        };
+        let problem = problem.settle(data.nrows() as u64, self.penalties().0, run)?;
+        self.fit(&problem, run).map(Some)
     }
 
     /// Every output by itself.

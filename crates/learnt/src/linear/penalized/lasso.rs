@@ -54,6 +54,13 @@ impl Estimator for Lasso {
                 "the default alpha of 1 is scikit-learn's, and shrinks targets of variance near 1 by half",
             ),
         ]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetModel> {
+        match self.rounds().train_on_demand(data, run)? {
+            Some(model) => Ok(model),
+            None => rounds::train(self, data, run),
+        }
+    }
 }
 
 impl FitBy<Net> for Lasso {

@@ -6,7 +6,7 @@
 //! gap = ½ (1 - κ)² (mean r² + l2 ‖b‖²) + l1 ‖b‖₁ - κ bᵀ(v - l2 b);
 //! where l2 > 0, also Σ (l1 |b| + ½ l2 b² - b v + max(|v| - l1, 0)² / (2 l2)). The lesser counts.
 
-use super::columns::Columns;
+use super::columns::{Columns, Split};
 use super::quadratic::{Descent, Penalty, Products, Search};
 use crate::linear::least_squares::{Moments, Rows};
 use learnt_core::linalg::{Cholesky, dot};
@@ -33,10 +33,10 @@ impl Products for Gram {
         }
     }
 
-    fn row(&self, j: usize, others: &[usize], out: &mut [f64]) {
+    fn rows(&self, new: &[usize], others: &[usize], run: &Context) -> Matrix {
         match self {
-            Gram::Whole(matrix) => Products::row(matrix, j, others, out),
-            Gram::Columns(columns) => columns.row(j, others, out),
+            Gram::Whole(matrix) => Products::rows(matrix, new, others, run),
+            Gram::Columns(columns) => columns.rows(new, others, run),
         }
     }
 
@@ -112,11 +112,34 @@ impl Problem {
         centred: bool,
         run: &Context,
     ) -> Result<Problem> {
-        let split = Columns::split(rows, outputs, centred, run)?;
+        Ok(Self::from_split(Columns::split(rows, outputs, centred, run)?, outputs, run))
+    }
+
+    /// From a table in memory, with products of columns on demand.
+    pub(super) fn from_data(data: &Dataset, centred: bool, run: &Context) -> Result<Problem> {
+        let outputs = data.real_target()?.ncols();
+        Ok(Self::from_split(Columns::of_data(data, centred, run)?, outputs, run))
+    }
+
+    fn from_split(split: Split, outputs: usize, run: &Context) -> Problem {
         let right = (0..outputs).map(|t| split.inputs.against(&split.outputs, t, run)).collect();
         let total = (0..outputs).map(|t| split.outputs.diagonal(t)).collect();
         let gram = Gram::Columns(split.inputs);
-        Ok(Problem { gram, right, total, mean: split.mean, weight: split.weight })
+        Problem { gram, right, total, mean: split.mean, weight: split.weight }
+    }
+
+    /// Forms all products at once where a quarter of the columns of a tall table may enter: their
+    /// products with an output exceed half the penalty.
+    pub(super) fn settle(mut self, rows: u64, l1: f64, run: &Context) -> Result<Problem> {
+        let d = self.columns();
+        let enters = |j: &usize| self.right.iter().any(|c| c[*j].abs() > 0.5 * l1);
+        if let Gram::Columns(columns) = &self.gram
+            && rows >= d as u64
+            && 4 * (0..d).filter(enters).count() > d
+        {
+            self.gram = Gram::Whole(columns.whole(run)?);
+        }
+        Ok(self)
     }
 
     pub(super) fn columns(&self) -> usize {

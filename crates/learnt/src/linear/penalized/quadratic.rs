@@ -15,6 +15,7 @@ use super::working_set::{Local, WorkingSet};
 use learnt_core::context::Ended;
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// A symmetric positive semidefinite matrix G, whole or computed on demand.
 pub(crate) trait Products: Sync {
@@ -22,8 +23,8 @@ pub(crate) trait Products: Sync {
     fn size(&self) -> usize;
     /// G_jj.
     fn diagonal(&self, j: usize) -> f64;
-    /// G_jk for each k of `others`.
-    fn row(&self, j: usize, others: &[usize], out: &mut [f64]);
+    /// G_jk for each j of `new` (rows) and k of `others` (columns).
+    fn rows(&self, new: &[usize], others: &[usize], run: &Context) -> Matrix;
     /// slope += Σ change_k G_k over the given columns.
     fn add(&self, slope: &mut [f64], columns: &[usize], change: &[f64], run: &Context);
     /// How many coordinates may enter a working set of this size at once.
@@ -41,13 +42,12 @@ impl Products for Matrix {
         self[(j, j)]
     }
 
-    fn row(&self, j: usize, others: &[usize], out: &mut [f64]) {
-        let row = Matrix::row(self, j);
-        out.iter_mut().zip(others).for_each(|(out, &k)| *out = row[k]);
+    fn rows(&self, new: &[usize], others: &[usize], _: &Context) -> Matrix {
+        Matrix::from_fn(new.len(), others.len(), |i, k| self[(new[i], others[k])])
     }
 
     fn add(&self, slope: &mut [f64], columns: &[usize], change: &[f64], _run: &Context) {
-        pulp::Arch::new().dispatch(|| {
+        vectorized!({
             for (&j, &change) in columns.iter().zip(change) {
                 if change != 0.0 {
                     add_scaled(slope, change, Matrix::row(self, j));
@@ -168,7 +168,7 @@ impl<'a, P: Products> Descent<'a, P> {
         let (mut target, mut reach) = (f64::INFINITY, search.reach);
         self.set.compact(&self.b);
         loop {
-            let entered = self.admit(penalty, reach);
+            let entered = self.admit(penalty, reach, run);
             reach = 1.0;
             let mut local = Local::new(&self.set, penalty, &self.b, &self.slope);
             let left = search.max_iter - ended.n_iter;
@@ -187,7 +187,7 @@ impl<'a, P: Products> Descent<'a, P> {
     }
 
     /// Takes coordinates into the working set; how many.
-    fn admit(&mut self, penalty: &Penalty, reach: f64) -> usize {
+    fn admit(&mut self, penalty: &Penalty, reach: f64, run: &Context) -> usize {
         let mut wanted: Vec<(f64, usize)> = Vec::new();
         for j in 0..self.b.len() {
             if self.set.contains(j) || self.products.diagonal(j) + penalty.l2[j] <= 0.0 {
@@ -208,7 +208,7 @@ impl<'a, P: Products> Descent<'a, P> {
             wanted.sort_by_key(|&(_, j)| j);
         }
         let columns: Vec<usize> = wanted.into_iter().map(|(_, j)| j).collect();
-        self.set.extend(&columns, self.products);
+        self.set.extend(&columns, self.products, run);
         columns.len()
     }
 }

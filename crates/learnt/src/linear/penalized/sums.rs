@@ -74,6 +74,9 @@ enum Sums {
 
 /// From this many columns on, products of columns are computed where they are needed.
 const WIDE: usize = 4000;
+/// The same for one penalty with an L1 part, which few columns will pass, in tables up to this size.
+const MANY_FOR_ONE: usize = 512;
+const VALUES_FOR_ONE: u64 = 80_000_000;
 
 impl Stage {
     /// Before the pass over the data.
@@ -81,10 +84,25 @@ impl Stage {
         Self::for_rows(outline, outline.rows, run)
     }
 
+    /// Before the pass, for one penalty. All products cost n p² steps; on demand s columns that enter
+    /// cost n s² and a few times n p.
+    pub(super) fn for_one(outline: &Outline, l1: f64, run: &Context) -> Result<Stage> {
+        let d = outline.schema.len();
+        let small = outline.rows.saturating_mul(d as u64) <= VALUES_FOR_ONE;
+        match l1 > 0.0 && d >= MANY_FOR_ONE && small {
+            true => Self::claimed(outline, true, run),
+            false => Self::begin(outline, run),
+        }
+    }
+
     /// The same for a part of the rows.
     pub(super) fn for_rows(outline: &Outline, rows: u64, run: &Context) -> Result<Stage> {
+        let d = outline.schema.len();
+        Self::claimed(outline, rows < d as u64 || d > WIDE, run)
+    }
+
+    fn claimed(outline: &Outline, wide: bool, run: &Context) -> Result<Stage> {
         let (d, k) = (outline.schema.len(), outline.outputs);
-        let wide = rows < d as u64 || d > WIDE;
         let side = if wide { outline.rows } else { (d + k) as u64 };
         let copies = if wide { 3 } else { 4 + run.threads() as u64 };
         let bytes = (copies * 8 * side).saturating_mul((d + k) as u64);
@@ -102,6 +120,22 @@ impl Stage {
     ) -> Result<(Problem, Vec<String>)> {
         let all = self.sum(data, centred, run)?;
         Ok((self.problem(all, centred, run)?, self.names.clone()))
+    }
+
+    /// The problem of a data set in memory whose products are computed on demand, without gathering
+    /// its rows; `None` for others.
+    pub(super) fn on_demand(
+        &self,
+        data: &Dataset,
+        centred: bool,
+        run: &Context,
+    ) -> Result<Option<Problem>> {
+        if !self.wide {
+            return Ok(None);
+        }
+        let problem = Problem::from_data(data, centred, run)?;
+        problem.check(&self.names)?;
+        Ok(Some(problem))
     }
 
     /// The sums of rows in memory.
@@ -144,6 +178,14 @@ impl Stage {
 }
 
 impl Summary {
+    /// Number of rows.
+    pub(super) fn rows(&self) -> u64 {
+        match &self.sums {
+            Sums::Moments(moments) => moments.rows,
+            Sums::Rows(rows) => rows.weights.len() as u64,
+        }
+    }
+
     /// The sum of the weights.
     pub(super) fn weight(&self) -> f64 {
         match &self.sums {

@@ -5,6 +5,7 @@ use learnt_core::context::Rng;
 use learnt_core::linalg::{Cholesky, add_scaled, dot};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
+use learnt_core::vectorized;
 
 /// Some coordinates, and G between them.
 pub(super) struct WorkingSet {
@@ -38,7 +39,7 @@ impl WorkingSet {
     }
 
     /// Takes more coordinates in.
-    pub(super) fn extend(&mut self, columns: &[usize], products: &impl Products) {
+    pub(super) fn extend(&mut self, columns: &[usize], products: &impl Products, run: &Context) {
         let held = self.columns.len();
         self.columns.extend_from_slice(columns);
         columns.iter().for_each(|&j| self.inside[j] = true);
@@ -46,9 +47,10 @@ impl WorkingSet {
         if size > self.stride {
             self.widen(held, size.next_multiple_of(8).max(2 * self.stride));
         }
+        let fresh = products.rows(&self.columns[held..], &self.columns, run);
         for k in held..size {
             let row = &mut self.products[k * self.stride..][..=k];
-            products.row(self.columns[k], &self.columns[..=k], row);
+            row.copy_from_slice(&fresh.row(k - held)[..=k]);
         }
         for i in 0..size {
             for k in held.max(i + 1)..size {
@@ -142,7 +144,7 @@ impl<'a> Local<'a> {
             if let Some(rng) = rng.as_deref_mut() {
                 sample::shuffle(rng, &mut order);
             }
-            let gain = pulp::Arch::new().dispatch(|| self.pass(&order));
+            let gain = vectorized!(self.pass(&order));
             settled.passes += 1;
             settled.moved |= gain > 0.0;
             if settled.passes == 1 {

@@ -12,6 +12,7 @@
 use super::reflection::{Reflected, two_classes};
 use learnt_core::linalg::{add_scaled, dot, norm, svd};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Nearer to the origin than this counts as zero.
 const TOUCHING: f64 = 1e-10;
@@ -79,15 +80,12 @@ pub fn linear_separability(data: &Dataset, run: &Context) -> Result<Separability
 fn smallest_product(rows: &Matrix, point: &[f64], run: &Context) -> (usize, f64) {
     const ROWS: usize = 4096;
     let parts = run.par_ranges(rows.nrows(), ROWS, |range| {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                range.fold((0, f64::INFINITY), |best, i| {
-                    let product = dot(rows.row(i), point);
-                    if product < best.1 { (i, product) } else { best }
-                })
-            },
-        )
+        vectorized!({
+            range.clone().fold((0, f64::INFINITY), |best, i| {
+                let product = dot(rows.row(i), point);
+                if product < best.1 { (i, product) } else { best }
+            })
+        })
     });
     parts
         .into_iter()

@@ -7,6 +7,7 @@
 
 use super::grow::Grow;
 use learnt_core::linalg::{add_scaled, dot};
+use learnt_core::vectorized;
 
 /// Columns of a model, the fixed ones first.
 #[derive(Clone, Debug, Default)]
@@ -66,10 +67,7 @@ impl Shrink {
 
     /// The model without the i-th column, its columns taken in this order.
     pub(super) fn without(&self, i: usize, order: &[usize], fixed: usize, out: &mut Shrink) {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.write_without(i, order, fixed, out),
-        );
+        vectorized!(self.write_without(i, order, fixed, out));
     }
 
     #[inline(always)]

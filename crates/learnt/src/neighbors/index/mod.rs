@@ -276,7 +276,7 @@ impl Index {
     fn search(&self, queries: &Matrix, goal: Goal) {
         let engine = &self.engine;
         with_kernel!(self.metric, kernel => {
-            pulp::Arch::new().dispatch(Search { kernel, engine, queries, goal });
+            learnt_core::linalg::run(Search { kernel, engine, queries, goal });
         });
     }
 

@@ -7,7 +7,7 @@ use super::metric::Kernel;
 use super::scan;
 use super::tree::Tree;
 use learnt_core::prelude::*;
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 /// What is looked for, one place for each query.
 pub(super) enum Goal<'a> {
@@ -27,11 +27,11 @@ pub(super) struct Search<'a, K> {
     pub(super) goal: Goal<'a>,
 }
 
-impl<K: Kernel> WithSimd for Search<'_, K> {
+impl<K: Kernel> learnt_core::linalg::Kernel for Search<'_, K> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, _simd: S) {
         match self.engine {
             Engine::Scan(rows) => match self.goal {
                 Goal::Nearest(best) => scan::nearest(self.kernel, rows, self.queries, best),
