@@ -16,6 +16,7 @@ pub mod compose;
 pub mod datasets;
 pub mod density;
 pub mod discriminant;
+pub mod ensemble;
 mod functions;
 mod learner;
 pub mod linear;
@@ -52,6 +53,7 @@ pub const REGISTRY: &[&[Entry]] = &[
     bayes::ENTRIES,
     neighbors::ENTRIES,
     tree::ENTRIES,
+    ensemble::ENTRIES,
     cluster::ENTRIES,
     density::ENTRIES,
     sequence::ENTRIES,
