@@ -70,9 +70,17 @@ pub struct Traced {
 pub struct Quiet;
 impl Observer for Quiet {}
 
+/// The objectives of the last stage of a trace, which is the learner's own.
+pub fn loss_curve(trace: &[Traced]) -> Vec<f64> {
+    let last = trace.last().map(|traced| &traced.stage);
+    trace.iter().filter(|t| Some(&t.stage) == last).map(|t| t.objective).collect()
+}
+
 /// An observer that keeps warnings and the trace of objectives, and passes everything on to another.
 pub struct Recorder<'a> {
     outer: &'a dyn Observer,
+    /// Whether objectives are passed on too.
+    passes: bool,
     warnings: Mutex<Vec<Warning>>,
     trace: Mutex<Vec<Traced>>,
 }
@@ -80,7 +88,12 @@ pub struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// In front of another observer.
     pub fn new(outer: &'a dyn Observer) -> Self {
-        Recorder { outer, warnings: Mutex::default(), trace: Mutex::default() }
+        Recorder { outer, passes: true, warnings: Mutex::default(), trace: Mutex::default() }
+    }
+
+    /// The same, for one of several fits side by side: its objectives are not passed on.
+    fn of_part(outer: &'a dyn Observer) -> Self {
+        Recorder { passes: false, ..Self::new(outer) }
     }
 
     /// The warnings so far, each once.
@@ -106,7 +119,9 @@ impl Observer for Recorder<'_> {
             _ => trace.push(traced.clone()),
         }
         drop(trace);
-        self.outer.objective(traced);
+        if self.passes {
+            self.outer.objective(traced);
+        }
     }
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
         self.outer.progress(progress)
@@ -222,6 +237,39 @@ impl<'a> Context<'a> {
         f: impl Fn(usize) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         self.par_map(n, |i| self.checkpoint().and_then(|()| f(i))).into_iter().collect()
+    }
+
+    /// The same for fits side by side, each in its own child run. The trace of the whole has the
+    /// sums of their objectives; one that ended early stays at its last.
+    pub fn try_par_fits<T: Send>(
+        &self,
+        n: usize,
+        f: impl Fn(usize, &Context) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let parts = self.try_par_map(n, |k| {
+            let recorder = Recorder::of_part(self.observer);
+            let child = Context { inner: self.inner, ..self.child(k as u64) };
+            let part = f(k, &child.observed_by(&recorder))?;
+            Ok((part, recorder.trace()))
+        })?;
+        let (parts, traces): (Vec<T>, Vec<Vec<Traced>>) = parts.into_iter().unzip();
+        let stage = traces.iter().find_map(|trace| trace.last()).map(|traced| &traced.stage);
+        if let Some(stage) = stage {
+            let curves: Vec<Vec<f64>> = traces.iter().map(|trace| loss_curve(trace)).collect();
+            let longest = curves.iter().map(Vec::len).max().unwrap_or(0);
+            let at = |curve: &Vec<f64>, i: usize| curve.get(i).or(curve.last()).copied();
+            for i in 0..longest {
+                let sum = curves.iter().filter_map(|curve| at(curve, i)).sum();
+                self.record(stage, i as u64 + 1, sum);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The same run for a fit inside another, whose objectives are not part of the trace.
+    #[must_use]
+    pub fn untraced(&self) -> Context<'a> {
+        Context { inner: true, ..*self }
     }
 
     /// Applies `f` to consecutive ranges of at most `size` rows; the results are in order.
@@ -472,6 +520,25 @@ mod tests {
         let trace: Vec<(u64, f64)> =
             recorder.trace().iter().map(|t| (t.iteration, t.objective)).collect();
         assert_eq!(trace, [(1, 0.5), (2, 0.25), (3, 0.125)]);
+    }
+
+    #[test]
+    fn fits_side_by_side_have_the_sum_of_their_objectives_as_trace() {
+        for threads in [1, 4] {
+            let recorder = Recorder::new(&Quiet);
+            let run = Context::default().with_threads(threads).observed_by(&recorder);
+            let ends = run.try_par_fits(3, |k, run| {
+                (1..=k as u64 + 1).for_each(|i| run.record("part", i, 1.0 / i as f64));
+                Ok(k)
+            });
+            assert_eq!(ends.unwrap(), [0, 1, 2]);
+            assert_eq!(loss_curve(&recorder.trace()), [3.0, 2.0, 1.0 + 0.5 + 1.0 / 3.0]);
+            let silent = run.untraced().try_par_fits(2, |_, run| {
+                run.record("part", 1, 9.0);
+                Ok(())
+            });
+            assert!(silent.is_ok() && recorder.trace().len() == 3);
+        }
     }
 
     #[test]

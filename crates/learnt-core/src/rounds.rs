@@ -24,7 +24,7 @@ pub use merger::Merger;
 pub use source::{InMemory, Source};
 
 use crate::context::Context;
-use crate::data::{Dataset, Label, Matrix, Schema, Target};
+use crate::data::{Dataset, Label, Matrix, Schema, Sequences, Target};
 use crate::error::{Error, Result};
 use crate::estimator::Estimator;
 use crate::persist::{Node, Stored};
@@ -141,6 +141,8 @@ pub struct Outline<'a> {
     pub classes: &'a [Label],
     /// Whether rows have weights.
     pub weighted: bool,
+    /// Number of blocks where these end with sequences; else rows are cut by number alone.
+    pub cuts: Option<u64>,
 }
 
 impl<'a> Outline<'a> {
@@ -152,7 +154,9 @@ impl<'a> Outline<'a> {
             None => (0, &[]),
         };
         let (rows, weighted) = (data.nrows() as u64, data.weights.is_some());
-        Outline { schema: data.x.schema(), rows, outputs, classes, weighted }
+        let blocks = |sequences: Sequences| sequences.blocks(block_rows(data.x.ncols())).len();
+        let cuts = data.sequences.map(|sequences| blocks(sequences) as u64);
+        Outline { schema: data.x.schema(), rows, outputs, classes, weighted, cuts }
     }
 
     /// Names of the input columns.
@@ -170,7 +174,7 @@ impl<'a> Outline<'a> {
 
     /// Number of blocks.
     pub fn blocks(&self) -> u64 {
-        self.rows.div_ceil(block_rows(self.schema.len()) as u64)
+        self.cuts.unwrap_or(self.rows.div_ceil(block_rows(self.schema.len()) as u64))
     }
 }
 
@@ -182,6 +186,7 @@ pub struct OwnedOutline {
     outputs: usize,
     classes: Vec<Label>,
     weighted: bool,
+    cuts: Option<u64>,
 }
 
 impl From<&Outline<'_>> for OwnedOutline {
@@ -192,6 +197,7 @@ impl From<&Outline<'_>> for OwnedOutline {
             outputs: outline.outputs,
             classes: outline.classes.to_vec(),
             weighted: outline.weighted,
+            cuts: outline.cuts,
         }
     }
 }
@@ -205,6 +211,7 @@ impl OwnedOutline {
             outputs: self.outputs,
             classes: &self.classes,
             weighted: self.weighted,
+            cuts: self.cuts,
         }
     }
 }
@@ -217,16 +224,18 @@ impl Stored for OwnedOutline {
             ("outputs".to_string(), self.outputs.to_node()),
             ("classes".to_string(), self.classes.to_node()),
             ("weighted".to_string(), self.weighted.to_node()),
+            ("cuts".to_string(), self.cuts.to_node()),
         ]))
     }
     fn from_node(node: &Node) -> Result<Self> {
-        node.only("outline", &["schema", "rows", "outputs", "classes", "weighted"])?;
+        node.only("outline", &["schema", "rows", "outputs", "classes", "weighted", "cuts"])?;
         Ok(OwnedOutline {
             schema: node.field("schema")?,
             rows: node.field("rows")?,
             outputs: node.field("outputs")?,
             classes: node.field("classes")?,
             weighted: node.field("weighted")?,
+            cuts: node.field("cuts")?,
         })
     }
 }

@@ -114,7 +114,8 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 ///
 /// On the struct, `#[model(...)]` takes
 ///
-/// - roles by name, such as `regressor` or `density`: those of the core's table;
+/// - roles by name, such as `regressor` or `density`: those of the core's table; `regressor = linear`
+///   also writes `Regressor`, for predictions from the fields `coef` and `intercept`;
 /// - `version = N` of the stored form, else 1;
 /// - `validate = method`: `fn(&self) -> Result<()>` that what was read must pass;
 /// - `report = method`: `fn(&self, &Names) -> Answer`;

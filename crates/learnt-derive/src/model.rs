@@ -25,6 +25,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 #[derive(Default)]
 struct Options {
     roles: BTreeMap<String, Ident>,
+    linear: bool,
     version: Option<LitInt>,
     validate: Option<Ident>,
     report: Option<Ident>,
@@ -47,8 +48,15 @@ impl Options {
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
             "parts" => once(&mut options.parts, name(meta)?, meta),
-            role if !role.is_empty() && !meta.input.peek(Token![=]) => {
+            role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
+                if meta.input.peek(Token![=]) {
+                    let how = name(meta)?;
+                    match how == "linear" {
+                        true => flag(&mut options.linear, meta)?,
+                        false => return fail(how, "a regressor may be `linear`"),
+                    }
+                }
                 match options.roles.insert(role.to_string(), word) {
                     None => Ok(()),
                     Some(_) => Err(meta.error("given twice")),
@@ -130,7 +138,9 @@ fn model_impl(
     let questions = options.questions.as_ref().map(|_| questions_fns());
     let parts = options.parts.as_ref().map(parts_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
+    let linear = options.linear.then(|| linear_impl(input));
     quote! {
+        #linear
         #[automatically_derived]
         impl #impl_generics ::learnt_core::estimator::Model for #ident #type_generics #where_clause {
             #(#roles)*
@@ -150,6 +160,26 @@ fn model_impl(
             #questions
             #parts
             #accepts
+        }
+    }
+}
+
+/// Predictions x·coef + intercept.
+fn linear_impl(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics ::learnt_core::estimator::Regressor for #ident #type_generics
+        #where_clause
+        {
+            fn predict_in(
+                &self,
+                x: &::learnt_core::data::Frame,
+                run: &::learnt_core::context::Context,
+            ) -> ::learnt_core::error::Result<::learnt_core::data::Matrix> {
+                ::learnt_core::linalg::linear_predict(x, &self.coef, &self.intercept, run)
+            }
         }
     }
 }

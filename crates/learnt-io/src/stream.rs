@@ -16,9 +16,10 @@ use crate::sniff::format_of;
 use crate::stream_columns::Columnar;
 use crate::stream_csv::Csv;
 use learnt_core::context::Context;
-use learnt_core::data::{ColumnKind, Dataset, Frame, Label, MatRef, Schema, Target};
+use learnt_core::data::{ColumnKind, Dataset, Frame, Label, MatRef, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error, Result};
 use learnt_core::rounds::{Block, Outline, Source, block_rows};
+use std::ops::Range;
 use std::path::Path;
 
 /// The most classes that numbers of a streamed target may be.
@@ -81,6 +82,15 @@ pub struct FileSource {
     target: Option<usize>,
     weight: Option<usize>,
     classes: Option<Classes>,
+    sequences: Option<FileSequences>,
+}
+
+/// Where the sequences of a file are.
+struct FileSequences {
+    /// The first row of each, and the number of rows.
+    offsets: Vec<usize>,
+    /// Blocks of whole sequences.
+    blocks: Vec<Range<usize>>,
 }
 
 /// Opens a CSV, Parquet or Arrow file for fitting block by block.
@@ -137,10 +147,6 @@ fn open_input(
 impl FileSource {
     fn new(scanned: Scanned, roles: &ColumnRoles) -> Result<FileSource> {
         let Scanned { schema: all, report, reader, target: facts } = scanned;
-        if roles.sequence.is_some() {
-            return Err(Error::unsupported("sequences are not read from a stream")
-                .hint("leave out --stream"));
-        }
         let places = Places::find(&all, roles)?;
         let inputs = places.inputs(all.len());
         if inputs.is_empty() {
@@ -172,7 +178,7 @@ impl FileSource {
         }
         let schema = all.select(&inputs);
         let (width, weight) = (all.len(), places.weight);
-        Ok(FileSource {
+        let mut source = FileSource {
             reader,
             report,
             notes,
@@ -183,7 +189,58 @@ impl FileSource {
             target,
             weight,
             classes,
-        })
+            sequences: None,
+        };
+        source.sequences = places.sequence.map(|j| source.sequences(j)).transpose()?;
+        Ok(source)
+    }
+
+    /// The same file without some of its input columns.
+    #[must_use]
+    pub fn without(mut self, names: &[String]) -> FileSource {
+        let kept: Vec<usize> = (0..self.schema.len())
+            .filter(|&j| !names.contains(&self.schema.column(j).name))
+            .collect();
+        self.inputs = kept.iter().map(|&k| self.inputs[k]).collect();
+        self.schema = self.schema.select(&kept);
+        self.report.columns.retain(|column| !names.contains(&column.name));
+        if let Some(sequences) = &mut self.sequences {
+            sequences.blocks = blocks_of(&sequences.offsets, self.inputs.len());
+        }
+        self
+    }
+
+    /// One more pass finds where the values of a column change. Equal neighbours are one sequence;
+    /// missing values are equal.
+    fn sequences(&self, j: usize) -> Result<FileSequences> {
+        let rows = self.report.rows;
+        let size = block_rows(self.width) as u64;
+        let (mut offsets, mut last, mut start) = (vec![0], None, 0);
+        while start < rows {
+            let end = (start + size).min(rows);
+            for (i, &value) in self.column(&self.reader.rows(start, end)?, j).iter().enumerate() {
+                let same = |last: f64| last == value || (last.is_nan() && value.is_nan());
+                if last.is_some_and(|last| !same(last)) {
+                    offsets.push(start as usize + i);
+                }
+                last = Some(value);
+            }
+            start = end;
+        }
+        offsets.push(rows as usize);
+        let blocks = blocks_of(&offsets, self.inputs.len());
+        Ok(FileSequences { offsets, blocks })
+    }
+
+    /// The rows of a block.
+    fn range(&self, index: u64) -> (u64, u64) {
+        if let Some(sequences) = &self.sequences {
+            let block = sequences.blocks.get(index as usize).cloned().unwrap_or_default();
+            return (block.start as u64, block.end as u64);
+        }
+        let size = block_rows(self.inputs.len()) as u64;
+        let start = index.saturating_mul(size).min(self.report.rows);
+        (start, (start + size).min(self.report.rows))
     }
 
     /// How the file was read.
@@ -211,6 +268,13 @@ impl FileSource {
     }
 }
 
+/// Blocks of whole sequences, of a table with so many inputs.
+fn blocks_of(offsets: &[usize], inputs: usize) -> Vec<Range<usize>> {
+    let rows = offsets.last().copied().unwrap_or_default();
+    Sequences::new(offsets, rows)
+        .map_or(Vec::new(), |sequences| sequences.blocks(block_rows(inputs)))
+}
+
 impl Source for FileSource {
     fn outline(&self) -> Outline<'_> {
         let labels: &[Label] = self.classes.as_ref().map_or(&[], |classes| &classes.labels);
@@ -220,13 +284,12 @@ impl Source for FileSource {
             outputs: usize::from(self.task == Some(TargetTask::Regress)),
             classes: labels,
             weighted: self.weight.is_some(),
+            cuts: self.sequences.as_ref().map(|sequences| sequences.blocks.len() as u64),
         }
     }
 
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
-        let size = block_rows(self.inputs.len()) as u64;
-        let start = index.saturating_mul(size).min(self.report.rows);
-        let end = (start + size).min(self.report.rows);
+        let (start, end) = self.range(index);
         let cells = self.reader.rows(start, end)?;
         let rows = (end - start) as usize;
         let inputs = self.input_cells(&cells);
@@ -247,6 +310,10 @@ impl Source for FileSource {
         let weights = self.weight.map(|j| self.column(&cells, j));
         if let Some(weights) = &weights {
             data = data.with_weights(weights);
+        }
+        if let Some(FileSequences { offsets, .. }) = &self.sequences {
+            let all = Sequences::new(offsets, self.report.rows as usize)?;
+            data.sequences = Some(all.rows(start as usize, end as usize));
         }
         f(&Block { index, first_row: start, data })
     }

@@ -207,9 +207,7 @@ impl Model {
 
     /// The objective after each iteration of the last stage that iterated.
     fn loss_curve(&self) -> Vec<f64> {
-        let trace = &self.trained.outcome.trace;
-        let last = trace.last().map(|traced| &traced.stage);
-        trace.iter().filter(|t| Some(&t.stage) == last).map(|t| t.objective).collect()
+        learnt_core::context::loss_curve(&self.trained.outcome.trace)
     }
 
     /// Everything that training found, by name.

@@ -11,7 +11,7 @@ use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
 use learnt::rounds::{Checkpoint, Identity, Source};
 use learnt::trained::{Trained, Unknown};
-use learnt_io::{FileSource, ReadOptions, TargetTask, TypeRule};
+use learnt_io::{FileSource, TargetTask};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -96,23 +96,17 @@ fn stream(
     name: &str,
     early: Option<Box<dyn AnyEstimator>>,
 ) -> Result<(Trained, Option<Checkpoint>)> {
-    let mut options = input::options(call)?;
+    let options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
     asked.leaning = learner::leaning(name);
     if learner::needs_target(name) && asked.targets.is_empty() {
         return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
     }
-    let open = |options: &ReadOptions| {
-        learnt_io::open_stream(path, options, &asked.roles(), &call.run)
-            .map_err(|error| input::or_bundled(error, path))
-    };
-    let mut source = open(&options)?;
+    let source = learnt_io::open_stream(path, &options, &asked.roles(), &call.run)
+        .map_err(|error| input::or_bundled(error, path))?;
     let unused = asked.unused(call, source.outline().schema)?;
-    if !unused.is_empty() {
-        options.types.extend(unused.into_iter().map(|name| (name, TypeRule::Skip)));
-        source = open(&options)?;
-    }
+    let source = source.without(&unused);
     call.say(&format!("read {path} in blocks: {}", source.report()));
     source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));

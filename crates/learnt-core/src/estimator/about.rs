@@ -92,8 +92,10 @@ pub struct Uses {
     pub randomness: bool,
     /// Several threads help.
     pub threads: bool,
-    /// It iterates, so it may not converge.
+    /// It iterates, so it may not converge, and gives its objective after each iteration.
     pub iterations: bool,
+    /// The objective never turns back: it falls in every iteration, or rises in every one.
+    pub monotone: bool,
     /// It fits files larger than memory.
     pub streaming: bool,
     /// It goes on training with more rows.
@@ -125,6 +127,7 @@ impl About {
                 randomness: false,
                 threads: false,
                 iterations: false,
+                monotone: false,
                 streaming: false,
                 online: false,
             },
@@ -214,6 +217,8 @@ facts! {
     threads: uses.threads = true;
     /// Iterates.
     iterations: uses.iterations = true;
+    /// Iterates towards its objective in every step; says `.iterations()` too.
+    monotone: uses.monotone = true;
     /// Fits files larger than memory.
     streaming: uses.streaming = true;
     /// Goes on training with more rows.

@@ -40,10 +40,6 @@ impl Source for InMemory<'_> {
         Outline::of(&self.data)
     }
 
-    fn blocks(&self) -> u64 {
-        self.cuts.as_ref().map_or(self.outline().blocks(), |cuts| cuts.len() as u64)
-    }
-
     fn in_memory(&self) -> bool {
         true
     }

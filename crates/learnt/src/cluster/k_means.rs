@@ -147,6 +147,7 @@ impl Estimator for KMeans {
         .randomness()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .online()
         .scaling()
@@ -193,6 +194,10 @@ pub struct KMeansState {
     start: usize,
     tolerance: f64,
     origin: Vec<f64>,
+    /// Σ w ‖x - origin‖².
+    scatter: f64,
+    /// The objective after each iteration of this start.
+    objectives: Vec<f64>,
     best: Option<Outcome>,
 }
 
@@ -212,6 +217,7 @@ struct Outcome {
     n_iter: usize,
     converged: bool,
     cost: Cost,
+    objectives: Vec<f64>,
 }
 
 /// What a block answers in each stage.
@@ -263,6 +269,8 @@ impl Rounds for KMeans {
             start: 0,
             tolerance: 0.0,
             origin: Vec::new(),
+            scatter: 0.0,
+            objectives: Vec::new(),
             best: None,
         })
     }
@@ -316,9 +324,11 @@ impl Rounds for KMeans {
         all: KMeansSummary,
         run: &Context,
     ) -> Result<Step<KMeansState, KMeansModel>> {
-        state.stage = match (state.stage, all) {
+        let stage = std::mem::replace(&mut state.stage, Stage::Begin);
+        state.stage = match (stage, all) {
             (Stage::Begin, KMeansSummary::Begin(all)) => {
                 state.tolerance = self.tol * mean_variance(&all.moments)?;
+                state.scatter = all.moments.squares.iter().sum();
                 state.origin = all.moments.mean;
                 self.first_stage(&all.drawn)?
             }
@@ -328,21 +338,18 @@ impl Rounds for KMeans {
             (Stage::Move { centres, n_iter }, KMeansSummary::Move(moved)) => {
                 match moved.has_empty() {
                     true => Stage::Refill { centres, n_iter, moved },
-                    false => {
-                        let new = moved.means(&centres, &state.origin);
-                        self.shifted(&centres, new, n_iter + 1, state.tolerance)
-                    }
+                    false => self.shifted(&mut state, &centres, &moved, n_iter + 1),
                 }
             }
             (Stage::Refill { centres, n_iter, mut moved }, KMeansSummary::Refill(far)) => {
                 moved.refill(&far, &centres, &state.origin);
-                let new = moved.means(&centres, &state.origin);
-                self.shifted(&centres, new, n_iter + 1, state.tolerance)
+                self.shifted(&mut state, &centres, &moved, n_iter + 1)
             }
             (Stage::Measure { centres, n_iter, converged }, KMeansSummary::Measure(cost)) => {
                 state.start += 1;
                 run.record("start of k-means", state.start as u64, cost.inertia);
-                let outcome = Outcome { centres, n_iter, converged, cost };
+                let objectives = std::mem::take(&mut state.objectives);
+                let outcome = Outcome { centres, n_iter, converged, cost, objectives };
                 state.best = Some(better(state.best, outcome));
                 if state.start == self.starts() {
                     return self.finish(state.best, run).map(Step::Done);
@@ -417,8 +424,11 @@ impl KMeans {
         }
     }
 
-    fn shifted(&self, old: &Matrix, centres: Matrix, n_iter: usize, tolerance: f64) -> Stage {
-        let converged = centres::total_shift(old, &centres) <= tolerance;
+    /// The means of the clusters as centres.
+    fn shifted(&self, state: &mut KMeansState, old: &Matrix, moved: &Sums, n_iter: usize) -> Stage {
+        let centres = moved.means(old, &state.origin);
+        state.objectives.push((state.scatter - moved.between()).max(0.0));
+        let converged = centres::total_shift(old, &centres) <= state.tolerance;
         match converged || n_iter >= self.max_iter {
             true => Stage::Measure { centres, n_iter, converged },
             false => Stage::Move { centres, n_iter },
@@ -427,6 +437,9 @@ impl KMeans {
 
     fn finish(&self, best: Option<Outcome>, run: &Context) -> Result<KMeansModel> {
         let best = best.ok_or_else(mixed)?;
+        for (i, &objective) in best.objectives.iter().enumerate() {
+            run.record("k-means", i as u64 + 1, objective);
+        }
         let found = best.cost.weights.iter().filter(|w| **w > 0.0).count();
         if found < self.n_clusters {
             let message = format!(

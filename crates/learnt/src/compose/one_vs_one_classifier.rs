@@ -88,9 +88,9 @@ impl Estimator for OneVsOneClassifier {
                 let present: Vec<usize> = (0..rows.len()).filter(|&k| rows[k] > 0).collect();
                 claim(data, &rows, run)?;
                 let pairs = pairs_of(&present);
-                run.try_par_map(pairs.len(), |p| {
+                run.try_par_fits(pairs.len(), |p, run| {
                     let (first, second) = pairs[p];
-                    let part = fit_pair(learner, data, pairs[p], &run.child(p as u64))?;
+                    let part = fit_pair(learner, data, pairs[p], run)?;
                     Ok(Pair { first, second, part })
                 })?
             }

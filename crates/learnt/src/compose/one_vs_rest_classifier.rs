@@ -73,15 +73,14 @@ impl Estimator for OneVsRestClassifier {
         let learner = &*self.estimator;
         let parts = match rows.len() {
             2 => vec![Some(Fitted::fit(learner, &name(&classes[1]), data, run)?)],
-            count => run.try_par_map(count, |k| {
+            count => run.try_par_fits(count, |k, inner| {
                 if rows[k] == 0 {
                     return Ok(None);
                 }
                 let codes: Vec<u32> = codes.iter().map(|&c| u32::from(c as usize == k)).collect();
                 let sides = [Label::Bool(false), Label::Bool(true)];
                 let data = data.with_target(Target::Class { codes: &codes, classes: &sides });
-                let inner = run.child(k as u64);
-                Fitted::fit(learner, &name(&classes[k]), &data, &inner).map(Some)
+                Fitted::fit(learner, &name(&classes[k]), &data, inner).map(Some)
             })?,
         };
         let converged = parts.iter().flatten().all(|part| part.model.converged());

@@ -102,7 +102,8 @@ impl Estimator for Pipeline {
         .iterations()
         .streaming()
         .complexity(60)
-        .cost("the sum of its steps");
+        .cost("the sum of its steps")
+        .exempt(&[("trace", "its steps decide whether it iterates")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<PipelineModel> {
         match self.rounds_job() {

@@ -1,7 +1,7 @@
 //! Fitted boosting: a start and the sum of many trees, one a round or one a class and round.
 
 use super::loss::Loss;
-use crate::tree::many::{add_up, mean_importances};
+use crate::tree::many::{add_up, total_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::text::importance_table;
 use learnt_core::persist::invalid;
@@ -69,7 +69,7 @@ fn check(
 ) -> Result<()> {
     trees.iter().try_for_each(|tree| tree.validate(schema, 1))?;
     let fits = n_iter.checked_mul(scores) == Some(trees.len())
-        && shares == mean_importances(trees, schema.len());
+        && shares == total_importances(trees, schema.len());
     if fits { Ok(()) } else { Err(invalid("rounds that do not fit the trees")) }
 }
 
@@ -88,7 +88,7 @@ impl BoostedClassifierModel {
             n_iter: boosted.trees.len() / loss.scores(),
             train_score: boosted.train_score,
             validation_score: boosted.validation_score,
-            feature_importances: mean_importances(&boosted.trees, schema.len()),
+            feature_importances: total_importances(&boosted.trees, schema.len()),
             exponential: loss == Loss::Exponential,
             start: boosted.start,
             trees: boosted.trees,
@@ -152,7 +152,7 @@ impl BoostedRegressorModel {
             n_iter: boosted.trees.len(),
             train_score: boosted.train_score,
             validation_score: boosted.validation_score,
-            feature_importances: mean_importances(&boosted.trees, schema.len()),
+            feature_importances: total_importances(&boosted.trees, schema.len()),
             logarithmic: matches!(loss, Loss::Poisson | Loss::Gamma),
             start: boosted.start,
             trees: boosted.trees,

@@ -245,7 +245,7 @@ mod tests {
     fn derivatives_are_those_of_the_value() {
         let losses = [
             Loss::Squared,
-            Loss::Huber(0.7),
+            Loss::Huber(0.75),
             Loss::Quantile(0.3),
             Loss::Absolute,
             Loss::Poisson,

@@ -1,6 +1,7 @@
 //! Ensembles: many models that answer as one.
 
 mod boosted;
+mod compose;
 mod forest;
 mod gradient;
 mod hist;
@@ -11,6 +12,13 @@ mod stopping;
 mod golden;
 
 pub use boosted::{BoostedClassifierModel, BoostedRegressorModel};
+pub use compose::{
+    AdaBoostAlgorithm, AdaBoostClassifier, AdaBoostClassifierModel, AdaBoostLoss,
+    AdaBoostRegressor, AdaBoostRegressorModel, BaggingClassifier, BaggingClassifierModel,
+    BaggingRegressor, BaggingRegressorModel, BaggingShare, BaggingSize, StackMethod,
+    StackingClassifier, StackingClassifierModel, StackingRegressor, StackingRegressorModel, Voting,
+    VotingClassifier, VotingClassifierModel, VotingRegressor, VotingRegressorModel,
+};
 pub use forest::{
     ExtraTreesClassifier, ExtraTreesRegressor, ForestClassWeight, ForestClassifierModel,
     ForestGrowth, ForestRegressorModel, MaxSamples, RandomForestClassifier, RandomForestRegressor,
@@ -36,4 +44,12 @@ pub const ENTRIES: &[Entry] = &[
     entry::<HistGradientBoostingRegressor>(),
     entry::<GradientBoostingClassifier>(),
     entry::<GradientBoostingRegressor>(),
+    entry::<AdaBoostClassifier>(),
+    entry::<AdaBoostRegressor>(),
+    entry::<BaggingClassifier>(),
+    entry::<BaggingRegressor>(),
+    entry::<VotingClassifier>(),
+    entry::<VotingRegressor>(),
+    entry::<StackingClassifier>(),
+    entry::<StackingRegressor>(),
 ];

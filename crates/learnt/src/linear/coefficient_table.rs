@@ -118,6 +118,42 @@ pub(super) fn without_tests(
     table
 }
 
+/// A report with a table of coefficients for each output.
+pub(super) fn of_outputs(title: &str, coef: &Matrix, intercept: &[f64], names: &Names) -> Answer {
+    tables_of(title, coef, intercept, names, |_| true)
+}
+
+/// The same without coefficients of zero.
+pub(super) fn of_sparse_outputs(
+    title: &str,
+    coef: &Matrix,
+    intercept: &[f64],
+    names: &Names,
+) -> Answer {
+    let mut report = tables_of(title, coef, intercept, names, |b| b != 0.0);
+    let kept = coef.as_slice().iter().filter(|b| **b != 0.0).count();
+    report.push("coefficients other than zero", kept as f64);
+    report.notes.push("Coefficients of exactly zero are left out.".into());
+    report
+}
+
+fn tables_of(
+    title: &str,
+    coef: &Matrix,
+    intercept: &[f64],
+    names: &Names,
+    shown: impl Fn(f64) -> bool,
+) -> Answer {
+    let mut report = Answer::new(title);
+    for (t, row) in coef.rows().enumerate() {
+        let title = if coef.nrows() == 1 { String::new() } else { format!("Output {}", t + 1) };
+        let kept = names.columns.iter().zip(row).filter(|(_, b)| shown(**b));
+        let (terms, values): (Vec<String>, Vec<f64>) = kept.map(|(n, b)| (n.clone(), *b)).unzip();
+        report.tables.push(without_tests(&title, Some(intercept[t]), &terms, &values));
+    }
+    report
+}
+
 /// What a likelihood says about a fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Likelihood {

@@ -11,7 +11,6 @@
 use super::evidence::Evidence;
 use super::least_squares::{LeastSquares, Solution};
 use super::questions::QUESTIONS;
-use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Ordinary least squares (OLS) linear regression, with standard errors, tests and intervals.
@@ -40,7 +39,7 @@ pub struct LinearRegression {
 
 /// A fitted [`LinearRegression`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report, questions = QUESTIONS, converged = converged)]
+#[model(regressor = linear, report = report, questions = QUESTIONS, converged = converged)]
 pub struct LinearRegressionModel {
     /// Coefficients, (n_outputs × n_features).
     #[shape(outputs, columns)]
@@ -89,12 +88,6 @@ impl FitBy<LeastSquares> for LinearRegression {
             run.warn(Code::Numeric, message);
         }
         Ok(LinearRegressionModel { coef, intercept, rank, singular, evidence, converged })
-    }
-}
-
-impl Regressor for LinearRegressionModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 

@@ -155,6 +155,9 @@ impl Fit {
             return Err(Error::internal("a fit without a method"));
         };
         let verdict = proximal.tell(all, run)?;
+        if proximal.value().is_finite() {
+            run.record("logistic regression", proximal.iterations() as u64, proximal.value());
+        }
         if verdict == Verdict::Again && proximal.iterations() < learner.max_iter {
             self.weights = proximal.point();
             return Ok(Step::Again(self));

@@ -152,6 +152,7 @@ impl Estimator for LogisticRegression {
         .decision_scores()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .complexity(20)
         .cost("n p² time a step by Newton, n p K by L-BFGS; p² memory")

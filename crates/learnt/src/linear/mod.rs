@@ -30,9 +30,9 @@ mod simple_regression;
 mod subset;
 
 pub use descent::{
-    Average, ClassLoss, DescentPenalty, LearningRate, Perceptron, PerceptronMode, PerceptronModel,
-    PerceptronRate, RealLoss, SGDClassifier, SGDClassifierModel, SGDRegressor, SGDRegressorModel,
-    ZeroIs,
+    Average, ClassLoss, DescentPenalty, LearningRate, Passes, Perceptron, PerceptronMode,
+    PerceptronModel, PerceptronRate, RealLoss, SGDClassifier, SGDClassifierModel, SGDRegressor,
+    SGDRegressorModel, Steps, ZeroIs,
 };
 pub use generalized::{
     FamilyName, GammaRegressor, GeneralizedInference, GeneralizedLinearModel, GeneralizedModel,
@@ -50,8 +50,8 @@ pub use logistic_regression::{
 pub use nested::nested_test;
 pub use orthogonalize::{Orthogonalization, successive_orthogonalization};
 pub use penalized::{
-    ElasticNet, ElasticNetCV, ElasticNetCVModel, ElasticNetModel, Lasso, LassoCV, LassoCVModel,
-    RidgeCV, RidgeCVModel,
+    CoordinateDescent, ElasticNet, ElasticNetCV, ElasticNetCVModel, ElasticNetModel, Lasso,
+    LassoCV, LassoCVModel, PenaltySearch, RidgeCV, RidgeCVModel,
 };
 pub use region::ConfidenceRegion;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};

@@ -8,9 +8,8 @@
 //!
 //! Hoerl and Kennard (1970), Technometrics 12(1), 55-67.
 
-use super::coefficient_table::without_tests;
+use super::coefficient_table::of_outputs;
 use super::least_squares::{LeastSquares, Solution};
-use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// Ridge regression: least squares with an L2 penalty on the coefficients.
@@ -65,7 +64,7 @@ pub enum RidgeSolver {
 
 /// A fitted [`Ridge`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report, converged = converged)]
+#[model(regressor = linear, report = report, converged = converged)]
 pub struct RidgeModel {
     /// Coefficients, (n_outputs × n_features).
     #[shape(outputs, columns)]
@@ -148,15 +147,7 @@ impl FitBy<LeastSquares> for Ridge {
 
 impl RidgeModel {
     fn report(&self, names: &Names) -> Answer {
-        let mut report = Answer::new("Ridge regression");
-        for t in 0..self.coef.nrows() {
-            let title = match self.coef.nrows() {
-                1 => String::new(),
-                _ => format!("Output {}", t + 1),
-            };
-            let intercept = Some(self.intercept[t]);
-            report.tables.push(without_tests(&title, intercept, &names.columns, self.coef.row(t)));
-        }
+        let mut report = of_outputs("Ridge regression", &self.coef, &self.intercept, names);
         if let [alpha] = self.alpha[..] {
             report.push("alpha", alpha);
         }
@@ -168,12 +159,6 @@ impl RidgeModel {
             report.push(name, df);
         }
         report
-    }
-}
-
-impl Regressor for RidgeModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 

@@ -101,10 +101,13 @@ impl Estimator for IterativeImputer {
                     Some(_) => self.classifier.as_ref(),
                 };
                 if let Some(learner) = learner {
-                    fills.extend(filling.fill(j, &**learner, run)?);
+                    fills.extend(filling.fill(j, &**learner, &run.untraced())?);
                 }
             }
-            if filling.change(&before) <= self.tol {
+            let change = filling.change(&before);
+            // Another category is a change without a size: as large as the largest value.
+            monitor.record(if change.is_finite() { change } else { 1.0 });
+            if change <= self.tol {
                 monitor.converge();
             }
         }

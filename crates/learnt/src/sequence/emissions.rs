@@ -54,8 +54,10 @@ impl EmissionCounts {
         }
         counts
     }
+}
 
-    pub(super) fn merge(mut self, later: Self) -> Self {
+impl Merge for EmissionCounts {
+    fn merge(mut self, later: Self) -> Result<Self> {
         for (i, n) in later.count.as_slice().iter().enumerate() {
             let total = self.count.as_slice()[i] + n;
             if *n == 0.0 {
@@ -67,9 +69,8 @@ impl EmissionCounts {
             self.mean.as_mut_slice()[i] += gap * (n / total);
             self.count.as_mut_slice()[i] = total;
         }
-        let levels = later.levels.as_slice();
-        self.levels.as_mut_slice().iter_mut().zip(levels).for_each(|(a, b)| *a += b);
-        self
+        self.levels = self.levels.merge(later.levels)?;
+        Ok(self)
     }
 }
 

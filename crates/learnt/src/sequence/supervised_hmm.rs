@@ -68,6 +68,7 @@ impl Estimator for SupervisedHMM {
         .missing()
         .categories()
         .threads()
+        .streaming()
         .complexity(40)
         .cost("n p time in one pass; n K² time to decode")
         .reference("Rabiner (1989), Proceedings of the IEEE 77(2), 257-286")
@@ -82,19 +83,23 @@ impl Estimator for SupervisedHMM {
                 "a row's state depends on the rows of its sequence",
             ),
         ]);
-
-    /// None: blocks of files do not end where sequences end.
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        None
-    }
 }
 
 /// Counts of starts and transitions, and what the states emit.
 #[derive(Stored, Clone, Debug)]
 pub struct PathCounts {
+    /// Where the rows are a piece of one sequence; none of whole sequences.
+    piece: Option<Piece>,
     starts: Vec<f64>,
     transitions: Matrix,
     emissions: EmissionCounts,
+}
+
+/// The first and last state of a piece of a sequence.
+#[derive(Stored, Clone, Copy, Debug)]
+struct Piece {
+    first: usize,
+    last: usize,
 }
 
 impl Summarize for PathCounts {
@@ -103,14 +108,20 @@ impl Summarize for PathCounts {
         let states = classes.len();
         let mut starts = vec![0.0; states];
         let mut transitions = Matrix::zeros(states, states);
+        let ends = data.sequences.is_none().then(|| codes.first().zip(codes.last())).flatten();
+        let piece =
+            ends.map(|(&first, &last)| Piece { first: first as usize, last: last as usize });
         for range in ranges(data.sequences, data.nrows()) {
             let path = &codes[range];
-            starts[path[0] as usize] += 1.0;
+            if piece.is_none() {
+                starts[path[0] as usize] += 1.0;
+            }
             for pair in path.windows(2) {
                 transitions[(pair[0] as usize, pair[1] as usize)] += 1.0;
             }
         }
         Ok(PathCounts {
+            piece,
             starts,
             transitions,
             emissions: EmissionCounts::of(&data.x, codes, states),
@@ -119,19 +130,35 @@ impl Summarize for PathCounts {
 }
 
 impl Merge for PathCounts {
-    fn merge(mut self, later: Self) -> Result<Self> {
-        self.starts.iter_mut().zip(&later.starts).for_each(|(a, b)| *a += b);
-        let transitions = later.transitions.as_slice();
-        self.transitions.as_mut_slice().iter_mut().zip(transitions).for_each(|(a, b)| *a += b);
-        self.emissions = self.emissions.merge(later.emissions);
-        Ok(self)
+    /// Pieces of one sequence have a transition between them.
+    fn merge(self, later: Self) -> Result<Self> {
+        let mut transitions = self.transitions.merge(later.transitions)?;
+        let piece = match (self.piece, later.piece) {
+            (Some(earlier), Some(later)) => {
+                if earlier.last.max(later.first) >= transitions.nrows() {
+                    return Err(invalid("a state that is none"));
+                }
+                transitions[(earlier.last, later.first)] += 1.0;
+                Some(Piece { first: earlier.first, last: later.last })
+            }
+            (earlier, later) => earlier.or(later),
+        };
+        Ok(PathCounts {
+            piece,
+            starts: self.starts.merge(later.starts)?,
+            transitions,
+            emissions: self.emissions.merge(later.emissions)?,
+        })
     }
 }
 
 impl OnePass<PathCounts> for SupervisedHMM {
     fn finish(&self, all: PathCounts, outline: &Outline) -> Result<SupervisedHMMModel> {
         let widths = level_counts(outline.schema);
-        let PathCounts { mut starts, transitions: mut transmat, emissions } = all;
+        let PathCounts { piece, mut starts, transitions: mut transmat, emissions } = all;
+        if let Some(start) = piece.and_then(|piece| starts.get_mut(piece.first)) {
+            *start += 1.0;
+        }
         let states = starts.len();
         shares(&mut starts, self.pseudocount);
         (0..states).for_each(|k| shares(transmat.row_mut(k), self.pseudocount));
@@ -333,6 +360,19 @@ mod tests {
         let run = Context::default();
         let posteriors = model.posteriors_in(&table.unwrap().frame(), None, &run).unwrap();
         assert_eq!(posteriors.row(0), model.startprob);
+    }
+
+    #[test]
+    fn rows_without_sequences_are_one_whatever_the_blocks() {
+        let rows = 2 * block_rows(1) + 10;
+        let x = Matrix::from_fn(rows, 1, |i, _| (i % 7) as f64);
+        let labels: Vec<Label> = (0..rows).map(|i| Label::Int((i / 3 % 2) as i64)).collect();
+        let data = OwnedDataset::classification(x, &labels);
+        let blocks = SupervisedHMM::default().fit(&data.view()).unwrap();
+        let one = OwnedDataset { sequences: Some(vec![0, rows]), ..data };
+        let whole = SupervisedHMM::default().fit(&one.view()).unwrap();
+        assert_eq!(blocks.startprob, [1.0, 0.0]);
+        assert_eq!((blocks.startprob, blocks.transmat), (whole.startprob, whole.transmat));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::grow::{Entropy, Gini};
 use super::nodes::Tree;
-use super::options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Options, Splitter};
+use super::options::{Growth, Splitter};
 use super::prune::{self, PruningPath};
 use super::text;
 use learnt_core::answer::number;
@@ -41,39 +41,12 @@ pub struct DecisionTreeClassifier {
     /// Which cut of a column is taken.
     #[param(default = Splitter::Best)]
     pub splitter: Splitter,
-    /// Maximum depth of the tree; none means no limit.
-    #[param(default = None, range = 1.., search = set(none, 2, 4, 8, 16))]
-    pub max_depth: Option<usize>,
-    /// Minimum number of rows to split a node: a count, or a share of all rows.
-    #[param(default = MinSamplesSplit::Count(2))]
-    pub min_samples_split: MinSamplesSplit,
-    /// Minimum number of rows in a leaf: a count, or a share of all rows.
-    #[param(default = MinSamplesLeaf::Count(1), search = set(1, 5, 20))]
-    pub min_samples_leaf: MinSamplesLeaf,
-    /// Minimum share of all weight in a leaf.
-    #[param(default = 0.0, range = 0.0..=0.5)]
-    pub min_weight_fraction_leaf: f64,
-    /// Number of columns (features) drawn at random for each split.
-    #[param(default = MaxFeatures::All)]
-    pub max_features: MaxFeatures,
-    /// Maximum number of leaves; the tree then grows best-first.
-    #[param(default = None, range = 2..)]
-    pub max_leaf_nodes: Option<usize>,
-    /// Minimum decrease of impurity by a split, times the node's share of all weight.
-    #[param(default = 0.0, range = 0.0..)]
-    pub min_impurity_decrease: f64,
+    /// When growing stops, what a node looks at, and what is pruned.
+    #[param(flatten)]
+    pub growth: Growth,
     /// Weights of classes: none, or `balanced` to make all classes count the same.
     #[param(default = None)]
     pub class_weight: Option<ClassWeight>,
-    /// Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
-    #[param(default = 0.0, range = 0.0.., search = log(1e-5, 1e-1))]
-    pub ccp_alpha: f64,
-    /// How splits are searched.
-    #[param(default = Method::Exact)]
-    pub method: Method,
-    /// Maximum number of bins of a column, for the method `histogram`.
-    #[param(default = 255, range = 2..=255)]
-    pub max_bins: usize,
 }
 
 /// The impurity measure of a node: Gini or entropy.
@@ -130,14 +103,13 @@ impl Estimator for DecisionTreeClassifier {
         let tree = match self.criterion {
             TreeClassifierCriterion::Gini => {
                 let criterion = Gini::new(codes.to_vec(), classes.len(), weights);
-                self.options().grow(&data.x, &criterion, run)?
+                self.growth.grow(self.splitter, &data.x, &criterion, run)?
             }
             TreeClassifierCriterion::Entropy | TreeClassifierCriterion::LogLoss => {
                 let criterion = Entropy::new(codes.to_vec(), classes.len(), weights);
-                self.options().grow(&data.x, &criterion, run)?
+                self.growth.grow(self.splitter, &data.x, &criterion, run)?
             }
         };
-        let tree = prune::prune(tree, self.ccp_alpha);
         Ok(DecisionTreeClassifierModel {
             feature_importances: tree.importances(),
             n_leaves: tree.leaves(),
@@ -152,23 +124,9 @@ impl Estimator for DecisionTreeClassifier {
 impl DecisionTreeClassifier {
     /// The subtrees that `ccp_alpha` chooses from.
     pub fn cost_complexity_pruning_path(&self, data: &Dataset) -> Result<PruningPath> {
-        let full = DecisionTreeClassifier { ccp_alpha: 0.0, ..self.clone() };
+        let mut full = self.clone();
+        full.growth.ccp_alpha = 0.0;
         Ok(full.fit(data)?.pruning_path())
-    }
-
-    fn options(&self) -> Options {
-        Options {
-            splitter: self.splitter,
-            max_depth: self.max_depth,
-            min_samples_split: self.min_samples_split,
-            min_samples_leaf: self.min_samples_leaf,
-            min_weight_fraction_leaf: self.min_weight_fraction_leaf,
-            max_features: self.max_features,
-            max_leaf_nodes: self.max_leaf_nodes,
-            min_impurity_decrease: self.min_impurity_decrease,
-            method: self.method,
-            max_bins: self.max_bins,
-        }
     }
 }
 

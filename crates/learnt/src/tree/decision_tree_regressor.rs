@@ -11,7 +11,7 @@
 
 use super::grow::{Absolute, Poisson, Squared};
 use super::nodes::Tree;
-use super::options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Options, Splitter};
+use super::options::{Growth, Method, Splitter};
 use super::prune::{self, PruningPath};
 use super::text;
 use learnt_core::answer::number;
@@ -40,36 +40,9 @@ pub struct DecisionTreeRegressor {
     /// Which cut of a column is taken.
     #[param(default = Splitter::Best)]
     pub splitter: Splitter,
-    /// Maximum depth of the tree; none means no limit.
-    #[param(default = None, range = 1.., search = set(none, 2, 4, 8, 16))]
-    pub max_depth: Option<usize>,
-    /// Minimum number of rows to split a node: a count, or a share of all rows.
-    #[param(default = MinSamplesSplit::Count(2))]
-    pub min_samples_split: MinSamplesSplit,
-    /// Minimum number of rows in a leaf: a count, or a share of all rows.
-    #[param(default = MinSamplesLeaf::Count(1), search = set(1, 5, 20))]
-    pub min_samples_leaf: MinSamplesLeaf,
-    /// Minimum share of all weight in a leaf.
-    #[param(default = 0.0, range = 0.0..=0.5)]
-    pub min_weight_fraction_leaf: f64,
-    /// Number of columns (features) drawn at random for each split.
-    #[param(default = MaxFeatures::All)]
-    pub max_features: MaxFeatures,
-    /// Maximum number of leaves; the tree then grows best-first.
-    #[param(default = None, range = 2..)]
-    pub max_leaf_nodes: Option<usize>,
-    /// Minimum decrease of impurity by a split, times the node's share of all weight.
-    #[param(default = 0.0, range = 0.0..)]
-    pub min_impurity_decrease: f64,
-    /// Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
-    #[param(default = 0.0, range = 0.0..)]
-    pub ccp_alpha: f64,
-    /// How splits are searched.
-    #[param(default = Method::Exact)]
-    pub method: Method,
-    /// Maximum number of bins of a column, for the method `histogram`.
-    #[param(default = 255, range = 2..=255)]
-    pub max_bins: usize,
+    /// When growing stops, what a node looks at, and what is pruned.
+    #[param(flatten)]
+    pub growth: Growth,
 }
 
 /// The error measure that splits reduce.
@@ -119,20 +92,19 @@ impl Estimator for DecisionTreeRegressor {
         let y = data.real_target()?;
         let (values, outputs) = (y.to_matrix().into_vec(), y.ncols());
         let weights = data.weights.map(<[f64]>::to_vec);
-        let (options, x) = (self.options(), &data.x);
+        let (growth, splitter, x) = (&self.growth, self.splitter, &data.x);
         let tree = match self.criterion {
             TreeRegressorCriterion::SquaredError | TreeRegressorCriterion::FriedmanMse => {
-                options.grow(x, &Squared::new(values, outputs, weights), run)?
+                growth.grow(splitter, x, &Squared::new(values, outputs, weights), run)?
             }
             TreeRegressorCriterion::AbsoluteError => {
-                options.grow(x, &Absolute::new(values, outputs, weights), run)?
+                growth.grow(splitter, x, &Absolute::new(values, outputs, weights), run)?
             }
             TreeRegressorCriterion::Poisson => {
                 check_counts(&y)?;
-                options.grow(x, &Poisson::new(values, outputs, weights), run)?
+                growth.grow(splitter, x, &Poisson::new(values, outputs, weights), run)?
             }
         };
-        let tree = prune::prune(tree, self.ccp_alpha);
         Ok(DecisionTreeRegressorModel {
             feature_importances: tree.importances(),
             n_leaves: tree.leaves(),
@@ -168,7 +140,7 @@ pub(crate) fn check_counts(y: &MatRef) -> Result<()> {
 impl DecisionTreeRegressor {
     fn constraints(&self) -> Result<()> {
         let absolute = self.criterion == TreeRegressorCriterion::AbsoluteError;
-        match absolute && self.method == Method::Histogram {
+        match absolute && self.growth.method == Method::Histogram {
             true => {
                 let expected =
                     "'exact' with the criterion 'absolute_error', whose medians need all rows";
@@ -180,23 +152,9 @@ impl DecisionTreeRegressor {
 
     /// The subtrees that `ccp_alpha` chooses from.
     pub fn cost_complexity_pruning_path(&self, data: &Dataset) -> Result<PruningPath> {
-        let full = DecisionTreeRegressor { ccp_alpha: 0.0, ..self.clone() };
+        let mut full = self.clone();
+        full.growth.ccp_alpha = 0.0;
         Ok(full.fit(data)?.pruning_path())
-    }
-
-    fn options(&self) -> Options {
-        Options {
-            splitter: self.splitter,
-            max_depth: self.max_depth,
-            min_samples_split: self.min_samples_split,
-            min_samples_leaf: self.min_samples_leaf,
-            min_weight_fraction_leaf: self.min_weight_fraction_leaf,
-            max_features: self.max_features,
-            max_leaf_nodes: self.max_leaf_nodes,
-            min_impurity_decrease: self.min_impurity_decrease,
-            method: self.method,
-            max_bins: self.max_bins,
-        }
     }
 }
 

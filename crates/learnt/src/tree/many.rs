@@ -165,9 +165,18 @@ impl Flat {
 
 /// Mean over the trees that split of each column's share in the decrease of impurity, as shares.
 pub(crate) fn mean_importances(trees: &[Tree], columns: usize) -> Vec<f64> {
+    shares(trees.iter().filter(|tree| tree.len() > 1).map(Tree::importances), columns)
+}
+
+/// Each column's share in the decrease of impurity by all trees together.
+pub(crate) fn total_importances(trees: &[Tree], columns: usize) -> Vec<f64> {
+    shares(trees.iter().map(Tree::decreases), columns)
+}
+
+fn shares(parts: impl Iterator<Item = Vec<f64>>, columns: usize) -> Vec<f64> {
     let mut sums = vec![0.0; columns];
-    for tree in trees.iter().filter(|tree| tree.len() > 1) {
-        sums.iter_mut().zip(tree.importances()).for_each(|(sum, share)| *sum += share);
+    for part in parts {
+        sums.iter_mut().zip(part).for_each(|(sum, share)| *sum += share);
     }
     let total: f64 = sums.iter().sum();
     if total > 0.0 {

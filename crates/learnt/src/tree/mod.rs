@@ -27,7 +27,7 @@ pub use decision_tree_regressor::{
 };
 pub use gain_ratio::{AttributeAndClass, GainRatio, SplitGain};
 pub use impurity::{Impurity, ImpurityKind, InformationGain, NodeCounts, SplitScore, SplitTable};
-pub use options::{MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
+pub use options::{Growth, MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
 pub use prune::PruningPath;
 
 use learnt_core::prelude::*;

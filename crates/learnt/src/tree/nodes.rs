@@ -218,14 +218,20 @@ impl Tree {
         self.depths().into_iter().max().unwrap_or(0)
     }
 
-    /// Σ over a column's splits of weight times decrease of impurity, as shares of the whole.
-    pub(crate) fn importances(&self) -> Vec<f64> {
+    /// Σ over a column's splits of weight times decrease of impurity.
+    pub(crate) fn decreases(&self) -> Vec<f64> {
         let cost = |node: usize| self.weight[node] * self.impurity[node];
         let mut sums = vec![0.0; self.columns.len()];
         for node in (0..self.len()).filter(|&node| !self.is_leaf(node)) {
             let (left, right) = (self.left[node] as usize, self.right[node] as usize);
             sums[self.feature[node] as usize] += (cost(node) - cost(left) - cost(right)).max(0.0);
         }
+        sums
+    }
+
+    /// The same as shares of the whole.
+    pub(crate) fn importances(&self) -> Vec<f64> {
+        let mut sums = self.decreases();
         let total: f64 = sums.iter().sum();
         if total > 0.0 {
             sums.iter_mut().for_each(|sum| *sum /= total);

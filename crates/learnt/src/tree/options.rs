@@ -2,6 +2,7 @@
 
 use super::grow::{Columns, Criterion, Limits, Settings, grow};
 use super::nodes::Tree;
+use super::prune::prune;
 use learnt_core::prelude::*;
 
 /// How splits are searched.
@@ -101,23 +102,51 @@ impl MaxFeatures {
     }
 }
 
-/// The parameters of a single tree, in one form for all learners.
-pub(crate) struct Options {
-    pub(crate) splitter: Splitter,
-    pub(crate) max_depth: Option<usize>,
-    pub(crate) min_samples_split: MinSamplesSplit,
-    pub(crate) min_samples_leaf: MinSamplesLeaf,
-    pub(crate) min_weight_fraction_leaf: f64,
-    pub(crate) max_features: MaxFeatures,
-    pub(crate) max_leaf_nodes: Option<usize>,
-    pub(crate) min_impurity_decrease: f64,
-    pub(crate) method: Method,
-    pub(crate) max_bins: usize,
+/// When a tree stops growing, what a node looks at, and what is pruned: the parameters that all
+/// trees share.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct Growth {
+    /// Maximum depth of the tree; none means no limit.
+    #[param(default = None, range = 1.., search = set(none, 2, 4, 8, 16))]
+    pub max_depth: Option<usize>,
+    /// Minimum number of rows to split a node: a count, or a share of all rows.
+    #[param(default = MinSamplesSplit::Count(2))]
+    pub min_samples_split: MinSamplesSplit,
+    /// Minimum number of rows in a leaf: a count, or a share of all rows.
+    #[param(default = MinSamplesLeaf::Count(1), search = set(1, 5, 20))]
+    pub min_samples_leaf: MinSamplesLeaf,
+    /// Minimum share of all weight in a leaf.
+    #[param(default = 0.0, range = 0.0..=0.5)]
+    pub min_weight_fraction_leaf: f64,
+    /// Number of columns (features) drawn at random for each split.
+    #[param(default = MaxFeatures::All)]
+    pub max_features: MaxFeatures,
+    /// Maximum number of leaves; the tree then grows best-first.
+    #[param(default = None, range = 2..)]
+    pub max_leaf_nodes: Option<usize>,
+    /// Minimum decrease of impurity by a split, times the node's share of all weight.
+    #[param(default = 0.0, range = 0.0..)]
+    pub min_impurity_decrease: f64,
+    /// Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
+    #[param(default = 0.0, range = 0.0..)]
+    pub ccp_alpha: f64,
+    /// How splits are searched.
+    #[param(default = Method::Exact)]
+    pub method: Method,
+    /// Maximum number of bins of a column, for the method `histogram`.
+    #[param(default = 255, range = 2..=255)]
+    pub max_bins: usize,
 }
 
-impl Options {
+impl Growth {
     /// What growing needs, for a table of this size and weight.
-    pub(crate) fn settings(&self, rows: usize, columns: usize, weight: f64) -> Settings {
+    pub(crate) fn settings(
+        &self,
+        splitter: Splitter,
+        rows: usize,
+        columns: usize,
+        weight: f64,
+    ) -> Settings {
         let min_rows = self.min_samples_leaf.rows(rows);
         Settings {
             max_depth: self.max_depth.unwrap_or(usize::MAX),
@@ -130,26 +159,27 @@ impl Options {
             max_features: self.max_features.count(columns),
             max_leaf_nodes: self.max_leaf_nodes,
             min_impurity_decrease: self.min_impurity_decrease,
-            random: self.splitter == Splitter::Random,
+            random: splitter == Splitter::Random,
         }
     }
 
-    /// A tree by this criterion.
+    /// A tree by this criterion, pruned.
     pub(crate) fn grow<C: Criterion>(
         &self,
+        splitter: Splitter,
         x: &Frame,
         criterion: &C,
         run: &Context,
     ) -> Result<Tree> {
         let rows: Vec<u32> = (0..x.nrows() as u32).collect();
         let weight = criterion.summary(&rows).weight;
-        let settings = self.settings(x.nrows(), x.ncols(), weight);
+        let settings = self.settings(splitter, x.nrows(), x.ncols(), weight);
         let columns = match self.method {
             Method::Histogram => Columns::binned(x, self.max_bins, run)?,
             // Few columns a node: sorting them there costs less than keeping all sorted.
             Method::Exact if settings.max_features * 3 <= x.ncols() => Columns::ranked(x, run)?,
             Method::Exact => Columns::sorted(x, run)?,
         };
-        grow(columns, criterion, &settings, run)
+        Ok(prune(grow(columns, criterion, &settings, run)?, self.ccp_alpha))
     }
 }

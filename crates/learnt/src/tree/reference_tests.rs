@@ -120,8 +120,11 @@ fn rows_of(case: &Json, name: &str) -> usize {
 
 fn rpart_classifier(case: &Json) -> DecisionTreeClassifier {
     DecisionTreeClassifier {
-        min_samples_split: MinSamplesSplit::Count(rows_of(case, "minsplit")),
-        min_samples_leaf: MinSamplesLeaf::Count(rows_of(case, "minbucket")),
+        growth: Growth {
+            min_samples_split: MinSamplesSplit::Count(rows_of(case, "minsplit")),
+            min_samples_leaf: MinSamplesLeaf::Count(rows_of(case, "minbucket")),
+            ..Growth::default()
+        },
         ..Default::default()
     }
 }
@@ -169,8 +172,11 @@ fn regression_trees_agree_with_rpart_and_so_does_their_pruning() {
         let case = case(id);
         let data = dataset(&case);
         let learner = DecisionTreeRegressor {
-            min_samples_split: MinSamplesSplit::Count(rows_of(&case, "minsplit")),
-            min_samples_leaf: MinSamplesLeaf::Count(rows_of(&case, "minbucket")),
+            growth: Growth {
+                min_samples_split: MinSamplesSplit::Count(rows_of(&case, "minsplit")),
+                min_samples_leaf: MinSamplesLeaf::Count(rows_of(&case, "minbucket")),
+                ..Growth::default()
+            },
             ..Default::default()
         };
         let full = learner.fit(&data.view()).unwrap();
@@ -190,7 +196,10 @@ fn regression_trees_agree_with_rpart_and_so_does_their_pruning() {
             }
         }
         let cp = case["params"]["cp"].as_f64().unwrap();
-        let pruned = DecisionTreeRegressor { ccp_alpha: cp * root, ..learner };
+        let pruned = DecisionTreeRegressor {
+            growth: Growth { ccp_alpha: cp * root, ..learner.growth.clone() },
+            ..learner
+        };
         let pruned = pruned.fit(&data.view()).unwrap();
         let splits = table[table.len() - 1][1].as_u64().unwrap() as usize;
         assert!(cp == 0.0 || pruned.n_leaves == splits + 1, "{}", pruned.n_leaves);
@@ -228,7 +237,10 @@ fn pruning_paths_agree_with_scikit_learn() {
     let case_1 = case("tree-path-diabetes");
     let data = dataset(&case_1);
     let leaf = MinSamplesLeaf::Count(rows_of(&case_1, "min_samples_leaf"));
-    let learner = DecisionTreeRegressor { min_samples_leaf: leaf, ..Default::default() };
+    let learner = DecisionTreeRegressor {
+        growth: Growth { min_samples_leaf: leaf, ..Growth::default() },
+        ..Default::default()
+    };
     let model = learner.fit(&data.view()).unwrap();
     let path = learner.cost_complexity_pruning_path(&data.view()).unwrap();
     check_path(&case_1, &path, &model.tree, data.x.schema(), &model.feature_importances);
@@ -239,14 +251,19 @@ fn pruning_paths_agree_with_scikit_learn() {
         let case = case(id);
         let data = dataset(&case);
         let leaf = MinSamplesLeaf::Count(rows_of(&case, "min_samples_leaf"));
-        let learner =
-            DecisionTreeClassifier { criterion, min_samples_leaf: leaf, ..Default::default() };
+        let learner = DecisionTreeClassifier {
+            criterion,
+            growth: Growth { min_samples_leaf: leaf, ..Growth::default() },
+            ..Default::default()
+        };
         let model = learner.fit(&data.view()).unwrap();
         let path = learner.cost_complexity_pruning_path(&data.view()).unwrap();
         check_path(&case, &path, &model.tree, data.x.schema(), &model.feature_importances);
         for (place, &alpha) in path.ccp_alphas.iter().enumerate().skip(1) {
-            let learner =
-                DecisionTreeClassifier { ccp_alpha: alpha * (1.0 + 1e-9), ..learner.clone() };
+            let learner = DecisionTreeClassifier {
+                growth: Growth { ccp_alpha: alpha * (1.0 + 1e-9), ..learner.growth.clone() },
+                ..learner.clone()
+            };
             let pruned = learner.fit(&data.view()).unwrap();
             assert_eq!(pruned.n_leaves, path.leaves[place]);
         }
@@ -277,7 +294,10 @@ fn importances_are_shares_of_the_squared_error_removed() {
     let x: Vec<Vec<f64>> = serde_json::from_value(case["input"]["X"].clone()).unwrap();
     let y: Vec<f64> = serde_json::from_value(case["input"]["y"].clone()).unwrap();
     let data = OwnedDataset::regression(Matrix::from_rows(&x).unwrap(), y);
-    let learner = DecisionTreeRegressor { max_leaf_nodes: Some(3), ..Default::default() };
+    let learner = DecisionTreeRegressor {
+        growth: Growth { max_leaf_nodes: Some(3), ..Growth::default() },
+        ..Default::default()
+    };
     let model = learner.fit(&data.view()).unwrap();
     let total = 56.0;
     for (j, share) in model.feature_importances.iter().enumerate() {
@@ -312,8 +332,7 @@ fn ordered_levels_find_the_best_of_all_partitions() {
         for method in [Method::Exact, Method::Histogram] {
             let learner = DecisionTreeClassifier {
                 criterion,
-                method,
-                max_depth: Some(1),
+                growth: Growth { method, max_depth: Some(1), ..Growth::default() },
                 ..Default::default()
             };
             let tree = learner.fit(&data.view()).unwrap().tree;

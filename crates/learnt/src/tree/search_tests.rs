@@ -233,10 +233,19 @@ fn any_number_of_threads_gives_the_same_tree() {
     let data = large(20_000);
     for learner in [
         DecisionTreeClassifier::default(),
-        DecisionTreeClassifier { method: Method::Histogram, ..Default::default() },
-        DecisionTreeClassifier { max_features: MaxFeatures::Count(1), ..Default::default() },
+        DecisionTreeClassifier {
+            growth: Growth { method: Method::Histogram, ..Growth::default() },
+            ..Default::default()
+        },
+        DecisionTreeClassifier {
+            growth: Growth { max_features: MaxFeatures::Count(1), ..Growth::default() },
+            ..Default::default()
+        },
         DecisionTreeClassifier { splitter: Splitter::Random, ..Default::default() },
-        DecisionTreeClassifier { max_leaf_nodes: Some(50), ..Default::default() },
+        DecisionTreeClassifier {
+            growth: Growth { max_leaf_nodes: Some(50), ..Growth::default() },
+            ..Default::default()
+        },
     ] {
         let fit = |threads| {
             learner.fit_in(&data.view(), &Context::default().with_threads(threads)).unwrap()
@@ -254,8 +263,11 @@ fn rows_reach_the_leaf_that_they_trained() {
     let data = large(3_000);
     for splitter in [Splitter::Best, Splitter::Random] {
         for method in [Method::Exact, Method::Histogram] {
-            let learner =
-                DecisionTreeClassifier { splitter, method, max_bins: 40, ..Default::default() };
+            let learner = DecisionTreeClassifier {
+                splitter,
+                growth: Growth { method, max_bins: 40, ..Growth::default() },
+                ..Default::default()
+            };
             let model = learner.fit(&data.view()).unwrap();
             let mut counts = vec![0; model.tree.len()];
             for leaf in model.apply(&data.x.frame(), &Context::default()).unwrap() {
@@ -278,7 +290,10 @@ fn seeds_matter_only_where_something_is_drawn() {
     assert_eq!(fit(&best, 0), fit(&best, 1));
     let random = DecisionTreeClassifier { splitter: Splitter::Random, ..Default::default() };
     assert_ne!(fit(&random, 0), fit(&random, 1));
-    let few = DecisionTreeClassifier { max_features: MaxFeatures::Sqrt, ..Default::default() };
+    let few = DecisionTreeClassifier {
+        growth: Growth { max_features: MaxFeatures::Sqrt, ..Growth::default() },
+        ..Default::default()
+    };
     assert_ne!(fit(&few, 0), fit(&few, 1));
 }
 
@@ -286,9 +301,15 @@ fn seeds_matter_only_where_something_is_drawn() {
 fn best_first_without_a_real_limit_is_depth_first() {
     let data = large(2_000);
     let depth_first = DecisionTreeClassifier::default().fit(&data.view()).unwrap();
-    let limit = DecisionTreeClassifier { max_leaf_nodes: Some(100_000), ..Default::default() };
+    let limit = DecisionTreeClassifier {
+        growth: Growth { max_leaf_nodes: Some(100_000), ..Growth::default() },
+        ..Default::default()
+    };
     assert_eq!(limit.fit(&data.view()).unwrap(), depth_first);
-    let ten = DecisionTreeClassifier { max_leaf_nodes: Some(10), ..Default::default() };
+    let ten = DecisionTreeClassifier {
+        growth: Growth { max_leaf_nodes: Some(10), ..Growth::default() },
+        ..Default::default()
+    };
     assert_eq!(ten.fit(&data.view()).unwrap().n_leaves, 10);
 }
 
@@ -296,10 +317,13 @@ fn best_first_without_a_real_limit_is_depth_first() {
 fn limits_on_nodes_hold() {
     let data = large(1_000);
     let learner = DecisionTreeClassifier {
-        min_samples_split: MinSamplesSplit::Fraction(0.05),
-        min_samples_leaf: MinSamplesLeaf::Count(7),
-        min_weight_fraction_leaf: 0.02,
-        max_depth: Some(6),
+        growth: Growth {
+            min_samples_split: MinSamplesSplit::Fraction(0.05),
+            min_samples_leaf: MinSamplesLeaf::Count(7),
+            min_weight_fraction_leaf: 0.02,
+            max_depth: Some(6),
+            ..Growth::default()
+        },
         ..Default::default()
     };
     let tree = learner.fit(&data.view()).unwrap().tree;
@@ -309,12 +333,15 @@ fn limits_on_nodes_hold() {
         assert!(tree.is_leaf(node) || tree.rows[node] >= 50);
     }
     let five = DecisionTreeClassifier {
-        min_samples_split: MinSamplesSplit::Count(5),
+        growth: Growth { min_samples_split: MinSamplesSplit::Count(5), ..Growth::default() },
         ..Default::default()
     };
     let tree = five.fit(&data.view()).unwrap().tree;
     assert!((0..tree.len()).all(|node| tree.is_leaf(node) || tree.rows[node] >= 5));
-    let strict = DecisionTreeClassifier { min_impurity_decrease: 0.01, ..Default::default() };
+    let strict = DecisionTreeClassifier {
+        growth: Growth { min_impurity_decrease: 0.01, ..Growth::default() },
+        ..Default::default()
+    };
     let tree = strict.fit(&data.view()).unwrap().tree;
     let share = |node: usize| decrease(&tree, node) / tree.weight[0];
     assert!((0..tree.len()).all(|node| tree.is_leaf(node) || share(node) >= 0.01 - 1e-12));
@@ -351,7 +378,10 @@ fn degenerate_tables_give_a_leaf_or_use_what_is_left() {
     assert_eq!(model.classify(&constant.x.frame()).unwrap(), [0; 4]);
     let one = OwnedDataset::regression(Matrix::zeros(1, 1), vec![3.0]);
     for method in [Method::Exact, Method::Histogram] {
-        let learner = DecisionTreeRegressor { method, ..Default::default() };
+        let learner = DecisionTreeRegressor {
+            growth: Growth { method, ..Growth::default() },
+            ..Default::default()
+        };
         assert_eq!(
             learner.fit(&one.view()).unwrap().predict(&one.x.frame()).unwrap().row(0),
             [3.0]
@@ -366,7 +396,10 @@ fn degenerate_tables_give_a_leaf_or_use_what_is_left() {
     let missing = Matrix::from_fn(4, 2, |i, j| if j == 0 { f64::NAN } else { i as f64 });
     let missing = OwnedDataset::classification(missing, &labels);
     for method in [Method::Exact, Method::Histogram] {
-        let learner = DecisionTreeClassifier { method, ..Default::default() };
+        let learner = DecisionTreeClassifier {
+            growth: Growth { method, ..Growth::default() },
+            ..Default::default()
+        };
         let model = learner.fit(&missing.view()).unwrap();
         assert_eq!(model.classify(&missing.x.frame()).unwrap(), [0, 1, 0, 1]);
     }
@@ -416,7 +449,7 @@ fn poisson_refuses_negative_targets_and_medians_refuse_histograms() {
     assert!(poisson.fit(&data.view()).unwrap_err().message().contains("row 2"));
     let median = DecisionTreeRegressor {
         criterion: TreeRegressorCriterion::AbsoluteError,
-        method: Method::Histogram,
+        growth: Growth { method: Method::Histogram, ..Growth::default() },
         ..Default::default()
     };
     assert!(median.fit(&data.view()).unwrap_err().message().contains("`method`"));

@@ -224,6 +224,7 @@ impl Source for Stream<'_> {
             outputs: 0,
             classes,
             weighted: self.0.weights.is_some(),
+            cuts: None,
         }
     }
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {

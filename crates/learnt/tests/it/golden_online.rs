@@ -3,8 +3,8 @@
 use crate::golden_case::{Case, matrix, numbers};
 use learnt::linear::{
     ClassLoss, DescentPenalty, HoKashyapClassifier, LearningRate, MinimumSquaredErrorClassifier,
-    Perceptron, PerceptronMode, Reflected, SGDClassifier, SGDRegressor, SeparationSolver, ZeroIs,
-    rectified_margin_step,
+    Passes, Perceptron, PerceptronMode, Reflected, SGDClassifier, SGDRegressor, SeparationSolver,
+    Steps, ZeroIs, rectified_margin_step,
 };
 use learnt::params::LearnerSpec;
 use learnt::persist::Node;
@@ -143,7 +143,10 @@ fn a_perceptron_step_is_half_the_difference_of_target_and_sign() {
     let differences: Vec<f64> = pairs.rows().map(|pair| pair[0] - pair[1]).collect();
     case.close("y_minus_f", &differences);
     for (pair, difference) in pairs.rows().zip(differences) {
-        let one = Perceptron { max_iter: 1, ..Perceptron::textbook() };
+        let one = Perceptron {
+            passes: Passes { max_iter: 1, ..Perceptron::textbook().passes },
+            ..Perceptron::textbook()
+        };
         let row = |y: f64| {
             let x = Matrix::column_vector(vec![2.0]);
             let mut data = OwnedDataset::classification(x, &[Label::Int(0)]);
@@ -251,13 +254,9 @@ fn a_rectified_step_never_shrinks_a_margin() {
 /// Least squares by single passes in listed order.
 fn least_squares(eta0: f64, batch_size: usize) -> SGDRegressor {
     SGDRegressor {
-        penalty: DescentPenalty::Nothing,
         learning_rate: LearningRate::Constant,
-        eta0,
-        batch_size,
-        shuffle: false,
-        tol: None,
-        max_iter: 1,
+        steps: Steps { penalty: DescentPenalty::Nothing, eta0, batch_size, ..Steps::default() },
+        passes: Passes { shuffle: false, tol: None, max_iter: 1, ..Passes::default() },
         ..Default::default()
     }
 }
@@ -292,13 +291,14 @@ fn the_factor_two_is_kept_on_request() {
 fn logistic(eta0: f64, passes: usize) -> SGDClassifier {
     SGDClassifier {
         loss: ClassLoss::LogLoss,
-        penalty: DescentPenalty::Nothing,
         learning_rate: LearningRate::Constant,
-        eta0,
-        fit_intercept: false,
-        shuffle: false,
-        tol: None,
-        max_iter: passes,
+        steps: Steps {
+            penalty: DescentPenalty::Nothing,
+            eta0,
+            fit_intercept: false,
+            ..Steps::default()
+        },
+        passes: Passes { shuffle: false, tol: None, max_iter: passes, ..Passes::default() },
         ..Default::default()
     }
 }

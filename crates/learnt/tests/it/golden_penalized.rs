@@ -5,7 +5,9 @@ use crate::golden_case::{Case, golden, matrix, numbers};
 use learnt::linear::penalized::{
     Alphas, Intercept, L1Ratio, PathKind, PathOptions, elastic_net_path, norm_constrained, path,
 };
-use learnt::linear::{ElasticNet, ElasticNetCV, Lasso, LassoCV, Ridge, RidgeCV};
+use learnt::linear::{
+    CoordinateDescent, ElasticNet, ElasticNetCV, Lasso, LassoCV, PenaltySearch, Ridge, RidgeCV,
+};
 use learnt::prelude::*;
 use serde_json::Value as Json;
 
@@ -31,7 +33,11 @@ fn lasso_of_diabetes() {
     let expected = expectations("lasso-diabetes");
     for (key, alpha) in [("0.1", 0.1), ("1.0", 1.0), ("10.0", 10.0)] {
         let expected = &expected[key];
-        let lasso = Lasso { alpha, tol: 1e-12, ..Lasso::default() };
+        let lasso = Lasso {
+            alpha,
+            descent: CoordinateDescent { tol: 1e-12, ..CoordinateDescent::default() },
+            ..Lasso::default()
+        };
         let model = lasso.fit(&data.view()).unwrap();
         let coef = numbers(&expected["coef"]);
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 + 1e-5 * b.abs();
@@ -116,13 +122,22 @@ fn soft_order_constraint_by_bisection() {
 #[test]
 fn elastic_net_with_weights_and_without_negative_coefficients() {
     let case = Case::new("penalized.json", "elastic-net-weighted");
-    let net = ElasticNet { alpha: 0.5, l1_ratio: 0.3, tol: 1e-14, ..ElasticNet::default() };
+    let net = ElasticNet {
+        alpha: 0.5,
+        l1_ratio: 0.3,
+        descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
+        ..ElasticNet::default()
+    };
     let model = net.fit(&weighted(case.regression()).view()).unwrap();
     case.close("coef", model.coef.as_slice());
     case.close("intercept", &model.intercept);
 
     let case = Case::new("penalized.json", "elastic-net-positive");
-    let net = ElasticNet { l1_ratio: 0.9, positive: true, ..net };
+    let net = ElasticNet {
+        l1_ratio: 0.9,
+        descent: CoordinateDescent { positive: true, ..net.descent },
+        ..net
+    };
     let model = net.fit(&case.regression().view()).unwrap();
     case.close("coef", model.coef.as_slice());
     case.close("intercept", &model.intercept);
@@ -144,7 +159,11 @@ fn penalties_by_cross_validation() {
         let case = Case::new("penalized.json", id);
         let data = case.regression();
         let data = if id == "lasso-cv" { data } else { weighted(data) };
-        let learner = LassoCV { alphas: Alphas::Count(20), tol: 1e-14, ..LassoCV::default() };
+        let learner = LassoCV {
+            search: PenaltySearch { alphas: Alphas::Count(20), ..PenaltySearch::default() },
+            descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
+            ..LassoCV::default()
+        };
         let model = learner.fit(&data.view()).unwrap();
         case.close("alphas", &model.alphas);
         case.close("mse_path", model.mse_path.as_slice());
@@ -154,10 +173,13 @@ fn penalties_by_cross_validation() {
     }
     let case = Case::new("penalized.json", "elastic-net-cv");
     let learner = ElasticNetCV {
-        alphas: Alphas::Count(10),
         l1_ratio: L1Ratio::Several(vec![0.1, 0.5, 0.9]),
-        cv: Some(4),
-        tol: 1e-14,
+        search: PenaltySearch {
+            alphas: Alphas::Count(10),
+            cv: Some(4),
+            ..PenaltySearch::default()
+        },
+        descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
         ..ElasticNetCV::default()
     };
     let model = learner.fit(&case.regression().view()).unwrap();

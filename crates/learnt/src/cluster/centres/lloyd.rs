@@ -44,6 +44,15 @@ impl Sums {
         }
     }
 
+    /// Σ w ‖mean of the cluster - origin‖² over all rows.
+    pub fn between(&self) -> f64 {
+        let own = |(sum, weight): (&[f64], &f64)| match *weight > 0.0 {
+            true => sum.iter().map(|s| s * s).sum::<f64>() / weight,
+            false => 0.0,
+        };
+        self.sums.rows().zip(&self.weights).map(own).sum()
+    }
+
     /// Whether some cluster has no rows.
     pub fn has_empty(&self) -> bool {
         self.weights.contains(&0.0)

@@ -19,14 +19,15 @@ mod tests;
 
 pub use extra_trees_classifier::ExtraTreesClassifier;
 pub use extra_trees_regressor::ExtraTreesRegressor;
+pub(super) use model::determination;
 pub use model::{ForestClassifierModel, ForestRegressorModel};
 pub use options::{ForestClassWeight, ForestGrowth, MaxSamples};
 pub use random_forest_classifier::RandomForestClassifier;
 pub use random_forest_regressor::RandomForestRegressor;
 
-use crate::tree::MaxFeatures;
-use crate::tree::grow::{Columns, Criterion, Limits, Settings};
+use crate::tree::grow::{Columns, Criterion, Settings};
 use crate::tree::nodes::Tree;
+use crate::tree::{Growth, MaxFeatures, Splitter};
 use learnt_core::prelude::*;
 use sampling::Sampling;
 
@@ -51,21 +52,27 @@ impl Plan<'_> {
 
     /// What growing needs, for a table of this size and trees of this weight.
     fn settings(&self, rows: usize, columns: usize, weight: f64) -> Settings {
-        let growth = self.growth;
-        let min_rows = growth.min_samples_leaf.rows(rows);
-        Settings {
-            max_depth: growth.max_depth.unwrap_or(usize::MAX),
-            min_samples_split: growth.min_samples_split.rows(rows).max(min_rows.saturating_mul(2)),
-            limits: Limits {
-                min_rows,
-                min_weight: growth.min_weight_fraction_leaf * weight,
-                only: None,
-            },
-            max_features: self.max_features.count(columns),
-            max_leaf_nodes: growth.max_leaf_nodes,
-            min_impurity_decrease: growth.min_impurity_decrease,
-            random: self.random,
-        }
+        let ForestGrowth {
+            max_depth,
+            min_samples_split,
+            min_samples_leaf,
+            min_weight_fraction_leaf,
+            max_leaf_nodes,
+            min_impurity_decrease,
+            ..
+        } = *self.growth;
+        let growth = Growth {
+            max_depth,
+            min_samples_split,
+            min_samples_leaf,
+            min_weight_fraction_leaf,
+            max_features: self.max_features,
+            max_leaf_nodes,
+            min_impurity_decrease,
+            ..Growth::default()
+        };
+        let splitter = if self.random { Splitter::Random } else { Splitter::Best };
+        growth.settings(splitter, rows, columns, weight)
     }
 
     /// Trees by a criterion that needs the rows of a node, not their sums.

@@ -220,7 +220,11 @@ impl ForestRegressorModel {
 }
 
 /// R², the mean over targets, over the rows that have a prediction; none if a target is constant.
-fn determination(predicted: &Matrix, y: &MatRef, weight: impl Fn(usize) -> f64) -> Option<f64> {
+pub(crate) fn determination(
+    predicted: &Matrix,
+    y: &MatRef,
+    weight: impl Fn(usize) -> f64,
+) -> Option<f64> {
     let rows: Vec<usize> = (0..y.nrows()).filter(|&i| !predicted[(i, 0)].is_nan()).collect();
     let total: f64 = rows.iter().map(|&i| weight(i)).sum();
     let mut sum = 0.0;

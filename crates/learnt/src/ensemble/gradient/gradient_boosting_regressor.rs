@@ -62,6 +62,7 @@ impl Estimator for GradientBoostingRegressor {
         .categories()
         .randomness()
         .threads()
+        .iterations()
         .complexity(75)
         .cost("p n time a level and round, p n log n to sort once; 16 bytes a value")
         .reference("Friedman (2001), Annals of Statistics 29, 1189-1232")

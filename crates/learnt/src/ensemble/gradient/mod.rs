@@ -90,9 +90,8 @@ impl Boosting<'_> {
             .map(|weights| rows.iter().map(|&row| weights[row as usize]).collect::<Vec<f64>>());
         let criterion = Squared::new(target, 1, weights);
         let columns = if all { self.columns.clone() } else { self.columns.of_rows(rows) };
-        let settings: Settings = self.growth.settings(rows.len(), self.x.ncols(), |share| {
-            share * rows.iter().map(|&row| self.targets.weight(row as usize)).sum::<f64>()
-        });
+        let weight = rows.iter().map(|&row| self.targets.weight(row as usize)).sum();
+        let settings: Settings = self.growth.settings(rows.len(), self.x.ncols(), weight);
         let tree = grow::grow(columns, &criterion, &settings, round)?;
         let mut tree = prune(tree, self.growth.ccp_alpha);
         self.set_leaves(&mut tree, loss, rows, residuals)?;

@@ -1,7 +1,7 @@
 //! Parameters that both gradient boosters share.
 
-use crate::tree::grow::{Limits, Settings};
-use crate::tree::{MaxFeatures, MinSamplesLeaf, MinSamplesSplit};
+use crate::tree::grow::Settings;
+use crate::tree::{Growth, MaxFeatures, MinSamplesLeaf, MinSamplesSplit, Splitter};
 use learnt_core::prelude::*;
 
 /// How trees grow and when rounds end.
@@ -64,26 +64,28 @@ pub enum BoostingCriterion {
 }
 
 impl BoostingGrowth {
-    /// What growing needs; `weight` is a share of all weight.
-    pub(super) fn settings(
-        &self,
-        rows: usize,
-        columns: usize,
-        weight: impl Fn(f64) -> f64,
-    ) -> Settings {
-        let min_rows = self.min_samples_leaf.rows(rows);
-        Settings {
-            max_depth: self.max_depth.unwrap_or(usize::MAX),
-            min_samples_split: self.min_samples_split.rows(rows).max(min_rows.saturating_mul(2)),
-            limits: Limits {
-                min_rows,
-                min_weight: weight(self.min_weight_fraction_leaf),
-                only: None,
-            },
-            max_features: self.max_features.count(columns),
-            max_leaf_nodes: self.max_leaf_nodes,
-            min_impurity_decrease: self.min_impurity_decrease,
-            random: false,
-        }
+    /// What growing needs, for rows of this number and weight.
+    pub(super) fn settings(&self, rows: usize, columns: usize, weight: f64) -> Settings {
+        let BoostingGrowth {
+            max_depth,
+            min_samples_split,
+            min_samples_leaf,
+            min_weight_fraction_leaf,
+            max_features,
+            max_leaf_nodes,
+            min_impurity_decrease,
+            ..
+        } = *self;
+        let growth = Growth {
+            max_depth,
+            min_samples_split,
+            min_samples_leaf,
+            min_weight_fraction_leaf,
+            max_features,
+            max_leaf_nodes,
+            min_impurity_decrease,
+            ..Growth::default()
+        };
+        growth.settings(Splitter::Best, rows, columns, weight)
     }
 }

@@ -46,6 +46,7 @@ impl Estimator for HistGradientBoostingClassifier {
         .decision_scores()
         .randomness()
         .threads()
+        .iterations()
         .complexity(75)
         .cost("p n time a round for a few levels; 1 byte a value, 40 bytes a row")
         .reference("Ke, Meng, Finley et al. (2017); Friedman (2001)")

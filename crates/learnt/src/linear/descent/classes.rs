@@ -90,13 +90,13 @@ impl<'a> ClassRows<'a> {
         work: impl Fn(usize, &Task, &Context) -> Result<Descended> + Sync,
     ) -> Result<Vec<Descended>> {
         run.claim(16 * self.lines() as u64 * self.codes.len() as u64, "targets of each class")?;
-        run.try_par_map(self.lines(), |k| {
+        run.try_par_fits(self.lines(), |k, run| {
             let positive = self.positive(k);
             let sign = |&code: &u32| if code == positive { 1.0 } else { -1.0 };
             let targets: Vec<f64> = self.codes.iter().map(sign).collect();
             let weights = self.weights_of(k);
             let task = Task { x: self.x, targets: &targets, weights: weights.as_deref() };
-            work(k, &task, &run.child(k as u64))
+            work(k, &task, run)
         })
     }
 }

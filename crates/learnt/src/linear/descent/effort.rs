@@ -113,7 +113,7 @@ pub(super) fn descend(
 }
 
 /// One pass over all rows, from where the line is: an update with more rows.
-pub(super) fn go_on(
+pub(super) fn one_more_pass(
     plan: &Plan,
     effort: &Effort,
     mut line: Line,
@@ -123,9 +123,10 @@ pub(super) fn go_on(
     line.prepare(plan);
     let updates = line.updates;
     let mut order: Vec<usize> = (0..task.x.nrows()).collect();
-    one_pass(plan, effort, &mut line, task, &mut order, run)?;
+    let total = one_pass(plan, effort, &mut line, task, &mut order, run)?;
     match line.is_finite() {
         true => {
+            report(1, effort, total / order.len().max(1) as f64, run)?;
             let clean = line.updates == updates;
             Ok(Descended { line, n_iter: 1, converged: true, clean })
         }

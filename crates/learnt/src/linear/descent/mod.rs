@@ -12,7 +12,7 @@ mod sgd_regressor;
 mod softmax;
 
 pub use loss::{ClassLoss, RealLoss};
-pub use options::{Average, DescentPenalty, LearningRate};
+pub use options::{Average, DescentPenalty, LearningRate, Passes, Steps};
 pub use perceptron::{Perceptron, PerceptronMode, PerceptronModel, PerceptronRate, ZeroIs};
 pub use sgd_classifier::{SGDClassifier, SGDClassifierModel};
 pub use sgd_regressor::{SGDRegressor, SGDRegressorModel};

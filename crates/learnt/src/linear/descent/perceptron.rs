@@ -14,7 +14,7 @@ use super::classes::{self, ClassRows};
 use super::effort::{self, Effort};
 use super::line::{Line, Plan};
 use super::loss::Loss;
-use super::options::{DescentPenalty, LearningRate};
+use super::options::{DescentPenalty, LearningRate, Passes};
 use super::pocket;
 use crate::linear::ClassWeight;
 use learnt_core::prelude::*;
@@ -51,27 +51,12 @@ pub struct Perceptron {
     /// Whether there are intercepts.
     #[param(default = true)]
     pub fit_intercept: bool,
-    /// Maximum number of epochs (passes over the rows).
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Stop when passes lower the mean criterion by less than this; none goes on to a clean pass.
-    #[param(default = Some(1e-3), range = 0.0..)]
-    pub tol: Option<f64>,
-    /// Whether rows are shuffled before each epoch; else they are taken as listed.
-    #[param(default = true)]
-    pub shuffle: bool,
+    /// How many passes there are.
+    #[param(flatten)]
+    pub passes: Passes,
     /// Learning rate: the length of steps.
     #[param(default = 1.0, above = 0.0)]
     pub eta0: f64,
-    /// Whether the score of held-out rows decides when to stop.
-    #[param(default = false)]
-    pub early_stopping: bool,
-    /// The share of rows held out as a validation set for early stopping.
-    #[param(default = 0.1, above = 0.0, below = 1.0)]
-    pub validation_fraction: f64,
-    /// Epochs without improvement before stopping.
-    #[param(default = 5, range = 1..)]
-    pub n_iter_no_change: usize,
     /// Weights of the classes, which multiply the row weights.
     #[param(default = ClassWeight::Equal)]
     pub class_weight: ClassWeight,
@@ -214,7 +199,10 @@ impl Estimator for Perceptron {
 impl Perceptron {
     /// Rows as listed, until a pass has no mistake or 1000 passes are made.
     pub fn textbook() -> Self {
-        Perceptron { shuffle: false, tol: None, ..Self::default() }
+        Perceptron {
+            passes: Passes { shuffle: false, tol: None, ..Passes::default() },
+            ..Self::default()
+        }
     }
 
     fn constraints(&self) -> Result<()> {
@@ -225,7 +213,7 @@ impl Perceptron {
                 self.penalty,
             ));
         }
-        if self.mode == PerceptronMode::Pocket && self.early_stopping {
+        if self.mode == PerceptronMode::Pocket && self.passes.early_stopping {
             return Err(Error::parameter("early_stopping", "false in the mode 'pocket'", true));
         }
         Ok(())
@@ -253,13 +241,9 @@ impl Perceptron {
 
     fn effort(&self) -> Effort {
         Effort {
-            max_iter: self.max_iter,
-            tol: self.tol,
-            shuffle: self.shuffle && self.mode != PerceptronMode::Batch,
-            n_iter_no_change: self.n_iter_no_change,
-            held_out: self.early_stopping.then_some(self.validation_fraction),
-            classes: true,
+            shuffle: self.passes.shuffle && self.mode != PerceptronMode::Batch,
             clean_pass_ends: self.penalty == DescentPenalty::Nothing,
+            ..self.passes.effort(true)
         }
     }
 
@@ -282,7 +266,7 @@ impl Perceptron {
             (Some(_), _) => {
                 let fresh = || Line::new(x.ncols(), &plan);
                 let line = before.map_or_else(fresh, |model| model.lines[k].clone());
-                effort::go_on(&plan, &effort, line, task, run)
+                effort::one_more_pass(&plan, &effort, line, task, run)
             }
             (None, PerceptronMode::Pocket) => pocket::descend(&plan, &effort, task, run),
             (None, _) => effort::descend(&plan, &effort, task, run),
@@ -353,7 +337,10 @@ mod tests {
 
     #[test]
     fn one_pass_of_updates_row_by_row_is_one_epoch() {
-        let learner = Perceptron { max_iter: 1, ..Perceptron::textbook() };
+        let learner = Perceptron {
+            passes: Passes { max_iter: 1, ..Perceptron::textbook().passes },
+            ..Perceptron::textbook()
+        };
         let data = xor();
         let mut model = None;
         for i in 0..4 {
@@ -379,7 +366,7 @@ mod tests {
         for passes in 1..25 {
             let pocket = Perceptron {
                 mode: PerceptronMode::Pocket,
-                max_iter: passes,
+                passes: Passes { max_iter: passes, ..Perceptron::textbook().passes },
                 ..Perceptron::textbook()
             };
             let now = mistakes(&pocket.fit(&data.view()).unwrap(), &data);

@@ -28,7 +28,6 @@ pub(super) fn descend(
     let mut n_iter = 0;
     while n_iter < effort.max_iter && pocket.mistakes > 0 {
         n_iter += 1;
-        report(n_iter, effort, pocket.mistakes as f64, run)?;
         if effort.shuffle {
             sample::shuffle(&mut run.rng(line.steps), &mut order);
         }
@@ -36,6 +35,7 @@ pub(super) fn descend(
         if !line.is_finite() {
             return Err(super::effort::diverged(plan, task, n_iter));
         }
+        report(n_iter, effort, pocket.mistakes as f64, run)?;
     }
     let (updates, steps) = (line.updates, line.steps);
     let clean = pocket.mistakes == 0;

@@ -11,10 +11,10 @@
 //! Programming 127, 3–30; Crammer et al. (2006), JMLR 7, 551–585, for `pa1` and `pa2`.
 
 use super::classes::{self, ClassRows};
-use super::effort::{self, Effort};
-use super::line::{Line, Plan, Task};
+use super::effort;
+use super::line::{Line, Task};
 use super::loss::{ClassLoss, Loss};
-use super::options::{Average, DescentPenalty, LearningRate};
+use super::options::{LearningRate, Passes, Steps};
 use super::softmax;
 use crate::linear::ClassWeight;
 use learnt_core::estimator::Offers;
@@ -41,60 +41,21 @@ pub struct SGDClassifier {
     /// The loss function.
     #[param(positional, default = ClassLoss::Hinge)]
     pub loss: ClassLoss,
-    /// The penalty (regularization) of the weights.
-    #[param(default = DescentPenalty::L2)]
-    pub penalty: DescentPenalty,
-    /// Regularization strength; the learning rate `optimal` divides by it.
-    #[param(default = 1e-4, range = 0.0.., search = log(1e-6, 1e-1))]
-    pub alpha: f64,
-    /// Share of the absolute values in the penalty `elasticnet`.
-    #[param(default = 0.15, range = 0.0..=1.0)]
-    pub l1_ratio: f64,
-    /// Whether there are intercepts; they are not penalised.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of epochs (passes over the rows).
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Stop when passes lower the mean loss by less than this; none makes all passes.
-    #[param(default = Some(1e-3), range = 0.0..)]
-    pub tol: Option<f64>,
-    /// Whether rows are shuffled before each epoch; else they are taken as listed.
-    #[param(default = true)]
-    pub shuffle: bool,
-    /// Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
-    #[param(default = 0.1, range = 0.0..)]
-    pub epsilon: f64,
+    /// What a step is made of.
+    #[param(flatten)]
+    pub steps: Steps,
+    /// How many passes there are.
+    #[param(flatten)]
+    pub passes: Passes,
     /// The learning rate schedule: how long steps are.
     #[param(default = LearningRate::Optimal)]
     pub learning_rate: LearningRate,
-    /// Initial learning rate, for all schedules but `optimal`.
-    #[param(default = 0.01, range = 0.0..)]
-    pub eta0: f64,
     /// Exponent of the learning rate `invscaling`.
     #[param(default = 0.5, range = 0.0..)]
     pub power_t: f64,
-    /// Whether the score of held-out rows decides when to stop.
-    #[param(default = false)]
-    pub early_stopping: bool,
-    /// The share of rows held out as a validation set for early stopping.
-    #[param(default = 0.1, above = 0.0, below = 1.0)]
-    pub validation_fraction: f64,
-    /// Epochs without improvement before stopping.
-    #[param(default = 5, range = 1..)]
-    pub n_iter_no_change: usize,
     /// Weights of the classes, which multiply the row weights.
     #[param(default = ClassWeight::Equal)]
     pub class_weight: ClassWeight,
-    /// Whether the weights are averaged over steps, or the step from which they are.
-    #[param(default = Average::Always(false))]
-    pub average: Average,
-    /// Mini-batch size: rows of a step, whose gradients are averaged.
-    #[param(default = 1, range = 1..)]
-    pub batch_size: usize,
-    /// Momentum: the share of the last step that is repeated.
-    #[param(default = 0.0, range = 0.0.., below = 1.0)]
-    pub momentum: f64,
 }
 
 /// A fitted [`SGDClassifier`].
@@ -173,42 +134,14 @@ fn has_probabilities(loss: ClassLoss) -> bool {
 
 impl SGDClassifier {
     fn constraints(&self) -> Result<()> {
-        self.learning_rate.check(self.alpha, self.eta0)?;
+        self.learning_rate.check(self.steps.alpha, self.steps.eta0)?;
         if self.learning_rate.is_passive_aggressive() && self.loss != ClassLoss::Hinge {
             return Err(Error::parameter("loss", "'hinge' with pa1 and pa2", self.loss));
         }
-        if self.early_stopping && self.loss == ClassLoss::Multinomial {
+        if self.passes.early_stopping && self.loss == ClassLoss::Multinomial {
             return Err(Error::parameter("early_stopping", "false with multinomial", "true"));
         }
         Ok(())
-    }
-
-    fn plan(&self) -> Plan {
-        Plan {
-            loss: Loss::of_classes(self.loss, self.epsilon),
-            alpha: self.alpha,
-            strengths: self.penalty.strengths(self.alpha, self.l1_ratio),
-            learning_rate: self.learning_rate,
-            eta0: self.eta0,
-            power_t: self.power_t,
-            fit_intercept: self.fit_intercept,
-            batch_size: self.batch_size,
-            sums: false,
-            momentum: self.momentum,
-            average: self.average.first_step(),
-        }
-    }
-
-    fn effort(&self) -> Effort {
-        Effort {
-            max_iter: self.max_iter,
-            tol: self.tol,
-            shuffle: self.shuffle,
-            n_iter_no_change: self.n_iter_no_change,
-            held_out: self.early_stopping.then_some(self.validation_fraction),
-            classes: true,
-            clean_pass_ends: false,
-        }
     }
 
     /// All passes without `online`; with it one, from the lines of a model if there is one.
@@ -218,7 +151,9 @@ impl SGDClassifier {
         data: &Dataset,
         run: &Context,
     ) -> Result<SGDClassifierModel> {
-        let (plan, effort) = (self.plan(), self.effort());
+        let loss = Loss::of_classes(self.loss, self.steps.epsilon);
+        let plan = self.steps.plan(loss, self.learning_rate, self.power_t);
+        let effort = self.passes.effort(true);
         let copy = classes::row_copy(data.x.values(), run)?;
         let x = copy.as_ref().map_or(data.x.values(), Matrix::view);
         let rows = ClassRows::new(x, data, self.class_weight)?;
@@ -244,7 +179,7 @@ impl SGDClassifier {
                 None => effort::descend(&plan, &effort, task, run),
                 Some(_) => {
                     let line = before.map_or_else(fresh, |lines| lines[k].clone());
-                    effort::go_on(&plan, &effort, line, task, run)
+                    effort::one_more_pass(&plan, &effort, line, task, run)
                 }
             })?
         };
@@ -343,6 +278,7 @@ impl SGDClassifierModel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::Average;
     use super::*;
 
     /// Three classes at the corners of a triangle.
@@ -372,20 +308,29 @@ mod tests {
                 SquaredHinge => LearningRate::Invscaling,
                 _ => LearningRate::Optimal,
             };
-            let plain = SGDClassifier { loss, learning_rate, eta0: 0.05, ..Default::default() };
+            let plain = SGDClassifier {
+                loss,
+                learning_rate,
+                steps: Steps { eta0: 0.05, ..Steps::default() },
+                ..Default::default()
+            };
             let mut ways = vec![
-                SGDClassifier { average: Average::Always(true), ..plain.clone() },
+                SGDClassifier {
+                    steps: Steps { average: Average::Always(true), ..plain.steps },
+                    ..plain.clone()
+                },
                 SGDClassifier { class_weight: ClassWeight::Balanced, ..plain.clone() },
                 SGDClassifier {
-                    batch_size: 8,
-                    momentum: 0.5,
                     learning_rate: LearningRate::Invscaling,
-                    eta0: 0.1,
+                    steps: Steps { batch_size: 8, momentum: 0.5, eta0: 0.1, ..plain.steps },
                     ..plain.clone()
                 },
             ];
             if loss != Multinomial {
-                ways.push(SGDClassifier { early_stopping: true, ..plain.clone() });
+                ways.push(SGDClassifier {
+                    passes: Passes { early_stopping: true, ..plain.passes },
+                    ..plain.clone()
+                });
             }
             ways.push(plain);
             for learner in ways {
@@ -420,7 +365,11 @@ mod tests {
         let error = learner.fit(&corners().view()).unwrap_err();
         assert_eq!(error.code(), Code::Numeric);
         let eta0 = error.hint_text().unwrap().rsplit('=').next().unwrap().parse().unwrap();
-        let learner = SGDClassifier { learning_rate: LearningRate::Invscaling, eta0, ..learner };
+        let learner = SGDClassifier {
+            learning_rate: LearningRate::Invscaling,
+            steps: Steps { eta0, ..learner.steps },
+            ..learner
+        };
         assert!(right(&learner, &corners()) >= 87);
     }
 

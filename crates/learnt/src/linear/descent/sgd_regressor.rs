@@ -10,11 +10,10 @@
 //! Widrow and Hoff (1960), IRE WESCON 4, 96–104; Bottou (2012), Stochastic Gradient Descent Tricks.
 
 use super::classes;
-use super::effort::{self, Effort};
-use super::line::{Line, Plan, Task};
+use super::effort;
+use super::line::{Line, Task};
 use super::loss::{Loss, RealLoss};
-use super::options::{Average, DescentPenalty, LearningRate};
-use learnt_core::linalg::linear_predict;
+use super::options::{LearningRate, Passes, Steps};
 use learnt_core::prelude::*;
 
 /// Linear regression trained by stochastic gradient descent (SGD), also on more rows later.
@@ -23,11 +22,12 @@ use learnt_core::prelude::*;
 /// parameters; `warm_start` is not needed, because training goes on with updates.
 ///
 /// ```
-/// use learnt::{linear::SGDRegressor, prelude::*};
+/// use learnt::{linear::{Passes, SGDRegressor}, prelude::*};
 /// let x = Matrix::column_vector((0..50).map(|i| f64::from(i) / 25.0 - 1.0).collect());
 /// let y = x.as_slice().iter().map(|x| 3.0 * x + 1.0).collect();
 /// let data = OwnedDataset::regression(x, y);
-/// let model = SGDRegressor { tol: None, max_iter: 200, ..Default::default() }.fit(&data.view())?;
+/// let passes = Passes { tol: None, max_iter: 200, ..Default::default() };
+/// let model = SGDRegressor { passes, ..Default::default() }.fit(&data.view())?;
 /// assert!((model.coef[(0, 0)] - 3.0).abs() < 0.1 && (model.intercept[0] - 1.0).abs() < 0.1);
 /// # Ok::<(), Error>(())
 /// ```
@@ -37,57 +37,18 @@ pub struct SGDRegressor {
     /// The loss function.
     #[param(positional, default = RealLoss::SquaredError)]
     pub loss: RealLoss,
-    /// The penalty (regularization) of the weights.
-    #[param(default = DescentPenalty::L2)]
-    pub penalty: DescentPenalty,
-    /// Regularization strength; the learning rate `optimal` divides by it.
-    #[param(default = 1e-4, range = 0.0.., search = log(1e-6, 1e-1))]
-    pub alpha: f64,
-    /// Share of the absolute values in the penalty `elasticnet`.
-    #[param(default = 0.15, range = 0.0..=1.0)]
-    pub l1_ratio: f64,
-    /// Whether there is an intercept; it is not penalised.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of epochs (passes over the rows).
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Stop when passes lower the mean loss by less than this; none makes all passes.
-    #[param(default = Some(1e-3), range = 0.0..)]
-    pub tol: Option<f64>,
-    /// Whether rows are shuffled before each epoch; else they are taken as listed.
-    #[param(default = true)]
-    pub shuffle: bool,
-    /// Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
-    #[param(default = 0.1, range = 0.0..)]
-    pub epsilon: f64,
+    /// What a step is made of.
+    #[param(flatten)]
+    pub steps: Steps,
+    /// How many passes there are.
+    #[param(flatten)]
+    pub passes: Passes,
     /// The learning rate schedule: how long steps are.
     #[param(default = LearningRate::Invscaling)]
     pub learning_rate: LearningRate,
-    /// Initial learning rate, for all schedules but `optimal`.
-    #[param(default = 0.01, range = 0.0.., search = log(1e-5, 1e0))]
-    pub eta0: f64,
     /// Exponent of the learning rate `invscaling`.
     #[param(default = 0.25, range = 0.0..)]
     pub power_t: f64,
-    /// Whether R² of held-out rows decides when to stop.
-    #[param(default = false)]
-    pub early_stopping: bool,
-    /// The share of rows held out as a validation set for early stopping.
-    #[param(default = 0.1, above = 0.0, below = 1.0)]
-    pub validation_fraction: f64,
-    /// Epochs without improvement before stopping.
-    #[param(default = 5, range = 1..)]
-    pub n_iter_no_change: usize,
-    /// Whether the weights are averaged over steps, or the step from which they are.
-    #[param(default = Average::Always(false))]
-    pub average: Average,
-    /// Mini-batch size: rows of a step, whose gradients are averaged.
-    #[param(default = 1, range = 1..)]
-    pub batch_size: usize,
-    /// Momentum: the share of the last step that is repeated.
-    #[param(default = 0.0, range = 0.0.., below = 1.0)]
-    pub momentum: f64,
     /// Whether the squared error has no factor ½, so that its steps are twice as long.
     #[param(default = false)]
     pub factor2: bool,
@@ -95,7 +56,7 @@ pub struct SGDRegressor {
 
 /// A fitted [`SGDRegressor`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = table, converged = converged)]
+#[model(regressor = linear, report = table, converged = converged)]
 pub struct SGDRegressorModel {
     /// Weights (1 × n_features).
     #[shape(1, columns)]
@@ -167,7 +128,7 @@ impl Estimator for SGDRegressor {
 
 impl SGDRegressor {
     fn constraints(&self) -> Result<()> {
-        self.learning_rate.check(self.alpha, self.eta0)?;
+        self.learning_rate.check(self.steps.alpha, self.steps.eta0)?;
         let insensitive = matches!(self.loss, RealLoss::EpsilonInsensitive);
         if self.learning_rate.is_passive_aggressive() && !insensitive {
             let expected = "'epsilon_insensitive' with pa1 and pa2";
@@ -183,34 +144,6 @@ impl SGDRegressor {
         Ok(())
     }
 
-    fn plan(&self) -> Plan {
-        Plan {
-            loss: Loss::of_numbers(self.loss, self.epsilon, if self.factor2 { 2.0 } else { 1.0 }),
-            alpha: self.alpha,
-            strengths: self.penalty.strengths(self.alpha, self.l1_ratio),
-            learning_rate: self.learning_rate,
-            eta0: self.eta0,
-            power_t: self.power_t,
-            fit_intercept: self.fit_intercept,
-            batch_size: self.batch_size,
-            sums: false,
-            momentum: self.momentum,
-            average: self.average.first_step(),
-        }
-    }
-
-    fn effort(&self) -> Effort {
-        Effort {
-            max_iter: self.max_iter,
-            tol: self.tol,
-            shuffle: self.shuffle,
-            n_iter_no_change: self.n_iter_no_change,
-            held_out: self.early_stopping.then_some(self.validation_fraction),
-            classes: false,
-            clean_pass_ends: false,
-        }
-    }
-
     /// All passes without `online`; with it one, from the line of a model if there is one.
     fn descend(
         &self,
@@ -218,7 +151,10 @@ impl SGDRegressor {
         data: &Dataset,
         run: &Context,
     ) -> Result<SGDRegressorModel> {
-        let (plan, effort) = (self.plan(), self.effort());
+        let factor = if self.factor2 { 2.0 } else { 1.0 };
+        let loss = Loss::of_numbers(self.loss, self.steps.epsilon, factor);
+        let plan = self.steps.plan(loss, self.learning_rate, self.power_t);
+        let effort = self.passes.effort(false);
         let copy = classes::row_copy(data.x.values(), run)?;
         let x = copy.as_ref().map_or(data.x.values(), Matrix::view);
         let targets = data.real_target()?.column(0);
@@ -231,7 +167,7 @@ impl SGDRegressor {
                 }
                 let fresh = || Line::new(x.ncols(), &plan);
                 let line = before.map_or_else(fresh, |model| model.line.clone());
-                effort::go_on(&plan, &effort, line, &task, run)?
+                effort::one_more_pass(&plan, &effort, line, &task, run)?
             }
         };
         if !ended.converged {
@@ -255,12 +191,6 @@ impl SGDRegressor {
     }
 }
 
-impl Regressor for SGDRegressorModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
-    }
-}
-
 impl SGDRegressorModel {
     fn table(&self, names: &Names) -> Answer {
         let title = format!("SGD regression, {} passes", self.n_iter);
@@ -270,6 +200,7 @@ impl SGDRegressorModel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::{Average, DescentPenalty};
     use super::*;
 
     fn houses() -> OwnedDataset {
@@ -279,13 +210,14 @@ mod tests {
 
     fn batch(alpha: f64, passes: usize) -> SGDRegressor {
         SGDRegressor {
-            penalty: DescentPenalty::Nothing,
             learning_rate: LearningRate::Constant,
-            eta0: alpha,
-            batch_size: 4,
-            shuffle: false,
-            tol: None,
-            max_iter: passes,
+            steps: Steps {
+                penalty: DescentPenalty::Nothing,
+                eta0: alpha,
+                batch_size: 4,
+                ..Steps::default()
+            },
+            passes: Passes { shuffle: false, tol: None, max_iter: passes, ..Passes::default() },
             ..Default::default()
         }
     }
@@ -309,12 +241,8 @@ mod tests {
         for penalty in [DescentPenalty::L2, DescentPenalty::L1, DescentPenalty::Elasticnet] {
             for average in [Average::Always(false), Average::From(7)] {
                 let learner = SGDRegressor {
-                    penalty,
-                    average,
-                    alpha: 0.01,
-                    shuffle: false,
-                    tol: None,
-                    max_iter: 1,
+                    steps: Steps { penalty, average, alpha: 0.01, ..Steps::default() },
+                    passes: Passes { shuffle: false, tol: None, max_iter: 1, ..Passes::default() },
                     ..Default::default()
                 };
                 let mut model = None;
@@ -338,20 +266,28 @@ mod tests {
         let y = x.as_slice().iter().map(|x| 2.0 * x - 1.0).collect();
         let data = OwnedDataset::regression(x, y);
         let plain = SGDRegressor {
-            penalty: DescentPenalty::Nothing,
-            tol: None,
-            max_iter: 300,
+            steps: Steps { penalty: DescentPenalty::Nothing, ..Steps::default() },
+            passes: Passes { tol: None, max_iter: 300, ..Passes::default() },
             ..Default::default()
         };
         let ways = [
-            SGDRegressor { momentum: 0.9, batch_size: 10, ..plain.clone() },
-            SGDRegressor { average: Average::From(12_000), ..plain.clone() },
             SGDRegressor {
-                learning_rate: LearningRate::Adaptive,
-                tol: Some(1e-9),
+                steps: Steps { momentum: 0.9, batch_size: 10, ..plain.steps },
                 ..plain.clone()
             },
-            SGDRegressor { early_stopping: true, tol: Some(1e-9), ..plain.clone() },
+            SGDRegressor {
+                steps: Steps { average: Average::From(12_000), ..plain.steps },
+                ..plain.clone()
+            },
+            SGDRegressor {
+                learning_rate: LearningRate::Adaptive,
+                passes: Passes { tol: Some(1e-9), ..plain.passes },
+                ..plain.clone()
+            },
+            SGDRegressor {
+                passes: Passes { early_stopping: true, tol: Some(1e-9), ..plain.passes },
+                ..plain.clone()
+            },
             plain,
         ];
         for learner in ways {
@@ -366,8 +302,10 @@ mod tests {
         let x = Matrix::from_fn(200, 4, |i, j| ((i * [7, 11, 13, 17][j]) % 19) as f64 / 9.0 - 1.0);
         let y = (0..200).map(|i| 3.0 * x[(i, 2)]).collect();
         let data = OwnedDataset::regression(x, y);
-        let learner =
-            SGDRegressor { penalty: DescentPenalty::L1, alpha: 0.3, ..Default::default() };
+        let learner = SGDRegressor {
+            steps: Steps { penalty: DescentPenalty::L1, alpha: 0.3, ..Steps::default() },
+            ..Default::default()
+        };
         let model = learner.fit(&data.view()).unwrap();
         let zeros = model.coef.as_slice().iter().filter(|&&w| w == 0.0).count();
         assert!(zeros >= 2 && model.coef[(0, 2)] > 1.5, "{:?}", model.coef);

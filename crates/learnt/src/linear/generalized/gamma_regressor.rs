@@ -55,6 +55,7 @@ impl Estimator for GammaRegressor {
         .weights()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .positive()
         .complexity(20)

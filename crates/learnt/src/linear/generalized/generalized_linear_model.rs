@@ -102,6 +102,7 @@ impl Estimator for GeneralizedLinearModel {
         .weights()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .complexity(20)
         .cost("n p² time a step, p² memory")

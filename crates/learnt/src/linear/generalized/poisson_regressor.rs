@@ -63,6 +63,7 @@ impl Estimator for PoissonRegressor {
         .weights()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .positive()
         .complexity(20)

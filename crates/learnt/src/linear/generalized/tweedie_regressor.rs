@@ -77,6 +77,7 @@ impl Estimator for TweedieRegressor {
         .weights()
         .threads()
         .iterations()
+        .monotone()
         .streaming()
         .complexity(20)
         .cost("n p² time a step, p² memory")

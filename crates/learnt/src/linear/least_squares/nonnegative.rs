@@ -42,6 +42,8 @@ pub(super) fn solve(
             }
             _ => monitor.converge(),
         }
+        let value = |j: usize| x[j] * (0.5 * dot(a.row(j), &x) - b[j]);
+        monitor.record((0..d).map(value).sum());
     }
     let ended = monitor.finish();
     Ok((x, ended.converged))

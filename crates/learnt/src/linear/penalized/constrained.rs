@@ -162,7 +162,7 @@ pub(super) fn split_intercept(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::{Lasso, Ridge};
+    use crate::linear::{CoordinateDescent, Lasso, Ridge};
     use learnt_core::stats::sample::standard_normal;
 
     fn random(n: usize, d: usize) -> OwnedDataset {
@@ -195,7 +195,11 @@ mod tests {
         let fit = constrained_lasso(&data.view(), 1.5, true, &Context::default()).unwrap();
         let size: f64 = fit.coef.as_slice().iter().map(|b| b.abs()).sum();
         assert!((size - 1.5).abs() < 1e-8, "{size}");
-        let lasso = Lasso { alpha: fit.lambda[0] / 80.0, tol: 1e-14, ..Lasso::default() };
+        let lasso = Lasso {
+            alpha: fit.lambda[0] / 80.0,
+            descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
+            ..Lasso::default()
+        };
         let lasso = lasso.fit(&data.view()).unwrap();
         for (a, b) in lasso.coef.as_slice().iter().zip(fit.coef.as_slice()) {
             assert!((a - b).abs() < 1e-6);

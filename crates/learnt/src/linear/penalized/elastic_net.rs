@@ -9,9 +9,10 @@
 //!
 //! Zou and Hastie (2005), Journal of the Royal Statistical Society B 67(2), 301-320.
 
+use super::coordinate_descent::CoordinateDescent;
 use super::problem::{Problem, Settings, Solved};
 use super::sums::{Stage, Summary};
-use learnt_core::linalg::linear_predict;
+use crate::linear::coefficient_table::of_sparse_outputs;
 use learnt_core::prelude::*;
 
 /// Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
@@ -35,35 +36,14 @@ pub struct ElasticNet {
     /// Share of the L1 penalty: 1 is the lasso, 0 is ridge regression.
     #[param(default = 0.5, range = 0.0..=1.0, search = linear(0.0, 1.0))]
     pub l1_ratio: f64,
-    /// Fit an intercept.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of iterations (passes over the coefficients).
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Convergence tolerance of the duality gap, as a share of the target's variance.
-    #[param(default = 1e-4, range = 0.0..)]
-    pub tol: f64,
-    /// Constrain all coefficients to be non-negative.
-    #[param(default = false)]
-    pub positive: bool,
-    /// The order of the coefficients in a pass.
-    #[param(default = Selection::Cyclic)]
-    pub selection: Selection,
-}
-
-/// Orders of coefficients in a pass of coordinate descent.
-#[derive(Choice, Clone, Copy, Debug, PartialEq)]
-pub enum Selection {
-    /// In the order of the columns.
-    Cyclic,
-    /// In a random order, another one in each pass.
-    Random,
+    /// How the coefficients are found.
+    #[param(flatten)]
+    pub descent: CoordinateDescent,
 }
 
 /// A fitted [`ElasticNet`] or [`Lasso`](super::Lasso).
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report, converged = converged)]
+#[model(regressor = linear, report = report, converged = converged)]
 pub struct ElasticNetModel {
     /// Coefficients, (n_outputs × n_features).
     #[shape(outputs, columns)]
@@ -102,6 +82,7 @@ impl Estimator for ElasticNet {
         .many_outputs()
         .threads()
         .iterations()
+        .monotone()
         .randomness()
         .streaming()
         .complexity(21)
@@ -121,13 +102,8 @@ impl FitBy<Net> for ElasticNet {
         Net {
             alpha: self.alpha,
             l1_ratio: self.l1_ratio,
-            fit_intercept: self.fit_intercept,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
+            fit_intercept: self.descent.fit_intercept,
+            settings: self.descent.settings(),
         }
     }
 
@@ -176,10 +152,13 @@ impl Net {
     /// Every output by itself.
     pub(super) fn fit(&self, problem: &Problem, run: &Context) -> Result<ElasticNetModel> {
         let outputs = problem.right.len();
-        let each = run.try_par_map(outputs, |t| {
-            let run = if outputs == 1 { *run } else { run.child(t as u64) };
-            problem.solve(t, &mut problem.start(t), self.penalties(), 1.0, &self.settings, &run)
-        })?;
+        let solve = |t: usize, run: &Context| {
+            problem.solve(t, &mut problem.start(t), self.penalties(), 1.0, &self.settings, run)
+        };
+        let each = match outputs {
+            1 => vec![solve(0, run)?],
+            _ => run.try_par_fits(outputs, solve)?,
+        };
         for (t, solved) in each.iter().enumerate() {
             warn_unconverged(problem, t, solved, self.settings.tol, run);
         }
@@ -222,40 +201,12 @@ pub(super) fn warn_unconverged(
 impl ElasticNetModel {
     fn report(&self, names: &Names) -> Answer {
         let title = if self.l1_ratio == 1.0 { "Lasso" } else { "Elastic net" };
-        let mut report = Answer::new(title);
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
+        let mut report = of_sparse_outputs(title, &self.coef, &self.intercept, names);
         report.push("alpha", self.alpha);
         if self.l1_ratio != 1.0 {
             report.push("l1_ratio", self.l1_ratio);
         }
-        let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.push("coefficients other than zero", kept as f64);
-        report.notes.push("Coefficients of exactly zero are left out.".into());
         report
-    }
-}
-
-/// A table for each output, without coefficients of zero.
-pub(super) fn coefficient_tables(
-    coef: &Matrix,
-    intercept: &[f64],
-    names: &[String],
-) -> Vec<Columns> {
-    let of = |t: usize| {
-        let title = if coef.nrows() == 1 { String::new() } else { format!("Output {}", t + 1) };
-        let mut table = Columns::new(&title, &["term", "coefficient"]);
-        table.push(vec!["(intercept)".into(), Cell::Number(intercept[t])]);
-        for (name, &b) in names.iter().zip(coef.row(t)).filter(|(_, b)| **b != 0.0) {
-            table.push(vec![Cell::Text(name.clone()), Cell::Number(b)]);
-        }
-        table
-    };
-    (0..coef.nrows()).map(of).collect()
-}
-
-impl Regressor for ElasticNetModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 
@@ -263,7 +214,7 @@ impl Regressor for ElasticNetModel {
 mod tests {
     use super::*;
     use crate::linear::Ridge;
-    use crate::linear::penalized::Lasso;
+    use crate::linear::penalized::{Lasso, Selection};
     use learnt_core::stats::sample::standard_normal;
 
     fn random(n: usize, d: usize) -> OwnedDataset {
@@ -275,7 +226,16 @@ mod tests {
     }
 
     fn exact(alpha: f64, l1_ratio: f64) -> ElasticNet {
-        ElasticNet { alpha, l1_ratio, tol: 1e-14, max_iter: 100_000, ..ElasticNet::default() }
+        ElasticNet {
+            alpha,
+            l1_ratio,
+            descent: CoordinateDescent {
+                tol: 1e-14,
+                max_iter: 100_000,
+                ..CoordinateDescent::default()
+            },
+            ..ElasticNet::default()
+        }
     }
 
     fn close(a: &ElasticNetModel, b: &ElasticNetModel, bound: f64) {
@@ -289,7 +249,11 @@ mod tests {
     fn the_ratio_one_is_the_lasso() {
         let data = random(80, 6);
         let net = exact(0.3, 1.0).fit(&data.view()).unwrap();
-        let lasso = Lasso { alpha: 0.3, tol: 1e-14, ..Lasso::default() };
+        let lasso = Lasso {
+            alpha: 0.3,
+            descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
+            ..Lasso::default()
+        };
         assert_eq!(net.coef, lasso.fit(&data.view()).unwrap().coef);
         assert!(net.coef.as_slice().contains(&0.0));
     }
@@ -328,7 +292,11 @@ mod tests {
             let tall = Problem::from_moments(moments, 1).unwrap();
             for (alpha, ratio, positive) in [(0.1, 1.0, false), (0.2, 0.5, false), (0.1, 0.9, true)]
             {
-                let net = ElasticNet { positive, ..exact(alpha, ratio) }.rounds();
+                let net = ElasticNet {
+                    descent: CoordinateDescent { positive, ..exact(alpha, ratio).descent },
+                    ..exact(alpha, ratio)
+                }
+                .rounds();
                 let a = net.fit(&wide, &run).unwrap();
                 close(&a, &net.fit(&tall, &run).unwrap(), 1e-6);
                 assert!(a.converged && a.dual_gap[0] < 1e-12);
@@ -340,7 +308,10 @@ mod tests {
     fn random_order_ends_at_the_same_minimum_and_outputs_are_independent() {
         let data = random(60, 8);
         let cyclic = exact(0.1, 0.7).fit(&data.view()).unwrap();
-        let random = ElasticNet { selection: Selection::Random, ..exact(0.1, 0.7) };
+        let random = ElasticNet {
+            descent: CoordinateDescent { selection: Selection::Random, ..exact(0.1, 0.7).descent },
+            ..exact(0.1, 0.7)
+        };
         close(&cyclic, &random.fit(&data.view()).unwrap(), 1e-6);
         let y = data.view().real_target().unwrap().column(0);
         let two = Matrix::from_fn(60, 2, |i, t| if t == 0 { -y[i] } else { y[i] });
@@ -369,7 +340,10 @@ mod tests {
         let data = random(50, 10);
         let run = Context::default();
         let recorder = learnt_core::context::Recorder::new(run.observer());
-        let learner = ElasticNet { max_iter: 1, ..exact(1e-4, 1.0) };
+        let learner = ElasticNet {
+            descent: CoordinateDescent { max_iter: 1, ..exact(1e-4, 1.0).descent },
+            ..exact(1e-4, 1.0)
+        };
         let model = learner.fit_in(&data.view(), &run.observed_by(&recorder)).unwrap();
         assert!(!model.converged && model.n_iter == [1]);
         assert!(recorder.warnings()[0].message.contains("duality gap"));

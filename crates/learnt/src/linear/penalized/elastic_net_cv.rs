@@ -6,10 +6,9 @@
 //!
 //! Friedman, Hastie and Tibshirani (2010), Journal of Statistical Software 33(1), 1-22.
 
-use super::elastic_net::{Selection, coefficient_tables};
-use super::folds::{Alphas, Search};
-use super::problem::Settings;
-use learnt_core::linalg::linear_predict;
+use super::coordinate_descent::CoordinateDescent;
+use super::folds::PenaltySearch;
+use crate::linear::coefficient_table::of_sparse_outputs;
 use learnt_core::prelude::*;
 
 /// Elastic net with penalties chosen by cross-validation.
@@ -31,30 +30,12 @@ pub struct ElasticNetCV {
     /// Share of the L1 penalty, or several to choose from.
     #[param(default = L1Ratio::One(0.5))]
     pub l1_ratio: L1Ratio,
-    /// Least penalty of a grid as a share of the largest.
-    #[param(default = 1e-3, above = 0.0, below = 1.0)]
-    pub eps: f64,
-    /// Number of penalties on a grid, or the penalties themselves.
-    #[param(default = Alphas::Count(100))]
-    pub alphas: Alphas,
-    /// Fit an intercept.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of iterations (passes over the coefficients) for each penalty.
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Convergence tolerance of the duality gap, as a share of the target's variance.
-    #[param(default = 1e-4, range = 0.0..)]
-    pub tol: f64,
-    /// Number of cross-validation folds; none is five.
-    #[param(default = None, range = 2..)]
-    pub cv: Option<usize>,
-    /// Constrain all coefficients to be non-negative.
-    #[param(default = false)]
-    pub positive: bool,
-    /// The order of the coefficients in a pass.
-    #[param(default = Selection::Cyclic)]
-    pub selection: Selection,
+    /// The penalties and folds to choose by.
+    #[param(flatten)]
+    pub search: PenaltySearch,
+    /// How the coefficients are found.
+    #[param(flatten)]
+    pub descent: CoordinateDescent,
 }
 
 /// One share of the L1 penalty, or several.
@@ -70,7 +51,7 @@ pub enum L1Ratio {
 
 /// A fitted [`ElasticNetCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report, converged = converged)]
+#[model(regressor = linear, report = report, converged = converged)]
 pub struct ElasticNetCVModel {
     /// The chosen penalty.
     pub alpha: f64,
@@ -105,24 +86,8 @@ impl ElasticNetCV {
         }
     }
 
-    fn search(&self) -> Search<'_> {
-        Search {
-            l1_ratios: self.ratios(),
-            alphas: &self.alphas,
-            eps: self.eps,
-            fit_intercept: self.fit_intercept,
-            cv: self.cv,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
-        }
-    }
-
     fn constraints(&self) -> Result<()> {
-        self.search().constraints()
+        self.search.fits(self.ratios())
     }
 }
 
@@ -133,6 +98,7 @@ impl Estimator for ElasticNetCV {
         .weights()
         .threads()
         .iterations()
+        .monotone()
         .randomness()
         .complexity(22)
         .cost("n p² time and k p² memory for k folds; p² time a penalty, ratio and fold")
@@ -147,7 +113,7 @@ impl Estimator for ElasticNetCV {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<ElasticNetCVModel> {
-        let chosen = self.search().choose(data, run)?;
+        let chosen = self.search.choose(self.ratios(), &self.descent, data, run)?;
         let fit = chosen.model;
         Ok(ElasticNetCVModel {
             alpha: chosen.alpha,
@@ -165,27 +131,18 @@ impl Estimator for ElasticNetCV {
 
 impl ElasticNetCVModel {
     fn report(&self, names: &Names) -> Answer {
-        let mut report = Answer::new("Elastic net, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
+        let title = "Elastic net, penalty by cross-validation";
+        let mut report = of_sparse_outputs(title, &self.coef, &self.intercept, names);
         report.push("alpha", self.alpha);
         report.push("l1_ratio", self.l1_ratio);
-        let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.push("coefficients other than zero", kept as f64);
-        report.notes.push("Coefficients of exactly zero are left out.".into());
         report
-    }
-}
-
-impl Regressor for ElasticNetCVModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::penalized::ElasticNet;
+    use crate::linear::penalized::{Alphas, ElasticNet};
     use learnt_core::stats::sample::standard_normal;
 
     fn random(n: usize, d: usize, weighted: bool) -> OwnedDataset {
@@ -220,19 +177,22 @@ mod tests {
             let data = random(n, d, weighted);
             let tight = ElasticNet {
                 l1_ratio: 0.8,
-                fit_intercept,
-                tol: 1e-13,
-                max_iter: 100_000,
+                descent: CoordinateDescent {
+                    fit_intercept,
+                    tol: 1e-13,
+                    max_iter: 100_000,
+                    ..CoordinateDescent::default()
+                },
                 ..ElasticNet::default()
             };
             let learner = ElasticNetCV {
                 l1_ratio: L1Ratio::Several(vec![0.8]),
-                alphas: Alphas::Given(vec![0.02, 0.3]),
-                cv: Some(3),
-                fit_intercept,
-                tol: tight.tol,
-                max_iter: tight.max_iter,
-                ..ElasticNetCV::default()
+                search: PenaltySearch {
+                    alphas: Alphas::Given(vec![0.02, 0.3]),
+                    cv: Some(3),
+                    ..PenaltySearch::default()
+                },
+                descent: tight.descent,
             };
             let model = learner.fit(&data.view()).unwrap();
             let sizes = [n.div_ceil(3), (n + 1) / 3, n / 3];
@@ -254,7 +214,7 @@ mod tests {
         let data = random(60, 6, false);
         let learner = ElasticNetCV {
             l1_ratio: L1Ratio::Several(vec![0.3, 1.0]),
-            alphas: Alphas::Count(20),
+            search: PenaltySearch { alphas: Alphas::Count(20), ..PenaltySearch::default() },
             ..ElasticNetCV::default()
         };
         let model = learner.fit(&data.view()).unwrap();
@@ -275,7 +235,13 @@ mod tests {
         let data = random(30, 3, false);
         let learner = ElasticNetCV { l1_ratio: L1Ratio::One(0.0), ..ElasticNetCV::default() };
         assert_eq!(learner.fit(&data.view()).unwrap_err().code(), Code::Parameter);
-        let learner = ElasticNetCV { alphas: Alphas::Given(vec![0.1, 1.0]), ..learner };
+        let learner = ElasticNetCV {
+            search: PenaltySearch {
+                alphas: Alphas::Given(vec![0.1, 1.0]),
+                ..learner.search.clone()
+            },
+            ..learner
+        };
         assert!(learner.fit(&data.view()).is_ok());
     }
 }

@@ -2,9 +2,10 @@
 //! training set are the merged sums of the other folds. A test error from sums about the mean is
 //! mean (y - a - xb)² = (S_yy - 2 bᵀS_xy + bᵀS b)/w + (ȳ - a - x̄b)².
 
+use super::coordinate_descent::CoordinateDescent;
 use super::elastic_net::{ElasticNetModel, Net};
 use super::path::{falling, grid, solutions};
-use super::problem::{Problem, Settings};
+use super::problem::Problem;
 use super::sums::{Stage, Summary};
 use crate::select::Splitter;
 use learnt_core::prelude::*;
@@ -29,15 +30,18 @@ pub enum Alphas {
     Given(Vec<f64>),
 }
 
-/// What the chosen penalties of a learner with folds come from.
-#[derive(Clone, Debug)]
-pub(super) struct Search<'a> {
-    pub(super) l1_ratios: &'a [f64],
-    pub(super) alphas: &'a Alphas,
-    pub(super) eps: f64,
-    pub(super) fit_intercept: bool,
-    pub(super) cv: Option<usize>,
-    pub(super) settings: Settings,
+/// The penalties and folds that a learner chooses by.
+#[derive(Params, Clone, Debug, PartialEq)]
+pub struct PenaltySearch {
+    /// Least penalty of a grid as a share of the largest.
+    #[param(default = 1e-3, above = 0.0, below = 1.0)]
+    pub eps: f64,
+    /// Number of penalties on a grid, or the penalties themselves.
+    #[param(default = Alphas::Count(100))]
+    pub alphas: Alphas,
+    /// Number of cross-validation folds; none is five.
+    #[param(default = None, range = 2..)]
+    pub cv: Option<usize>,
 }
 
 /// The best penalty, with what it was chosen from.
@@ -109,17 +113,25 @@ impl Folds {
     }
 }
 
-impl Search<'_> {
-    /// The penalty of least mean error, the largest of equals, and the fit with it.
-    pub(super) fn choose(&self, data: &Dataset, run: &Context) -> Result<Chosen> {
-        let folds = Folds::of(data, self.cv, self.fit_intercept, run)?;
+impl PenaltySearch {
+    /// The ratio and penalty of least mean error, the first and the largest of equals, and the fit
+    /// with them.
+    pub(super) fn choose(
+        &self,
+        l1_ratios: &[f64],
+        descent: &CoordinateDescent,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Chosen> {
+        let folds = Folds::of(data, self.cv, descent.fit_intercept, run)?;
         let whole = folds.problem(None, run)?;
+        let largest = whole.largest_l1(0, descent.positive);
         let alphas: Vec<Vec<f64>> =
-            self.l1_ratios.iter().map(|ratio| self.penalties(&whole, *ratio)).collect();
+            l1_ratios.iter().map(|ratio| self.penalties(largest / ratio)).collect();
         let (ratios, count) = (alphas.len(), folds.count());
         let columns = run.try_par_map(ratios * count, |k| {
             let (ratio, fold) = (k / count, k % count);
-            self.fold_errors(&folds, fold, self.l1_ratios[ratio], &alphas[ratio], &run.child(0))
+            fold_errors(&folds, fold, l1_ratios[ratio], &alphas[ratio], descent, &run.child(0))
         })?;
         let errors: Vec<Matrix> = (0..ratios)
             .map(|ratio| {
@@ -129,55 +141,54 @@ impl Search<'_> {
         let (ratio, i) = best(&folds, &errors)?;
         let net = Net {
             alpha: alphas[ratio][i],
-            l1_ratio: self.l1_ratios[ratio],
-            fit_intercept: self.fit_intercept,
-            settings: self.settings,
+            l1_ratio: l1_ratios[ratio],
+            fit_intercept: descent.fit_intercept,
+            settings: descent.settings(),
         };
         let model = net.fit(&whole, run)?;
         Ok(Chosen { model, alpha: net.alpha, l1_ratio: net.l1_ratio, alphas, errors })
     }
 
-    fn penalties(&self, whole: &Problem, l1_ratio: f64) -> Vec<f64> {
-        match self.alphas {
+    /// The penalties to try, from the largest one downwards.
+    fn penalties(&self, largest: f64) -> Vec<f64> {
+        match &self.alphas {
             Alphas::Given(alphas) => falling(alphas),
-            Alphas::Count(count) => {
-                grid(whole.largest_l1(0, self.settings.positive) / l1_ratio, self.eps, *count)
-            }
+            Alphas::Count(count) => grid(largest, self.eps, *count),
         }
-    }
-
-    /// Test errors of a fold along the path of the others.
-    fn fold_errors(
-        &self,
-        folds: &Folds,
-        fold: usize,
-        l1_ratio: f64,
-        alphas: &[f64],
-        run: &Context,
-    ) -> Result<Vec<f64>> {
-        let problem = folds.problem(Some(fold), run)?;
-        let solved = solutions(&problem, 0, l1_ratio, alphas, &self.settings, run)?;
-        let error = |coef: &[f64]| {
-            let intercept = if self.fit_intercept { problem.intercept(0, coef) } else { 0.0 };
-            folds.part(fold).errors(0, coef, intercept).0
-        };
-        Ok(solved.iter().map(|solved| error(&solved.coef)).collect())
     }
 
     /// What has no grid needs its penalties.
-    pub(super) fn constraints(&self) -> Result<()> {
-        if self.l1_ratios.is_empty() {
+    pub(super) fn fits(&self, l1_ratios: &[f64]) -> Result<()> {
+        if l1_ratios.is_empty() {
             return Err(Error::parameter("l1_ratio", "at least one number", "none"));
         }
-        if let Alphas::Given(alphas) = self.alphas {
+        if let Alphas::Given(alphas) = &self.alphas {
             return super::path::check_alphas(Some(alphas));
         }
-        match self.l1_ratios.contains(&0.0) {
+        match l1_ratios.contains(&0.0) {
             true => Err(Error::parameter("l1_ratio", "above 0 where alphas is a number", 0.0)
                 .hint("give the list of alphas, or use RidgeCV")),
             false => Ok(()),
         }
     }
+}
+
+/// Test errors of a fold along the path of the others.
+fn fold_errors(
+    folds: &Folds,
+    fold: usize,
+    l1_ratio: f64,
+    alphas: &[f64],
+    descent: &CoordinateDescent,
+    run: &Context,
+) -> Result<Vec<f64>> {
+    let problem = folds.problem(Some(fold), run)?;
+    let solved = solutions(&problem, 0, l1_ratio, alphas, &descent.settings(), run)?;
+    let error = |coef: &[f64]| {
+        let intercept = if descent.fit_intercept { problem.intercept(0, coef) } else { 0.0 };
+        folds.part(fold).errors(0, coef, intercept).0
+    };
+    Ok(solved.iter().map(|solved| error(&solved.coef)).collect())
 }
 
 /// The place of the least mean error: the first ratio and the largest penalty of equals.

@@ -6,8 +6,8 @@
 //!
 //! Tibshirani (1996), Journal of the Royal Statistical Society B 58(1), 267-288.
 
-use super::elastic_net::{ElasticNetModel, Net, Selection};
-use super::problem::Settings;
+use super::coordinate_descent::CoordinateDescent;
+use super::elastic_net::{ElasticNetModel, Net};
 use learnt_core::prelude::*;
 
 /// Lasso: least squares with an L1 penalty, which sets coefficients to zero.
@@ -28,21 +28,9 @@ pub struct Lasso {
     /// Regularization strength (weight of the penalty); 0 is plain least squares.
     #[param(positional, default = 1.0, range = 0.0.., search = log(1e-4, 1e2))]
     pub alpha: f64,
-    /// Fit an intercept.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of iterations (passes over the coefficients).
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Convergence tolerance of the duality gap, as a share of the target's variance.
-    #[param(default = 1e-4, range = 0.0..)]
-    pub tol: f64,
-    /// Constrain all coefficients to be non-negative.
-    #[param(default = false)]
-    pub positive: bool,
-    /// The order of the coefficients in a pass.
-    #[param(default = Selection::Cyclic)]
-    pub selection: Selection,
+    /// How the coefficients are found.
+    #[param(flatten)]
+    pub descent: CoordinateDescent,
 }
 
 impl Estimator for Lasso {
@@ -53,6 +41,7 @@ impl Estimator for Lasso {
         .many_outputs()
         .threads()
         .iterations()
+        .monotone()
         .randomness()
         .streaming()
         .complexity(20)
@@ -72,13 +61,8 @@ impl FitBy<Net> for Lasso {
         Net {
             alpha: self.alpha,
             l1_ratio: 1.0,
-            fit_intercept: self.fit_intercept,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
+            fit_intercept: self.descent.fit_intercept,
+            settings: self.descent.settings(),
         }
     }
 
@@ -122,7 +106,11 @@ mod tests {
 
     #[test]
     fn without_an_intercept_the_line_goes_through_the_origin() {
-        let lasso = Lasso { alpha: 1.0, fit_intercept: false, ..Lasso::default() };
+        let lasso = Lasso {
+            alpha: 1.0,
+            descent: CoordinateDescent { fit_intercept: false, ..CoordinateDescent::default() },
+            ..Lasso::default()
+        };
         let model = lasso.fit(&simple().view()).unwrap();
         assert!((model.coef[(0, 0)] - (66.0 - 5.0) / 55.0).abs() < 1e-12);
         assert_eq!(model.intercept, [0.0]);

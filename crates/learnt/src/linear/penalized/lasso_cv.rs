@@ -6,10 +6,9 @@
 //!
 //! Friedman, Hastie and Tibshirani (2010), Journal of Statistical Software 33(1), 1-22.
 
-use super::elastic_net::{Selection, coefficient_tables};
-use super::folds::{Alphas, Search};
-use super::problem::Settings;
-use learnt_core::linalg::linear_predict;
+use super::coordinate_descent::CoordinateDescent;
+use super::folds::PenaltySearch;
+use crate::linear::coefficient_table::of_sparse_outputs;
 use learnt_core::prelude::*;
 
 /// Lasso with a penalty chosen by cross-validation.
@@ -28,35 +27,17 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct LassoCV {
-    /// Least penalty of a grid as a share of the largest.
-    #[param(default = 1e-3, above = 0.0, below = 1.0)]
-    pub eps: f64,
-    /// Number of penalties on a grid, or the penalties themselves.
-    #[param(default = Alphas::Count(100))]
-    pub alphas: Alphas,
-    /// Fit an intercept.
-    #[param(default = true)]
-    pub fit_intercept: bool,
-    /// Maximum number of iterations (passes over the coefficients) for each penalty.
-    #[param(default = 1000, range = 1..)]
-    pub max_iter: usize,
-    /// Convergence tolerance of the duality gap, as a share of the target's variance.
-    #[param(default = 1e-4, range = 0.0..)]
-    pub tol: f64,
-    /// Number of cross-validation folds; none is five.
-    #[param(default = None, range = 2..)]
-    pub cv: Option<usize>,
-    /// Constrain all coefficients to be non-negative.
-    #[param(default = false)]
-    pub positive: bool,
-    /// The order of the coefficients in a pass.
-    #[param(default = Selection::Cyclic)]
-    pub selection: Selection,
+    /// The penalties and folds to choose by.
+    #[param(flatten)]
+    pub search: PenaltySearch,
+    /// How the coefficients are found.
+    #[param(flatten)]
+    pub descent: CoordinateDescent,
 }
 
 /// A fitted [`LassoCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report, converged = converged)]
+#[model(regressor = linear, report = report, converged = converged)]
 pub struct LassoCVModel {
     /// The chosen penalty.
     pub alpha: f64,
@@ -82,24 +63,8 @@ pub struct LassoCVModel {
 }
 
 impl LassoCV {
-    fn search(&self) -> Search<'_> {
-        Search {
-            l1_ratios: &[1.0],
-            alphas: &self.alphas,
-            eps: self.eps,
-            fit_intercept: self.fit_intercept,
-            cv: self.cv,
-            settings: Settings {
-                positive: self.positive,
-                max_iter: self.max_iter,
-                tol: self.tol,
-                random: self.selection == Selection::Random,
-            },
-        }
-    }
-
     fn constraints(&self) -> Result<()> {
-        self.search().constraints()
+        self.search.fits(&[1.0])
     }
 }
 
@@ -110,6 +75,7 @@ impl Estimator for LassoCV {
         .weights()
         .threads()
         .iterations()
+        .monotone()
         .randomness()
         .complexity(21)
         .cost("n p² time and k p² memory for k folds; p² time a penalty and fold")
@@ -124,7 +90,7 @@ impl Estimator for LassoCV {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<LassoCVModel> {
-        let chosen = self.search().choose(data, run)?;
+        let chosen = self.search.choose(&[1.0], &self.descent, data, run)?;
         let fit = chosen.model;
         Ok(LassoCVModel {
             alpha: chosen.alpha,
@@ -141,19 +107,10 @@ impl Estimator for LassoCV {
 
 impl LassoCVModel {
     fn report(&self, names: &Names) -> Answer {
-        let mut report = Answer::new("Lasso, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
+        let title = "Lasso, penalty by cross-validation";
+        let mut report = of_sparse_outputs(title, &self.coef, &self.intercept, names);
         report.push("alpha", self.alpha);
-        let kept = self.coef.as_slice().iter().filter(|b| **b != 0.0).count();
-        report.push("coefficients other than zero", kept as f64);
-        report.notes.push("Coefficients of exactly zero are left out.".into());
         report
-    }
-}
-
-impl Regressor for LassoCVModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 
@@ -180,7 +137,11 @@ mod tests {
 
     #[test]
     fn more_folds_than_rows_are_refused_with_what_to_do() {
-        let error = LassoCV { cv: Some(41), ..LassoCV::default() }.fit(&data().view());
+        let error = LassoCV {
+            search: PenaltySearch { cv: Some(41), ..PenaltySearch::default() },
+            ..LassoCV::default()
+        }
+        .fit(&data().view());
         assert_eq!(error.unwrap_err().code(), Code::TooFew);
     }
 }

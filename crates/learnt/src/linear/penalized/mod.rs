@@ -3,6 +3,7 @@
 
 mod columns;
 mod constrained;
+mod coordinate_descent;
 mod elastic_net;
 mod elastic_net_cv;
 mod folds;
@@ -19,9 +20,10 @@ mod sums;
 mod working_set;
 
 pub use constrained::{Constrained, Intercept, constrained_lasso, norm_constrained};
-pub use elastic_net::{ElasticNet, ElasticNetModel, Selection};
+pub use coordinate_descent::{CoordinateDescent, Selection};
+pub use elastic_net::{ElasticNet, ElasticNetModel};
 pub use elastic_net_cv::{ElasticNetCV, ElasticNetCVModel, L1Ratio};
-pub use folds::Alphas;
+pub use folds::{Alphas, PenaltySearch};
 pub use lasso::Lasso;
 pub use lasso_cv::{LassoCV, LassoCVModel};
 pub use path::{PathKind, PathOptions, RegularizationPath, elastic_net_path, lasso_path, path};

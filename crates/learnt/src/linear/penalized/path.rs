@@ -428,7 +428,7 @@ impl RegularizationPath {
 mod tests {
     use super::*;
     use crate::linear::Ridge;
-    use crate::linear::penalized::{ElasticNet, Lasso};
+    use crate::linear::penalized::{CoordinateDescent, ElasticNet, Lasso};
     use learnt_core::stats::sample::standard_normal;
 
     fn random(n: usize, d: usize) -> OwnedDataset {
@@ -464,9 +464,22 @@ mod tests {
             let net = elastic_net_path(0.4, &data.view(), &options, &run).unwrap();
             assert_eq!(lasso.alphas, [0.5, 0.1, 0.05]);
             for (i, &alpha) in lasso.alphas.iter().enumerate() {
-                let one = Lasso { alpha, tol: 1e-13, max_iter: 100_000, ..Lasso::default() };
+                let one = Lasso {
+                    alpha,
+                    descent: CoordinateDescent {
+                        tol: 1e-13,
+                        max_iter: 100_000,
+                        ..CoordinateDescent::default()
+                    },
+                    ..Lasso::default()
+                };
                 let one = one.fit(&data.view()).unwrap();
-                let other = ElasticNet { alpha, l1_ratio: 0.4, tol: 1e-13, ..Default::default() };
+                let other = ElasticNet {
+                    alpha,
+                    l1_ratio: 0.4,
+                    descent: CoordinateDescent { tol: 1e-13, ..CoordinateDescent::default() },
+                    ..Default::default()
+                };
                 let other = other.fit(&data.view()).unwrap();
                 for j in 0..d {
                     assert!((one.coef[(0, j)] - lasso.coefs[0][(j, i)]).abs() < 1e-5);

@@ -189,8 +189,10 @@ impl Problem {
         let random = settings.random.then_some(t as u64);
         let search = Search { max_iter: settings.max_iter, reach, random };
         let accepted = settings.tol * self.total[t];
-        let mut gap = f64::INFINITY;
+        let (mut gap, mut looks) = (f64::INFINITY, 0);
         let mut optimal = |b: &[f64], slope: &[f64]| {
+            looks += 1;
+            run.record("coordinate descent", looks, self.objective(t, b, slope, l1, l2));
             gap = self.gap(t, b, slope, l1, l2, settings.positive);
             gap <= accepted
         };
@@ -210,6 +212,12 @@ impl Problem {
     /// Mean of r² from b and its slope Gb - c.
     pub(super) fn residual(&self, t: usize, b: &[f64], slope: &[f64]) -> f64 {
         (self.total[t] - dot(&self.right[t], b) + dot(b, slope)).max(0.0)
+    }
+
+    /// ½ mean r² + l1 ‖b‖₁ + ½ l2 ‖b‖².
+    fn objective(&self, t: usize, b: &[f64], slope: &[f64], l1: f64, l2: f64) -> f64 {
+        let size: f64 = b.iter().map(|b| b.abs()).sum();
+        0.5 * self.residual(t, b, slope) + l1 * size + 0.5 * l2 * dot(b, b)
     }
 
     /// A bound of how far the objective is above its minimum. Without penalties, where no such

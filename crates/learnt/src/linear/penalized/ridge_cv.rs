@@ -7,12 +7,11 @@
 //!
 //! Golub, Heath and Wahba (1979), Technometrics 21(2), 215-223.
 
-use super::elastic_net::coefficient_tables;
 use super::folds::Folds;
 use super::problem::Problem;
 use super::spectrum::Spectrum;
 use super::sums::Stage;
-use learnt_core::linalg::linear_predict;
+use crate::linear::coefficient_table::of_outputs;
 use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Source};
@@ -47,7 +46,7 @@ pub struct RidgeCV {
 
 /// A fitted [`RidgeCV`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, report = report)]
+#[model(regressor = linear, report = report)]
 pub struct RidgeCVModel {
     /// The chosen penalty.
     pub alpha: f64,
@@ -253,18 +252,12 @@ impl Estimator for RidgeCV {
 
 impl RidgeCVModel {
     fn report(&self, names: &Names) -> Answer {
-        let mut report = Answer::new("Ridge regression, penalty by cross-validation");
-        report.tables = coefficient_tables(&self.coef, &self.intercept, &names.columns);
+        let title = "Ridge regression, penalty by cross-validation";
+        let mut report = of_outputs(title, &self.coef, &self.intercept, names);
         report.push("alpha", self.alpha);
         report.push("score", self.best_score);
         report.push("effective df", self.effective_df);
         report
-    }
-}
-
-impl Regressor for RidgeCVModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }
 

@@ -12,6 +12,7 @@
 use super::least_squares::LeastSquares;
 use super::minimum_squared_error::{line_report, margins_of};
 use super::reflection::Reflected;
+use learnt_core::context::Progress;
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
@@ -78,6 +79,7 @@ impl Estimator for HoKashyapClassifier {
         .without_probabilities()
         .two_classes()
         .iterations()
+        .monotone()
         .complexity(20)
         .cost("n p² time once and n p a step, n p memory")
         .reference(
@@ -91,11 +93,16 @@ impl Estimator for HoKashyapClassifier {
         let mut b = margins_of(self.margins.as_deref(), data.nrows())?;
         let mut n_iter = 0;
         let (a, e, outcome) = loop {
-            run.checkpoint()?;
             n_iter += 1;
             let a = solver.solve(&b)?;
             let margins = reflected.margins(&a)?;
             let e: Vec<f64> = margins.iter().zip(&b).map(|(margin, b)| margin - b).collect();
+            run.progress(&Progress {
+                stage: "Ho and Kashyap's procedure",
+                done: n_iter as u64,
+                total: Some(self.max_iter as u64),
+                objective: Some(e.iter().enumerate().map(|(i, e)| data.weight(i) * e * e).sum()),
+            })?;
             if let Some(outcome) = self.outcome(&margins, &e) {
                 break (a, e, outcome);
             }

@@ -126,6 +126,9 @@ impl Estimator for MinimumSquaredErrorClassifier {
         let margins = reflected.margins(&a)?;
         let gap = |(i, (margin, b)): (usize, (&f64, &f64))| data.weight(i) * (margin - b).powi(2);
         let squared_error = margins.iter().zip(&b).enumerate().map(gap).sum();
+        if self.solver == SeparationSolver::Pinv {
+            run.record("pseudo-inverse", 1, squared_error);
+        }
         Ok(MinimumSquaredErrorClassifierModel {
             coef: Matrix::from_vec(1, data.x.ncols(), a[1..].to_vec())?,
             intercept: vec![a[0]],

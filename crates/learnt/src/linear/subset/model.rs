@@ -3,12 +3,11 @@
 use super::folds::FoldErrors;
 use super::reduced::Reduced;
 use super::table::{Fitted, SizeTable};
-use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
 /// A least-squares fit on chosen columns.
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, report = report)]
+#[model(regressor = linear, validate = validate, report = report)]
 pub struct SubsetRegressionModel {
     /// Coefficients, (1 × n_features); zero for the columns left out.
     #[shape(1, columns)]
@@ -186,11 +185,5 @@ impl SubsetRegressionModel {
             table.push(cells);
         }
         table
-    }
-}
-
-impl Regressor for SubsetRegressionModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        linear_predict(x, &self.coef, &self.intercept, run)
     }
 }

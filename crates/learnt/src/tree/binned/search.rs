@@ -96,7 +96,7 @@ impl<M: Measure> Search<M> {
             if let Some(cut) = self.cut(measure, &kinds[feature], items.len(), cell, settings) {
                 let gain = cut.score - base;
                 let better = best.as_ref().is_none_or(|found| {
-                    let equal = (gain - found.gain).abs() <= 1e-12 * base.abs();
+                    let equal = (gain - found.gain).abs() <= 1e-12 * cut.score.abs();
                     if equal { feature < found.feature } else { gain > found.gain }
                 });
                 if better && gain > f64::NEG_INFINITY {

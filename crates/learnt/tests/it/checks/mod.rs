@@ -8,6 +8,7 @@ mod files;
 mod functions;
 mod online;
 mod robustness;
+mod traces;
 
 use learnt::compose::{ColumnTransformer, Pipeline};
 use learnt::params::LearnerSpec;
