@@ -176,7 +176,9 @@ fn fit_weighted(
     }
     let inner = run.child(round as u64).with_threads(run.threads());
     let name = format!("round {}", round + 1);
-    Fitted::fit(&**learner, &name, &data.with_weights(weights), &inner)
+    // Some learners count weights as rows: they sum to the number of rows.
+    let weights: Vec<f64> = weights.iter().map(|weight| weight * data.nrows() as f64).collect();
+    Fitted::fit(&**learner, &name, &data.with_weights(&weights), &inner)
 }
 
 /// Fits a member on as many rows as there are, drawn by their weights.

@@ -114,7 +114,7 @@ fn samme_goes_on_where_m1_must_stop() {
 }
 
 #[test]
-fn learners_without_weights_are_boosted_on_drawn_rows() {
+fn learners_that_count_weights_as_rows_are_boosted() {
     let data = crate::datasets::load("iris").unwrap();
     let estimator = Some(KNeighborsClassifier::default().into());
     let learner = AdaBoostClassifier { estimator, n_estimators: 5, ..Default::default() };
@@ -316,19 +316,18 @@ fn stacked_rows_are_predicted_by_members_that_did_not_see_them() {
 
 #[test]
 fn boosted_regressors_beat_their_learner() {
-    let data = crate::datasets::load("cpu").unwrap();
-    let model = AdaBoostRegressor::default().fit(&data.view()).unwrap();
-    let alone = Fitted::fit(
-        &*ada_boost_regressor::small_tree(),
-        "alone",
-        &data.view(),
-        &Context::default(),
-    )
-    .unwrap();
-    let view = data.view();
-    let y = view.real_target().unwrap().column(0);
-    let error = |found: Vec<f64>| y.iter().zip(found).map(|(y, f)| (y - f).abs()).sum::<f64>();
+    let x = Matrix::from_fn(400, 1, |i, _| i as f64);
+    let y: Vec<f64> = (0..400).map(|i| (i as f64 / 25.0).sin()).collect();
+    let data = OwnedDataset::regression(x, y.clone());
     let run = Context::default();
-    let boosted = error(model.predict(&data.x.frame()).unwrap().column(0));
-    assert!(boosted < error(predictions_of(&alone, &data.x.frame(), &run).unwrap()));
+    let alone = ada_boost_regressor::small_tree();
+    let alone = Fitted::fit(&*alone, "alone", &data.view(), &run).unwrap();
+    let error = |found: Vec<f64>| y.iter().zip(found).map(|(y, f)| (y - f).powi(2)).sum::<f64>();
+    let one = error(predictions_of(&alone, &data.x.frame(), &run).unwrap());
+    for loss in [AdaBoostLoss::Linear, AdaBoostLoss::Square, AdaBoostLoss::Exponential] {
+        let learner = AdaBoostRegressor { loss, ..Default::default() };
+        let model = learner.fit(&data.view()).unwrap();
+        let many = error(model.predict(&data.x.frame()).unwrap().column(0));
+        assert!(many < 0.8 * one, "{loss:?}: {many} and {one}");
+    }
 }

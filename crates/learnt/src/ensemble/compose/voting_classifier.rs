@@ -58,10 +58,10 @@ pub enum Voting {
 #[derive(Model, Debug)]
 #[model(classifier, validate = validate, report = report, accepts = accepts, parts = parts)]
 pub struct VotingClassifierModel {
-    voting: Voting,
-    weights: Vec<f64>,
-    parts: Vec<Fitted>,
-    classes: usize,
+    pub(super) voting: Voting,
+    pub(super) weights: Vec<f64>,
+    pub(super) parts: Vec<Fitted>,
+    pub(super) classes: usize,
 }
 
 impl Estimator for VotingClassifier {

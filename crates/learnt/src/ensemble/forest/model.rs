@@ -202,6 +202,11 @@ impl ForestRegressorModel {
         self.trees.is_empty()
     }
 
+    #[cfg(test)]
+    pub(super) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
     fn validate(&self) -> Result<()> {
         check_trees(&self.trees, &self.schema, self.outputs, &self.feature_importances)?;
         match self.oob_score.is_none_or(f64::is_finite) {

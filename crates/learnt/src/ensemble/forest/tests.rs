@@ -1,6 +1,7 @@
 //! Forests against single trees, reference ranges and their own claims.
 
 use super::*;
+use crate::tree::nodes::Tree;
 use crate::tree::{DecisionTreeRegressor, Method, MinSamplesLeaf};
 use learnt_core::estimator::first_maximum;
 use learnt_core::trained::Trained;
@@ -88,12 +89,16 @@ fn bins_and_exact_search_grow_the_same_forest_from_few_distinct_values() {
         RandomForestRegressor { n_estimators: 7, growth, ..Default::default() }
             .fit(&data.view())
             .unwrap()
-            .predict(&data.x.frame())
-            .unwrap()
     };
     let (bins, exact) = (fit(Method::Histogram), fit(Method::Exact));
-    for (a, b) in bins.as_slice().iter().zip(exact.as_slice()) {
-        assert!((a - b).abs() < 1e-9 * (1.0 + b.abs()), "{a} {b}");
+    for (a, b) in bins.trees().iter().zip(exact.trees()) {
+        for node in 0..a.len() {
+            let said = |t: &Tree| (t.feature[node], t.threshold[node], t.rows[node]);
+            assert_eq!(said(a), said(b), "node {node} of {} rows", a.rows[node]);
+            assert!((a.values[node] - b.values[node]).abs() < 1e-9 * (1.0 + b.values[node].abs()));
+            let costs = (a.impurity[node] - b.impurity[node]).abs();
+            assert!(costs < 1e-9 * (1.0 + b.impurity[0]), "{costs}");
+        }
     }
 }
 
