@@ -25,7 +25,16 @@ fn main() -> Result<()> {
                 let scaler = learnt::prepare::MinMaxScaler::default();
                 Box::new(ColumnTransformer::default().with("unit", scaler, &[":numeric"]))
             }
-            _ => (entry.build)(),
+            _ => {
+                // Learners without a default for what they need say one for checks.
+                let mut learner = (entry.build)();
+                if learner.check().is_err() {
+                    for (name, value) in entry.about.check_with {
+                        learner.set(name, &Value::parse(value))?;
+                    }
+                }
+                learner
+            }
         };
         let name = if learner.any_roles().regressor { "cpu" } else { "iris" };
         let mut data = learnt::datasets::load(name)?;

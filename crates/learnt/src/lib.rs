@@ -17,6 +17,7 @@ pub mod compose;
 pub mod datasets;
 pub mod density;
 pub mod discriminant;
+pub mod ensemble;
 mod functions;
 mod learner;
 pub mod linear;
@@ -53,6 +54,7 @@ pub const REGISTRY: &[&[Entry]] = &[
     bayes::ENTRIES,
     neighbors::ENTRIES,
     tree::ENTRIES,
+    ensemble::ENTRIES,
     cluster::ENTRIES,
     density::ENTRIES,
     sequence::ENTRIES,

@@ -99,7 +99,7 @@ impl Estimator for DecisionTreeClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DecisionTreeClassifierModel> {
         let (codes, classes) = data.class_target()?;
-        let weights = self.weights(codes, classes.len(), data.weights);
+        let weights = class_weights(self.class_weight, codes, classes.len(), data.weights);
         let tree = match self.criterion {
             TreeClassifierCriterion::Gini => {
                 let criterion = Gini::new(codes.to_vec(), classes.len(), weights);
@@ -128,22 +128,27 @@ impl DecisionTreeClassifier {
         full.growth.ccp_alpha = 0.0;
         Ok(full.fit(data)?.pruning_path())
     }
+}
 
-    /// Row weights times class weights; none where all are one.
-    fn weights(&self, codes: &[u32], classes: usize, given: Option<&[f64]>) -> Option<Vec<f64>> {
-        if self.class_weight.is_none() {
-            return given.map(<[f64]>::to_vec);
-        }
-        let weight = |i: usize| given.map_or(1.0, |weights| weights[i]);
-        let mut sums = vec![0.0; classes];
-        for (i, &code) in codes.iter().enumerate() {
-            sums[code as usize] += weight(i);
-        }
-        let present = sums.iter().filter(|&&sum| sum > 0.0).count() as f64;
-        let total: f64 = sums.iter().sum();
-        let balanced = |i: usize| weight(i) * total / (present * sums[codes[i] as usize]);
-        Some((0..codes.len()).map(balanced).collect())
+/// Row weights times class weights; none where all are one.
+pub(crate) fn class_weights(
+    class_weight: Option<ClassWeight>,
+    codes: &[u32],
+    classes: usize,
+    given: Option<&[f64]>,
+) -> Option<Vec<f64>> {
+    if class_weight.is_none() {
+        return given.map(<[f64]>::to_vec);
     }
+    let weight = |i: usize| given.map_or(1.0, |weights| weights[i]);
+    let mut sums = vec![0.0; classes];
+    for (i, &code) in codes.iter().enumerate() {
+        sums[code as usize] += weight(i);
+    }
+    let present = sums.iter().filter(|&&sum| sum > 0.0).count() as f64;
+    let total: f64 = sums.iter().sum();
+    let balanced = |i: usize| weight(i) * total / (present * sums[codes[i] as usize]);
+    Some((0..codes.len()).map(balanced).collect())
 }
 
 impl DecisionTreeClassifierModel {

@@ -116,7 +116,7 @@ impl Estimator for DecisionTreeRegressor {
 }
 
 /// Poisson deviance needs targets that are not negative and not all zero.
-fn check_counts(y: &MatRef) -> Result<()> {
+pub(crate) fn check_counts(y: &MatRef) -> Result<()> {
     for j in 0..y.ncols() {
         if let Some(i) = (0..y.nrows()).find(|&i| y.at(i, j) < 0.0) {
             let message = format!(

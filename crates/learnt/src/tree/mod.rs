@@ -1,23 +1,27 @@
 //! Decision trees on one engine.
 
+pub(crate) mod binned;
 mod decision_tree_classifier;
 mod decision_tree_regressor;
 mod gain_ratio;
 pub(crate) mod grow;
 mod impurity;
-mod nodes;
-mod options;
-mod prune;
-mod text;
+pub(crate) mod many;
+pub(crate) mod nodes;
+pub(crate) mod options;
+pub(crate) mod prune;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod reference_tests;
 #[cfg(test)]
 mod search_tests;
 
+pub(crate) use decision_tree_classifier::class_weights;
 pub use decision_tree_classifier::{
     ClassWeight, DecisionTreeClassifier, DecisionTreeClassifierModel, TreeClassifierCriterion,
 };
+pub(crate) use decision_tree_regressor::check_counts;
 pub use decision_tree_regressor::{
     DecisionTreeRegressor, DecisionTreeRegressorModel, TreeRegressorCriterion,
 };

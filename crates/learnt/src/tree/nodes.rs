@@ -52,16 +52,8 @@ impl Tree {
 
     /// Adds a leaf.
     pub(crate) fn push(&mut self, summary: &Summary, rows: usize) {
-        self.feature.push(NONE);
-        self.threshold.push(0.0);
-        self.left.push(NONE);
-        self.right.push(NONE);
-        self.missing_left.push(false);
-        self.level_start.push(NONE);
-        self.rows.push(rows as u32);
-        self.weight.push(summary.weight);
-        self.impurity.push(summary.impurity);
-        self.values.extend_from_slice(&summary.value);
+        self.push_leaf(rows, summary.weight, |out| out.extend_from_slice(&summary.value));
+        self.impurity.last_mut().into_iter().for_each(|impurity| *impurity = summary.impurity);
     }
 
     /// Makes a leaf an inner node.
@@ -72,6 +64,51 @@ impl Tree {
         [self.left[node], self.right[node]] = children;
         self.missing_left[node] = split.missing_left;
         if let Some(bits) = &split.levels {
+            self.level_start[node] = self.levels.len() as u32;
+            self.levels.extend_from_slice(bits);
+        }
+    }
+
+    /// Adds a leaf whose impurity is not known yet; `value` adds its prediction.
+    pub(crate) fn push_leaf(
+        &mut self,
+        rows: usize,
+        weight: f64,
+        value: impl FnOnce(&mut Vec<f64>),
+    ) {
+        self.feature.push(NONE);
+        self.threshold.push(0.0);
+        self.left.push(NONE);
+        self.right.push(NONE);
+        self.missing_left.push(false);
+        self.level_start.push(NONE);
+        self.rows.push(rows as u32);
+        self.weight.push(weight);
+        self.impurity.push(0.0);
+        value(&mut self.values);
+    }
+
+    /// Gives a node its next child: the left one first.
+    pub(crate) fn adopt(&mut self, parent: u32, child: u32) {
+        let parent = parent as usize;
+        let side = if self.left[parent] == NONE { &mut self.left } else { &mut self.right };
+        side[parent] = child;
+    }
+
+    /// Makes a leaf ask for a column; its children are adopted later.
+    pub(crate) fn ask(
+        &mut self,
+        node: u32,
+        feature: usize,
+        threshold: f64,
+        missing_left: bool,
+        levels: Option<&[u32]>,
+    ) {
+        let node = node as usize;
+        self.feature[node] = feature as u32;
+        self.threshold[node] = threshold;
+        self.missing_left[node] = missing_left;
+        if let Some(bits) = levels {
             self.level_start[node] = self.levels.len() as u32;
             self.levels.extend_from_slice(bits);
         }
@@ -181,14 +218,20 @@ impl Tree {
         self.depths().into_iter().max().unwrap_or(0)
     }
 
-    /// Σ over a column's splits of weight times decrease of impurity, as shares of the whole.
-    pub(crate) fn importances(&self) -> Vec<f64> {
+    /// Σ over a column's splits of weight times decrease of impurity.
+    pub(crate) fn decreases(&self) -> Vec<f64> {
         let cost = |node: usize| self.weight[node] * self.impurity[node];
         let mut sums = vec![0.0; self.columns.len()];
         for node in (0..self.len()).filter(|&node| !self.is_leaf(node)) {
             let (left, right) = (self.left[node] as usize, self.right[node] as usize);
             sums[self.feature[node] as usize] += (cost(node) - cost(left) - cost(right)).max(0.0);
         }
+        sums
+    }
+
+    /// The same as shares of the whole.
+    pub(crate) fn importances(&self) -> Vec<f64> {
+        let mut sums = self.decreases();
         let total: f64 = sums.iter().sum();
         if total > 0.0 {
             sums.iter_mut().for_each(|sum| *sum /= total);
@@ -210,6 +253,16 @@ impl Tree {
         if left { self.left[node] } else { self.right[node] }
     }
 
+    /// The leaf of a row whose values are asked for by column.
+    #[inline]
+    pub(crate) fn leaf(&self, value: impl Fn(usize) -> f64) -> usize {
+        let mut node = 0;
+        while self.feature[node] != NONE {
+            node = self.next(node, value(self.feature[node] as usize)) as usize;
+        }
+        node
+    }
+
     /// The leaf of each row.
     pub(crate) fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         const ROWS: usize = 1024;
@@ -218,12 +271,7 @@ impl Tree {
         let mut leaves = vec![0; x.nrows()];
         run.par_fill(&mut leaves, ROWS, |first, leaves| {
             for (i, leaf) in leaves.iter_mut().enumerate() {
-                let mut node = 0;
-                while self.feature[node] != NONE {
-                    node =
-                        self.next(node, values.at(first + i, self.feature[node] as usize)) as usize;
-                }
-                *leaf = node as u32;
+                *leaf = self.leaf(|j| values.at(first + i, j)) as u32;
             }
         });
         Ok(leaves)
@@ -238,7 +286,7 @@ impl Tree {
         Matrix::from_vec(x.nrows(), self.outputs, out)
     }
 
-    fn check_width(&self, x: &Frame) -> Result<()> {
+    pub(crate) fn check_width(&self, x: &Frame) -> Result<()> {
         let (expected, got) = (self.columns.len(), x.ncols());
         match expected == got {
             true => Ok(()),

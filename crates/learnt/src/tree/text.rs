@@ -103,13 +103,7 @@ pub(crate) fn report(
         ]);
     }
     report.tables.push(rules);
-    let mut used: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
-    used.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
-    let mut table = Columns::new("Importance", &["column", "share of the decrease of impurity"]);
-    for j in used.into_iter().take(LONGEST_REPORT) {
-        table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
-    }
-    report.tables.push(table);
+    report.tables.push(importance_table(schema, importances));
     report.charts.push(diagram(&nodes(tree, schema, label)));
     report.push("nodes", tree.len());
     report.push("leaves", tree.leaves());
@@ -119,6 +113,17 @@ pub(crate) fn report(
         report.notes.push(format!("{more} more nodes are not shown"));
     }
     report
+}
+
+/// The columns that matter, the most important first.
+pub(crate) fn importance_table(schema: &Schema, importances: &[f64]) -> Columns {
+    let mut used: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
+    used.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
+    let mut table = Columns::new("Importance", &["column", "share of the decrease of impurity"]);
+    for j in used.into_iter().take(LONGEST_REPORT) {
+        table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
+    }
+    table
 }
 
 /// Nodes in the order of the rules, for the diagram.

@@ -50,7 +50,8 @@ impl Codes {
     }
 }
 
-fn midpoint(a: f64, b: f64) -> f64 {
+/// Halfway between two values, or the lower where that rounds to the upper.
+pub(crate) fn midpoint(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let middle = if sum.is_finite() { 0.5 * sum } else { 0.5 * a + 0.5 * b };
     if middle >= a && middle < b { middle } else { a }
@@ -99,6 +100,24 @@ impl Columns {
         Ok(Columns { codes, store: Store::Ranks(ranks), rows: x.nrows() })
     }
 
+    /// Sorted columns of these rows alone, numbered anew in their order.
+    pub(crate) fn of_rows(&self, rows: &[u32]) -> Self {
+        let mut number = vec![u32::MAX; self.rows];
+        rows.iter().zip(0..).for_each(|(&row, new)| number[row as usize] = new);
+        let kept = |list: &Vec<u64>| -> Vec<u64> {
+            list.iter()
+                .map(|&e| entry(super::scan::code_of(e), number[super::scan::row_of(e)]))
+                .filter(|&e| super::scan::row_of(e) != u32::MAX as usize)
+                .collect()
+        };
+        let store = match &self.store {
+            Store::Sorted(lists) => Store::Sorted(lists.iter().map(kept).collect()),
+            Store::Ranks(columns) => Store::Ranks(picked(columns, rows)),
+            Store::Bins(columns) => Store::Bins(picked(columns, rows)),
+        };
+        Columns { codes: self.codes.clone(), store, rows: rows.len() }
+    }
+
     /// Bins by row, for histograms.
     pub(crate) fn binned(x: &Frame, max_bins: usize, run: &Context) -> Result<Self> {
         claim(x, 16, run)?;
@@ -107,6 +126,11 @@ impl Columns {
         let (codes, bins) = parts.into_iter().unzip();
         Ok(Columns { codes, store: Store::Bins(bins), rows: x.nrows() })
     }
+}
+
+fn picked<T: Copy>(columns: &[Vec<T>], rows: &[u32]) -> Vec<Vec<T>> {
+    let of_rows = |column: &Vec<T>| rows.iter().map(|&row| column[row as usize]).collect();
+    columns.iter().map(of_rows).collect()
 }
 
 fn claim(x: &Frame, bytes: u64, run: &Context) -> Result<()> {

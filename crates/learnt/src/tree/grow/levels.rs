@@ -11,28 +11,37 @@ use super::scan::Group;
 
 /// Puts groups, one a level, in the order for cutting.
 pub(super) fn arrange<C: Criterion>(criterion: &C, groups: &mut [Group]) {
-    let scores: Vec<f64> = match criterion.width() > 2 {
-        true => principal_scores(groups),
-        false => groups.iter().map(|g| criterion.response(&g.sums, g.weight)).collect(),
+    let responses: Vec<Vec<f64>> = match criterion.width() > 2 {
+        true => groups.iter().map(|g| g.sums.iter().map(|s| s / g.weight).collect()).collect(),
+        false => groups.iter().map(|g| vec![criterion.response(&g.sums, g.weight)]).collect(),
     };
-    let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(a.cmp(&b)));
+    let weights: Vec<f64> = groups.iter().map(|group| group.weight).collect();
+    let order = order_of_levels(&responses, &weights);
     let arranged: Vec<Group> = order.iter().map(|&i| groups[i].clone()).collect();
     groups.clone_from_slice(&arranged);
 }
 
-/// Shares of each group along the direction in which they vary most, by power iteration from the
-/// group that is farthest from the mean. The largest loading is positive.
-fn principal_scores(groups: &[Group]) -> Vec<f64> {
+/// The order of levels for cutting, from the response of each or its shares of several classes.
+pub(crate) fn order_of_levels(responses: &[Vec<f64>], weights: &[f64]) -> Vec<usize> {
+    let scores: Vec<f64> = match responses.first().map_or(0, Vec::len) {
+        0 | 1 => responses.iter().flatten().copied().collect(),
+        _ => principal_scores(responses, weights),
+    };
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(a.cmp(&b)));
+    order
+}
+
+/// Shares of each level along the direction in which they vary most, by power iteration from the
+/// level that is farthest from the mean. The largest loading is positive.
+fn principal_scores(responses: &[Vec<f64>], weights: &[f64]) -> Vec<f64> {
     const ROUNDS: usize = 100;
-    let width = groups.first().map_or(0, |group| group.sums.len());
-    let total: f64 = groups.iter().map(|group| group.weight).sum();
-    let mean: Vec<f64> =
-        (0..width).map(|k| groups.iter().map(|group| group.sums[k]).sum::<f64>() / total).collect();
-    let shares: Vec<Vec<f64>> = groups
-        .iter()
-        .map(|group| (0..width).map(|k| group.sums[k] / group.weight - mean[k]).collect())
-        .collect();
+    let width = responses[0].len();
+    let total: f64 = weights.iter().sum();
+    let mean = |k: usize| responses.iter().zip(weights).map(|(r, w)| w * r[k]).sum::<f64>() / total;
+    let mean: Vec<f64> = (0..width).map(mean).collect();
+    let shares: Vec<Vec<f64>> =
+        responses.iter().map(|r| r.iter().zip(&mean).map(|(r, m)| r - m).collect()).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
     let farthest = shares.iter().enumerate().fold((0, -1.0), |best, (i, share)| {
         let length = dot(share, share);
@@ -41,8 +50,8 @@ fn principal_scores(groups: &[Group]) -> Vec<f64> {
     let mut direction = shares.get(farthest.0).cloned().unwrap_or_default();
     for _ in 0..ROUNDS {
         let mut next = vec![0.0; width];
-        for (share, group) in shares.iter().zip(groups) {
-            let along = group.weight * dot(share, &direction);
+        for (share, weight) in shares.iter().zip(weights) {
+            let along = weight * dot(share, &direction);
             next.iter_mut().zip(share).for_each(|(sum, x)| *sum += along * x);
         }
         let length = dot(&next, &next).sqrt();

@@ -17,8 +17,9 @@ mod space;
 mod split;
 
 pub(crate) use absolute::Absolute;
-pub(crate) use columns::{Columns, level, unordered_levels};
+pub(crate) use columns::{Columns, level, midpoint, unordered_levels};
 pub(crate) use criterion::{Criterion, Entropy, Gini, Summary};
+pub(crate) use levels::order_of_levels;
 pub(crate) use regression::{Poisson, Squared};
 pub(crate) use scan::Limits;
 pub(crate) use split::{Split, has_level};

@@ -1,0 +1,188 @@
+//! Fitted boosting: a start and the sum of many trees, one a round or one a class and round.
+
+use super::loss::Loss;
+use crate::tree::many::{add_up, total_importances};
+use crate::tree::nodes::Tree;
+use crate::tree::text::importance_table;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// What boosting leaves behind.
+pub(super) struct Boosted {
+    pub(super) start: Vec<f64>,
+    pub(super) trees: Vec<Tree>,
+    pub(super) train_score: Vec<f64>,
+    pub(super) validation_score: Vec<f64>,
+}
+
+/// A fitted boosting classifier.
+#[derive(Model, Clone, Debug, PartialEq)]
+#[model(classifier, validate = validate, report = report)]
+pub struct BoostedClassifierModel {
+    /// Number of rounds.
+    pub n_iter: usize,
+    /// Mean training loss at the start and after each round, on at most 10,000 rows.
+    #[finite]
+    pub train_score: Vec<f64>,
+    /// Mean loss on the rows set aside, at the start and after each round; empty without any.
+    #[finite]
+    pub validation_score: Vec<f64>,
+    /// Share of each column in the gain of all splits.
+    pub feature_importances: Vec<f64>,
+    exponential: bool,
+    #[finite]
+    start: Vec<f64>,
+    trees: Vec<Tree>,
+    schema: Schema,
+    classes: Vec<Label>,
+}
+
+/// A fitted boosting regressor.
+#[derive(Model, Clone, Debug, PartialEq)]
+#[model(regressor, validate = validate, report = report)]
+pub struct BoostedRegressorModel {
+    /// Number of rounds.
+    pub n_iter: usize,
+    /// Mean training loss at the start and after each round, on at most 10,000 rows.
+    #[finite]
+    pub train_score: Vec<f64>,
+    /// Mean loss on the rows set aside, at the start and after each round; empty without any.
+    #[finite]
+    pub validation_score: Vec<f64>,
+    /// Share of each column in the gain of all splits.
+    pub feature_importances: Vec<f64>,
+    /// Whether scores are logarithms of means.
+    logarithmic: bool,
+    #[finite]
+    start: Vec<f64>,
+    trees: Vec<Tree>,
+    schema: Schema,
+}
+
+/// Trees of several scores: rounds, importances and the trees fit one another.
+fn check(
+    trees: &[Tree],
+    scores: usize,
+    n_iter: usize,
+    shares: &[f64],
+    schema: &Schema,
+) -> Result<()> {
+    trees.iter().try_for_each(|tree| tree.validate(schema, 1))?;
+    let fits = n_iter.checked_mul(scores) == Some(trees.len())
+        && shares == total_importances(trees, schema.len());
+    if fits { Ok(()) } else { Err(invalid("rounds that do not fit the trees")) }
+}
+
+fn report_of(schema: &Schema, importances: &[f64], trees: &[Tree], n_iter: usize) -> Answer {
+    let mut report = Answer::new("Boosting");
+    report.tables.push(importance_table(schema, importances));
+    report.push("rounds", n_iter);
+    report.push("trees", trees.len());
+    report.push("leaves", trees.iter().map(Tree::leaves).sum::<usize>());
+    report
+}
+
+impl BoostedClassifierModel {
+    pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema, classes: &[Label]) -> Self {
+        BoostedClassifierModel {
+            n_iter: boosted.trees.len() / loss.scores(),
+            train_score: boosted.train_score,
+            validation_score: boosted.validation_score,
+            feature_importances: total_importances(&boosted.trees, schema.len()),
+            exponential: loss == Loss::Exponential,
+            start: boosted.start,
+            trees: boosted.trees,
+            schema: schema.clone(),
+            classes: classes.to_vec(),
+        }
+    }
+
+    fn loss(&self) -> Loss {
+        match (self.start.len(), self.exponential) {
+            (1, true) => Loss::Exponential,
+            (1, false) => Loss::Logistic,
+            (classes, _) => Loss::Multinomial(classes),
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        let scores = self.start.len();
+        let expected = if self.classes.len() <= 2 { 1 } else { self.classes.len() };
+        if scores != expected || self.classes.is_empty() || (self.exponential && scores != 1) {
+            return Err(invalid("scores that do not fit the classes"));
+        }
+        check(&self.trees, scores, self.n_iter, &self.feature_importances, &self.schema)
+    }
+
+    fn report(&self, _: &Names) -> Answer {
+        report_of(&self.schema, &self.feature_importances, &self.trees, self.n_iter)
+    }
+
+    /// The probabilities after this many rounds.
+    pub fn staged_probabilities(&self, x: &Frame, round: usize, run: &Context) -> Result<Matrix> {
+        let trees = &self.trees[..(round * self.start.len()).min(self.trees.len())];
+        self.probabilities_of(&add_up(trees, &self.start, x, run, |_, _| true)?)
+    }
+
+    fn probabilities_of(&self, scores: &Matrix) -> Result<Matrix> {
+        let mut out = Matrix::zeros(scores.nrows(), self.classes.len());
+        for i in 0..scores.nrows() {
+            self.loss().probabilities(scores.row(i), out.row_mut(i));
+        }
+        if self.classes.len() == 1 {
+            out.as_mut_slice().fill(1.0);
+        }
+        Ok(out)
+    }
+}
+
+impl Classifier for BoostedClassifierModel {
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        add_up(&self.trees, &self.start, x, run, |_, _| true)
+    }
+
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.probabilities_of(&self.decision_scores_in(x, run)?)
+    }
+}
+
+impl BoostedRegressorModel {
+    pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema) -> Self {
+        BoostedRegressorModel {
+            n_iter: boosted.trees.len(),
+            train_score: boosted.train_score,
+            validation_score: boosted.validation_score,
+            feature_importances: total_importances(&boosted.trees, schema.len()),
+            logarithmic: matches!(loss, Loss::Poisson | Loss::Gamma),
+            start: boosted.start,
+            trees: boosted.trees,
+            schema: schema.clone(),
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        if self.start.len() != 1 {
+            return Err(invalid("boosting of numbers has one score"));
+        }
+        check(&self.trees, 1, self.n_iter, &self.feature_importances, &self.schema)
+    }
+
+    fn report(&self, _: &Names) -> Answer {
+        report_of(&self.schema, &self.feature_importances, &self.trees, self.n_iter)
+    }
+
+    /// The predictions after this many rounds.
+    pub fn staged_predict(&self, x: &Frame, round: usize, run: &Context) -> Result<Matrix> {
+        let trees = &self.trees[..round.min(self.trees.len())];
+        let mut out = add_up(trees, &self.start, x, run, |_, _| true)?;
+        let loss = if self.logarithmic { Loss::Poisson } else { Loss::Squared };
+        out.as_mut_slice().iter_mut().for_each(|f| *f = loss.mean_of_score(*f));
+        Ok(out)
+    }
+}
+
+impl Regressor for BoostedRegressorModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.staged_predict(x, self.n_iter, run)
+    }
+}

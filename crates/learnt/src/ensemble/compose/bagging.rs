@@ -1,0 +1,222 @@
+//! Bagging: what its two learners share. Members see rows and columns drawn at random.
+//!
+//! A bootstrap sample is a weight of each row for learners that take weights, else its rows.
+
+use crate::learner::{Fitted, Learner, offered};
+use learnt_core::part::FittedPart;
+use learnt_core::prelude::*;
+use learnt_core::stats::sample;
+
+/// The random streams of rows and of columns.
+const ROWS_STREAM: u64 = 0x6261_6767;
+const COLUMNS_STREAM: u64 = 0x6261_6363;
+
+/// How many rows or columns a member sees.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum BaggingSize {
+    /// This many.
+    #[choice(range = 1..)]
+    Count(usize),
+    /// This share of them.
+    #[choice(above = 0.0, range = ..=1.0)]
+    Fraction(f64),
+}
+
+impl BaggingSize {
+    fn of(self, all: usize) -> usize {
+        match self {
+            BaggingSize::Count(count) => count,
+            BaggingSize::Fraction(share) => ((share * all as f64) as usize).max(1),
+        }
+    }
+}
+
+/// How members are drawn.
+#[derive(Params, Clone, Debug)]
+pub struct BaggingShare {
+    /// Number of members.
+    #[param(default = 10, range = 1.., search = set(10, 50, 100))]
+    pub n_estimators: usize,
+    /// Number of rows that each member draws: a count, or a share of all rows.
+    #[param(default = BaggingSize::Fraction(1.0))]
+    pub max_samples: BaggingSize,
+    /// Number of columns that each member draws: a count, or a share of all columns.
+    #[param(default = BaggingSize::Fraction(1.0))]
+    pub max_features: BaggingSize,
+    /// Whether rows are drawn with replacement.
+    #[param(default = true)]
+    pub bootstrap: bool,
+    /// Whether columns are drawn with replacement.
+    #[param(default = false)]
+    pub bootstrap_features: bool,
+    /// Whether the rows that members did not draw estimate the score (out-of-bag).
+    #[param(default = false)]
+    pub oob_score: bool,
+}
+
+/// Members with the columns that each sees.
+pub(super) struct Bag {
+    pub(super) parts: Vec<Fitted>,
+    pub(super) columns: Vec<Vec<u32>>,
+    /// How often each member drew each row.
+    pub(super) counts: Vec<Vec<u32>>,
+}
+
+impl BaggingShare {
+    pub(super) fn constraints(&self) -> Result<()> {
+        match self.oob_score && !self.bootstrap && self.max_samples == BaggingSize::Fraction(1.0) {
+            true => {
+                let expected = "false where every member sees all rows";
+                Err(Error::parameter("oob_score", expected, "true"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Fits the members, side by side.
+    pub(super) fn fit(&self, learner: &Learner, data: &Dataset, run: &Context) -> Result<Bag> {
+        let (n, p) = (data.nrows(), data.x.ncols());
+        let columns = self.max_features.of(p);
+        if columns > p {
+            return Err(Error::parameter("max_features", format!("at most {p}"), columns));
+        }
+        let drawn = self.max_samples.of(n);
+        if drawn > n {
+            return Err(Error::parameter("max_samples", format!("at most {n}"), drawn));
+        }
+        let members = run.try_par_map(self.n_estimators, |m| {
+            let inner = run.child(m as u64);
+            let counts = draw(n, drawn, self.bootstrap, ROWS_STREAM, &inner);
+            let chosen: Vec<usize> =
+                repeated(&draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner));
+            let part =
+                fit_member(learner, &format!("member {}", m + 1), data, &counts, &chosen, &inner)?;
+            Ok((part, chosen.into_iter().map(|j| j as u32).collect(), counts))
+        })?;
+        let mut bag = Bag { parts: Vec::new(), columns: Vec::new(), counts: Vec::new() };
+        for (part, columns, counts) in members {
+            bag.parts.push(part);
+            bag.columns.push(columns);
+            bag.counts.push(counts);
+        }
+        Ok(bag)
+    }
+}
+
+/// How often each of `all` was drawn.
+fn draw(all: usize, count: usize, replace: bool, stream: u64, run: &Context) -> Vec<u32> {
+    let mut counts = vec![0_u32; all];
+    let rng = &mut run.rng(stream);
+    match replace {
+        true => (0..count).for_each(|_| counts[sample::below(rng, all as u64) as usize] += 1),
+        false if count == all => counts.fill(1),
+        false => sample::choose(rng, all, count).into_iter().for_each(|i| counts[i] = 1),
+    }
+    counts
+}
+
+fn repeated(counts: &[u32]) -> Vec<usize> {
+    let times = |(i, &count): (usize, &u32)| std::iter::repeat_n(i, count as usize);
+    counts.iter().enumerate().flat_map(times).collect()
+}
+
+/// Fits a member on the rows and columns that it drew.
+fn fit_member(
+    learner: &Learner,
+    name: &str,
+    data: &Dataset,
+    counts: &[u32],
+    columns: &[usize],
+    run: &Context,
+) -> Result<Fitted> {
+    let all_columns = columns.iter().copied().eq(0..data.x.ncols());
+    let table = if all_columns { None } else { Some(select(&data.x, columns)?) };
+    let x = table.as_ref().map_or(data.x, Table::frame);
+    let data = Dataset { x, ..*data };
+    let accepts = learner.any_accepts();
+    if accepts.weights {
+        let weights: Vec<f64> =
+            (0..data.nrows()).map(|i| f64::from(counts[i]) * data.weight(i)).collect();
+        return Fitted::fit(&**learner, name, &data.with_weights(&weights), run);
+    }
+    let data = offered(&data, data.x, accepts);
+    Fitted::fit(&**learner, name, &data.gather(&repeated(counts)).view(), run)
+}
+
+/// These columns; one that is there twice gets another name.
+fn select(x: &Frame, columns: &[usize]) -> Result<Table> {
+    Table::new(x.values().gather_columns(columns), chosen_schema(x.schema(), columns)?)
+}
+
+fn chosen_schema(schema: &Schema, columns: &[usize]) -> Result<Schema> {
+    let mut chosen: Vec<Column> = Vec::with_capacity(columns.len());
+    for (place, &j) in columns.iter().enumerate() {
+        let mut column = schema.column(j).clone();
+        if columns[..place].contains(&j) {
+            column.name = format!("{} ({})", column.name, place + 1);
+        }
+        chosen.push(column);
+    }
+    Schema::new(chosen)
+}
+
+/// The members as parts, each with the columns that it sees.
+pub(super) fn members<'a>(
+    parts: &'a [Fitted],
+    columns: &[Vec<u32>],
+    schema: &Schema,
+    classes: &[Label],
+) -> Result<Vec<FittedPart<'a>>> {
+    let part = |(part, columns): (&'a Fitted, &Vec<u32>)| {
+        let columns: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
+        Ok(part.part(chosen_schema(schema, &columns)?, classes))
+    };
+    parts.iter().zip(columns).map(part).collect()
+}
+
+/// What a member sees of rows.
+pub(super) fn seen(x: &Frame, columns: &[u32]) -> Result<Option<Table>> {
+    let columns: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
+    match columns.iter().copied().eq(0..x.ncols()) {
+        true => Ok(None),
+        false => select(x, &columns).map(Some),
+    }
+}
+
+/// The mean over members of what each says about rows; where `out_of_bag` is given, over those that
+/// did not draw a row, and missing where all did.
+pub(super) fn mean_over(
+    parts: &[Fitted],
+    columns: &[Vec<u32>],
+    x: &Frame,
+    width: usize,
+    out_of_bag: Option<&[Vec<u32>]>,
+    run: &Context,
+    says: impl Fn(&Fitted, &Frame, &Context) -> Result<Matrix> + Sync,
+) -> Result<Matrix> {
+    let single = run.with_threads(1);
+    let found = run.try_par_map(parts.len(), |m| {
+        let table = seen(x, &columns[m])?;
+        says(&parts[m], &table.as_ref().map_or(*x, Table::frame), &single)
+    })?;
+    let mut sums = Matrix::zeros(x.nrows(), width);
+    let mut counts = vec![0_usize; x.nrows()];
+    for (m, said) in found.iter().enumerate() {
+        for i in 0..x.nrows() {
+            if out_of_bag.is_none_or(|drawn| drawn[m][i] == 0) {
+                counts[i] += 1;
+                sums.row_mut(i).iter_mut().zip(said.row(i)).for_each(|(sum, v)| *sum += v);
+            }
+        }
+    }
+    for (i, &count) in counts.iter().enumerate() {
+        sums.row_mut(i).iter_mut().for_each(|sum| *sum /= count as f64);
+    }
+    Ok(sums)
+}
+
+/// Whether the columns of members are there.
+pub(super) fn columns_fit(columns: &[Vec<u32>], members: usize, all: usize) -> bool {
+    columns.len() == members
+        && columns.iter().all(|list| !list.is_empty() && list.iter().all(|&j| (j as usize) < all))
+}

@@ -1,0 +1,132 @@
+//! Bagging of a classifier: the mean of the class shares of members fitted on bootstrap samples.
+//!
+//! Breiman, "Bagging predictors", Machine Learning 24 (1996), 123-140.
+
+use super::bagging::{BaggingShare, columns_fit, mean_over, members};
+use super::{accepts_of_parts, check_classifiers, shares_of};
+use crate::learner::{Fitted, Learner};
+use crate::tree::DecisionTreeClassifier;
+use learnt_core::estimator::{Accepts, first_maximum};
+use learnt_core::part::FittedPart;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Bagging classifier: any classifier on many bootstrap samples of the rows, averaged.
+///
+/// Lowers the variance of unstable learners. Members without probabilities vote. scikit-learn's
+/// `warm_start` is left out.
+///
+/// ```
+/// use learnt::{ensemble::BaggingClassifier, prelude::*};
+/// let data = learnt::datasets::load("iris")?;
+/// let model = BaggingClassifier::default().fit(&data.view())?;
+/// assert_eq!(model.probabilities(&data.x.frame())?.ncols(), 3);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(constraints = constraints)]
+pub struct BaggingClassifier {
+    /// The classifier; by default an unpruned tree.
+    #[param(positional, learner = classifier, default = DecisionTreeClassifier)]
+    pub estimator: Learner,
+    /// How members are drawn.
+    #[param(flatten)]
+    pub share: BaggingShare,
+}
+
+/// A fitted [`BaggingClassifier`].
+#[derive(Model, Debug)]
+#[model(classifier, validate = validate, accepts = accepts, parts = parts)]
+pub struct BaggingClassifierModel {
+    /// Share of training rows that members which did not draw them classify right, if asked for.
+    pub oob_score: Option<f64>,
+    /// Class shares of each training row by the members that did not draw it; missing where all did.
+    #[model(transient)]
+    pub oob_decision_function: Matrix,
+    parts: Vec<Fitted>,
+    columns: Vec<Vec<u32>>,
+    schema: Schema,
+    classes: usize,
+}
+
+impl Estimator for BaggingClassifier {
+    type Model = BaggingClassifierModel;
+    type Fit = Whole;
+    const ABOUT: &'static About = &About::classifier("ensemble.BaggingClassifier")
+        .alias(&["bagging"])
+        .weights()
+        .missing()
+        .categories()
+        .only_by_name()
+        .randomness()
+        .threads()
+        .complexity(70)
+        .cost("a fit of the learner for each member")
+        .reference("Breiman (1996), Machine Learning 24, 123-140")
+        .exempt(&[("weights_repeat", "a weight does not change how often a row is drawn")]);
+
+    fn accepts(&self) -> Accepts {
+        Accepts { many_outputs: false, ..self.estimator.any_accepts() }
+    }
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<BaggingClassifierModel> {
+        let (codes, classes) = data.class_target()?;
+        let bag = self.share.fit(&self.estimator, data, run)?;
+        let mut model = BaggingClassifierModel {
+            oob_score: None,
+            oob_decision_function: Matrix::default(),
+            parts: bag.parts,
+            columns: bag.columns,
+            schema: data.x.schema().clone(),
+            classes: classes.len(),
+        };
+        if self.share.oob_score {
+            let shares = model.mean(&data.x, Some(&bag.counts), run)?;
+            let (mut right, mut total) = (0.0, 0.0);
+            for (i, row) in shares.rows().enumerate().filter(|(_, row)| !row[0].is_nan()) {
+                total += data.weight(i);
+                right += data.weight(i) * f64::from(u8::from(first_maximum(row) == codes[i]));
+            }
+            model.oob_score = (total > 0.0).then(|| right / total);
+            model.oob_decision_function = shares;
+        }
+        Ok(model)
+    }
+}
+
+impl BaggingClassifier {
+    fn constraints(&self) -> Result<()> {
+        self.share.constraints()
+    }
+}
+
+impl BaggingClassifierModel {
+    fn mean(&self, x: &Frame, drawn: Option<&[Vec<u32>]>, run: &Context) -> Result<Matrix> {
+        let classes = self.classes;
+        mean_over(&self.parts, &self.columns, x, classes, drawn, run, |part, x, run| {
+            shares_of(part, classes, x, run)
+        })
+    }
+
+    fn accepts(&self) -> Accepts {
+        accepts_of_parts(&self.parts)
+    }
+
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        members(&self.parts, &self.columns, schema, classes)
+    }
+
+    fn validate(&self) -> Result<()> {
+        check_classifiers(&self.parts)?;
+        let fits = columns_fit(&self.columns, self.parts.len(), self.schema.len())
+            && self.classes > 0
+            && self.oob_score.is_none_or(|score| (0.0..=1.0).contains(&score));
+        if fits { Ok(()) } else { Err(invalid("members that do not fit the columns")) }
+    }
+}
+
+impl Classifier for BaggingClassifierModel {
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.mean(x, None, run)
+    }
+}

@@ -1,0 +1,123 @@
+//! Bagging of a regressor: the mean of members fitted on bootstrap samples.
+//!
+//! Breiman, "Bagging predictors", Machine Learning 24 (1996), 123-140.
+
+use super::bagging::{BaggingShare, columns_fit, mean_over, members};
+use super::{accepts_of_parts, check_regressors, predictions_of};
+use crate::ensemble::forest::determination;
+use crate::learner::{Fitted, Learner};
+use crate::tree::DecisionTreeRegressor;
+use learnt_core::estimator::Accepts;
+use learnt_core::part::FittedPart;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Bagging regressor: any regressor on many bootstrap samples of the rows, averaged.
+///
+/// Lowers the variance of unstable learners. scikit-learn's `warm_start` is left out.
+///
+/// ```
+/// use learnt::{ensemble::BaggingRegressor, prelude::*};
+/// let data = learnt::datasets::load("cpu")?;
+/// let model = BaggingRegressor::default().fit(&data.view())?;
+/// assert_eq!(model.predict(&data.x.frame())?.ncols(), 1);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+#[params(constraints = constraints)]
+pub struct BaggingRegressor {
+    /// The regressor; by default an unpruned tree.
+    #[param(positional, learner = regressor, default = DecisionTreeRegressor)]
+    pub estimator: Learner,
+    /// How members are drawn.
+    #[param(flatten)]
+    pub share: BaggingShare,
+}
+
+/// A fitted [`BaggingRegressor`].
+#[derive(Model, Debug)]
+#[model(regressor, validate = validate, accepts = accepts, parts = parts)]
+pub struct BaggingRegressorModel {
+    /// R² over training rows of members which did not draw them, if asked for.
+    pub oob_score: Option<f64>,
+    /// The prediction for each training row by the members that did not draw it; missing where all did.
+    #[model(transient)]
+    pub oob_prediction: Matrix,
+    parts: Vec<Fitted>,
+    columns: Vec<Vec<u32>>,
+    schema: Schema,
+}
+
+impl Estimator for BaggingRegressor {
+    type Model = BaggingRegressorModel;
+    type Fit = Whole;
+    const ABOUT: &'static About = &About::regressor("ensemble.BaggingRegressor")
+        .alias(&["bagging"])
+        .weights()
+        .missing()
+        .categories()
+        .only_by_name()
+        .randomness()
+        .threads()
+        .complexity(70)
+        .cost("a fit of the learner for each member")
+        .reference("Breiman (1996), Machine Learning 24, 123-140")
+        .exempt(&[("weights_repeat", "a weight does not change how often a row is drawn")]);
+
+    fn accepts(&self) -> Accepts {
+        Accepts { many_outputs: false, ..self.estimator.any_accepts() }
+    }
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<BaggingRegressorModel> {
+        let y = data.real_target()?;
+        let bag = self.share.fit(&self.estimator, data, run)?;
+        let mut model = BaggingRegressorModel {
+            oob_score: None,
+            oob_prediction: Matrix::default(),
+            parts: bag.parts,
+            columns: bag.columns,
+            schema: data.x.schema().clone(),
+        };
+        if self.share.oob_score {
+            let found = model.mean(&data.x, Some(&bag.counts), run)?;
+            model.oob_score = determination(&found, &y, |i| data.weight(i));
+            model.oob_prediction = found;
+        }
+        Ok(model)
+    }
+}
+
+impl BaggingRegressor {
+    fn constraints(&self) -> Result<()> {
+        self.share.constraints()
+    }
+}
+
+impl BaggingRegressorModel {
+    fn mean(&self, x: &Frame, drawn: Option<&[Vec<u32>]>, run: &Context) -> Result<Matrix> {
+        mean_over(&self.parts, &self.columns, x, 1, drawn, run, |part, x, run| {
+            predictions_of(part, x, run).map(Matrix::column_vector)
+        })
+    }
+
+    fn accepts(&self) -> Accepts {
+        accepts_of_parts(&self.parts)
+    }
+
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        members(&self.parts, &self.columns, schema, classes)
+    }
+
+    fn validate(&self) -> Result<()> {
+        check_regressors(&self.parts)?;
+        let fits = columns_fit(&self.columns, self.parts.len(), self.schema.len())
+            && self.oob_score.is_none_or(f64::is_finite);
+        if fits { Ok(()) } else { Err(invalid("members that do not fit the columns")) }
+    }
+}
+
+impl Regressor for BaggingRegressorModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.mean(x, None, run)
+    }
+}

@@ -1,0 +1,250 @@
+//! Fitted forests: the mean of the shares or numbers in the leaves of their trees.
+
+use super::Plan;
+use crate::tree::many::{add_up, mean_importances};
+use crate::tree::nodes::Tree;
+use learnt_core::estimator::first_maximum;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// A fitted forest of classification trees.
+#[derive(Model, Clone, Debug, PartialEq)]
+#[model(classifier, validate = validate, report = report)]
+pub struct ForestClassifierModel {
+    /// Share of each column in the decrease of impurity, the mean over trees.
+    pub feature_importances: Vec<f64>,
+    /// Share of training rows that trees which did not draw them classify right, if asked for.
+    pub oob_score: Option<f64>,
+    /// Class shares of each training row by the trees that did not draw it; missing where all did.
+    #[model(transient)]
+    pub oob_decision_function: Matrix,
+    trees: Vec<Tree>,
+    schema: Schema,
+    classes: Vec<Label>,
+}
+
+/// A fitted forest of regression trees.
+#[derive(Model, Clone, Debug, PartialEq)]
+#[model(regressor, validate = validate, report = report)]
+pub struct ForestRegressorModel {
+    /// Share of each column in the decrease of impurity, the mean over trees.
+    pub feature_importances: Vec<f64>,
+    /// R² over training rows of trees which did not draw them, if asked for.
+    pub oob_score: Option<f64>,
+    /// The prediction for each training row by the trees that did not draw it; missing where all did.
+    #[model(transient)]
+    pub oob_prediction: Matrix,
+    trees: Vec<Tree>,
+    schema: Schema,
+    outputs: usize,
+}
+
+/// The mean over trees.
+fn mean(trees: &[Tree], outputs: usize, x: &Frame, run: &Context) -> Result<Matrix> {
+    let mut sums = add_up(trees, &vec![0.0; outputs], x, run, |_, _| true)?;
+    let count = trees.len() as f64;
+    sums.as_mut_slice().iter_mut().for_each(|sum| *sum /= count);
+    Ok(sums)
+}
+
+/// The mean for each row over the trees that did not draw it; missing where all did.
+fn out_of_bag(
+    plan: &Plan,
+    trees: &[Tree],
+    outputs: usize,
+    x: &Frame,
+    run: &Context,
+) -> Result<Matrix> {
+    let left_out = plan.sampling(x.nrows()).left_out(trees.len(), run).unwrap_or_default();
+    let is_out = |t: usize, row: usize| left_out[t][row / 64] >> (row % 64) & 1 == 1;
+    let mut sums = add_up(trees, &vec![0.0; outputs], x, run, is_out)?;
+    let mut never = 0;
+    for row in 0..x.nrows() {
+        let count = (0..trees.len()).filter(|&t| is_out(t, row)).count();
+        never += usize::from(count == 0);
+        sums.row_mut(row).iter_mut().for_each(|sum| *sum /= count as f64);
+    }
+    if never > 0 {
+        let message = format!(
+            "{never} rows were drawn by every tree and have no out-of-bag prediction; raise n_estimators"
+        );
+        run.warn(Code::NotConverged, message);
+    }
+    Ok(sums)
+}
+
+fn check_trees(trees: &[Tree], schema: &Schema, outputs: usize, shares: &[f64]) -> Result<()> {
+    if trees.is_empty() || outputs == 0 {
+        return Err(invalid("a forest without trees"));
+    }
+    trees.iter().try_for_each(|tree| tree.validate(schema, outputs))?;
+    match shares == mean_importances(trees, schema.len()) {
+        true => Ok(()),
+        false => Err(invalid("importances that do not fit the trees")),
+    }
+}
+
+fn report_of(title: &str, trees: &[Tree], schema: &Schema, importances: &[f64]) -> Answer {
+    let mut report = Answer::new(title);
+    report.tables.push(crate::tree::text::importance_table(schema, importances));
+    report.push("trees", trees.len());
+    report.push("leaves", trees.iter().map(Tree::leaves).sum::<usize>());
+    report.push("deepest leaf", trees.iter().map(Tree::depth).max().unwrap_or(0));
+    report
+}
+
+impl ForestClassifierModel {
+    pub(super) fn new(
+        plan: &Plan,
+        trees: Vec<Tree>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Self> {
+        let (codes, classes) = data.class_target()?;
+        let mut model = ForestClassifierModel {
+            feature_importances: mean_importances(&trees, data.x.ncols()),
+            oob_score: None,
+            oob_decision_function: Matrix::default(),
+            trees,
+            schema: data.x.schema().clone(),
+            classes: classes.to_vec(),
+        };
+        if plan.growth.oob_score {
+            let shares = out_of_bag(plan, &model.trees, classes.len(), &data.x, run)?;
+            let (mut right, mut total) = (0.0, 0.0);
+            for (i, row) in shares.rows().enumerate().filter(|(_, row)| !row[0].is_nan()) {
+                total += data.weight(i);
+                right += data.weight(i) * f64::from(u8::from(first_maximum(row) == codes[i]));
+            }
+            model.oob_score = (total > 0.0).then(|| right / total);
+            model.oob_decision_function = shares;
+        }
+        Ok(model)
+    }
+
+    /// Number of trees.
+    pub fn len(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Whether there are no trees.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    fn validate(&self) -> Result<()> {
+        let classes = self.classes.len();
+        check_trees(&self.trees, &self.schema, classes, &self.feature_importances)?;
+        let shares = |tree: &Tree| {
+            let rows = tree.values.chunks_exact(classes);
+            let sums_to_one = |row: &[f64]| (row.iter().sum::<f64>() - 1.0).abs() < 1e-9;
+            tree.values.iter().all(|share| (0.0..=1.0).contains(share))
+                && rows.into_iter().all(sums_to_one)
+        };
+        let scored = self.oob_score.is_none_or(|score| (0.0..=1.0).contains(&score));
+        match scored && self.trees.iter().all(shares) {
+            true => Ok(()),
+            false => Err(invalid("a forest whose leaves hold no shares")),
+        }
+    }
+
+    fn report(&self, _: &Names) -> Answer {
+        let mut report = report_of("Forest", &self.trees, &self.schema, &self.feature_importances);
+        if let Some(score) = self.oob_score {
+            report.push("out-of-bag accuracy", score);
+        }
+        report
+    }
+}
+
+impl Classifier for ForestClassifierModel {
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        mean(&self.trees, self.classes.len(), x, run)
+    }
+}
+
+impl ForestRegressorModel {
+    pub(super) fn new(
+        plan: &Plan,
+        trees: Vec<Tree>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Self> {
+        let y = data.real_target()?;
+        let mut model = ForestRegressorModel {
+            feature_importances: mean_importances(&trees, data.x.ncols()),
+            oob_score: None,
+            oob_prediction: Matrix::default(),
+            trees,
+            schema: data.x.schema().clone(),
+            outputs: y.ncols(),
+        };
+        if plan.growth.oob_score {
+            let predicted = out_of_bag(plan, &model.trees, y.ncols(), &data.x, run)?;
+            model.oob_score = determination(&predicted, &y, |i| data.weight(i));
+            model.oob_prediction = predicted;
+        }
+        Ok(model)
+    }
+
+    /// Number of trees.
+    pub fn len(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Whether there are no trees.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    fn validate(&self) -> Result<()> {
+        check_trees(&self.trees, &self.schema, self.outputs, &self.feature_importances)?;
+        match self.oob_score.is_none_or(f64::is_finite) {
+            true => Ok(()),
+            false => Err(invalid("an out-of-bag score that is no number")),
+        }
+    }
+
+    fn report(&self, _: &Names) -> Answer {
+        let mut report = report_of("Forest", &self.trees, &self.schema, &self.feature_importances);
+        if let Some(score) = self.oob_score {
+            report.push("out-of-bag R²", score);
+        }
+        report
+    }
+}
+
+/// R², the mean over targets, over the rows that have a prediction; none if a target is constant.
+pub(crate) fn determination(
+    predicted: &Matrix,
+    y: &MatRef,
+    weight: impl Fn(usize) -> f64,
+) -> Option<f64> {
+    let rows: Vec<usize> = (0..y.nrows()).filter(|&i| !predicted[(i, 0)].is_nan()).collect();
+    let total: f64 = rows.iter().map(|&i| weight(i)).sum();
+    let mut sum = 0.0;
+    for j in 0..y.ncols() {
+        let mean = rows.iter().map(|&i| weight(i) * y.at(i, j)).sum::<f64>() / total;
+        let spread: f64 = rows.iter().map(|&i| weight(i) * (y.at(i, j) - mean).powi(2)).sum();
+        let error: f64 =
+            rows.iter().map(|&i| weight(i) * (y.at(i, j) - predicted[(i, j)]).powi(2)).sum();
+        sum += 1.0 - error / spread;
+    }
+    Some(sum / y.ncols() as f64).filter(|score| score.is_finite())
+}
+
+impl Regressor for ForestRegressorModel {
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        mean(&self.trees, self.outputs, x, run)
+    }
+}

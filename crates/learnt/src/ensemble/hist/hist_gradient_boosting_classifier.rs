@@ -1,0 +1,70 @@
+//! Histogram gradient boosting of classes: score f(x) = f_0 + rate Σ trees, by log loss.
+//!
+//! Two classes have one score, the log-odds; K classes have K scores and K trees a round, with the
+//! softmax as probabilities. See the folder's head for the method.
+//!
+//! Ke, Meng, Finley et al. (2017); Friedman (2001).
+
+use super::boost;
+use super::options::HistGrowth;
+use crate::ensemble::boosted::BoostedClassifierModel;
+use crate::ensemble::loss::Loss;
+use crate::tree::{ClassWeight, class_weights};
+use learnt_core::prelude::*;
+
+/// Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after another.
+///
+/// Takes categories and missing values as they are. scikit-learn's `warm_start`, `scoring` and
+/// `categorical_features` are left out: the loss judges, and categories are those of the table.
+/// `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
+///
+/// ```
+/// use learnt::{ensemble::HistGradientBoostingClassifier, prelude::*};
+/// let data = learnt::datasets::load("iris")?;
+/// let model = HistGradientBoostingClassifier::default().fit(&data.view())?;
+/// assert_eq!(model.probabilities(&data.x.frame())?.ncols(), 3);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct HistGradientBoostingClassifier {
+    /// How trees grow and when rounds end.
+    #[param(flatten)]
+    pub growth: HistGrowth,
+    /// Weights of classes: none, or `balanced` to make all classes count the same.
+    #[param(default = None)]
+    pub class_weight: Option<ClassWeight>,
+}
+
+impl Estimator for HistGradientBoostingClassifier {
+    type Model = BoostedClassifierModel;
+    type Fit = Whole;
+    const ABOUT: &'static About = &About::classifier("ensemble.HistGradientBoostingClassifier")
+        .alias(&["boost", "hist-gradient-boosting"])
+        .weights()
+        .missing()
+        .categories()
+        .decision_scores()
+        .randomness()
+        .threads()
+        .iterations()
+        .complexity(75)
+        .cost("p n time a round for a few levels; 1 byte a value, 40 bytes a row")
+        .reference("Ke, Meng, Finley et al. (2017); Friedman (2001)")
+        .check_with(&[("max_iter", "20"), ("min_samples_leaf", "5")])
+        .exempt(&[
+            ("seeds_differ", "only `max_features` and the rows set aside are drawn"),
+            ("weights_repeat", "`min_samples_leaf` counts rows, not weights"),
+        ]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedClassifierModel> {
+        let (codes, classes) = data.class_target()?;
+        let loss = match classes.len() {
+            0..=2 => Loss::Logistic,
+            many => Loss::Multinomial(many),
+        };
+        let y: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
+        let weights = class_weights(self.class_weight, codes, classes.len(), data.weights);
+        let boosted = boost(data, &y, weights.as_deref(), loss, &self.growth, run)?;
+        Ok(BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes))
+    }
+}

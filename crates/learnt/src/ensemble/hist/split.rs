@@ -1,0 +1,228 @@
+//! The best split of a node from its histograms.
+//!
+//! With G and H the sums of gradients and second derivatives of a side, its score is G²/(H + l2), and
+//! the gain of a split score(left) + score(right) - score(node). Under constraints the scores are those
+//! of the values that the sides may have. Missing values go right, then left. Levels of a category are
+//! put in the order of G/(H + 10) first; rare ones stay right. The largest gain wins, of equals the
+//! first column, then the first cut.
+
+use super::blocks::{Cell, Histogram, Scale, WIDTH};
+use crate::tree::binned::{Kind, MISSING};
+
+/// Levels with less support than this stay right, and this much smooths their order.
+const SUPPORT: f64 = 10.0;
+/// Least sum of second derivatives of a side.
+const LEAST_CURVATURE: f64 = 1e-3;
+
+/// What a split must respect.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) min_rows: usize,
+    pub(super) l2: f64,
+    /// Direction of each column: 1 rising, -1 falling, 0 free.
+    pub(super) directions: Vec<i8>,
+}
+
+/// The values that a node may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Bounds {
+    pub(super) const FREE: Bounds = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    fn are_free(self) -> bool {
+        self.low == f64::NEG_INFINITY && self.high == f64::INFINITY
+    }
+}
+
+/// A split of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) feature: usize,
+    pub(super) threshold: f64,
+    pub(super) goes_left: Box<[bool; 256]>,
+    pub(super) missing_left: bool,
+    pub(super) gain: f64,
+    pub(super) left: Cell,
+    /// Bins that hold rows of the node.
+    pub(super) present: Box<[bool; 256]>,
+}
+
+/// A node to split.
+pub(super) struct Question<'a> {
+    pub(super) kinds: &'a [Kind],
+    pub(super) histogram: &'a Histogram,
+    pub(super) total: Cell,
+    pub(super) scale: Scale,
+    pub(super) rules: &'a Rules,
+    pub(super) bounds: Bounds,
+}
+
+/// The best cut of one column so far.
+#[derive(Clone, Copy)]
+struct Best {
+    gain: f64,
+    /// How many bins of the order go left.
+    taken: usize,
+    missing_left: bool,
+    left: Cell,
+}
+
+impl Question<'_> {
+    /// The value of a side: the minimum of its quadratic, within bounds.
+    pub(super) fn value(&self, cell: Cell) -> f64 {
+        value(&self.scale, self.rules.l2, cell, self.bounds)
+    }
+
+    /// The best split of a column.
+    pub(super) fn best(&self, feature: usize) -> Option<Found> {
+        let cells = &self.histogram[feature / WIDTH][feature % WIDTH];
+        let kind = &self.kinds[feature];
+        let missing = cells[MISSING as usize];
+        let has_missing = self.scale.count(missing) > 0;
+        let order = match kind {
+            Kind::Ordered { .. } => (0..kind.bins() as u8).collect(),
+            Kind::Levels { bins, .. } => self.order(cells, *bins),
+        };
+        let mut best = None;
+        let free = self.bounds.are_free() && self.rules.directions[feature] == 0;
+        for missing_left in [false, true] {
+            if missing_left && !has_missing {
+                break;
+            }
+            let side = if missing_left { Some(missing) } else { None };
+            match free {
+                true => self.scan(cells, &order, side, &mut best),
+                false => self.scan_within(cells, &order, side, feature, &mut best),
+            }
+        }
+        let best: Best = best?;
+        let mut goes_left = Box::new([false; 256]);
+        order[..best.taken].iter().for_each(|&bin| goes_left[bin as usize] = true);
+        let larger_left = 2 * self.scale.count(best.left) > self.scale.count(self.total);
+        let missing_left = if has_missing { best.missing_left } else { larger_left };
+        goes_left[MISSING as usize] = missing_left;
+        let threshold = match (kind, order.get(best.taken)) {
+            (Kind::Levels { .. }, _) => 0.0,
+            (_, None) => f64::INFINITY,
+            (_, Some(&next)) => kind.cut(order[best.taken - 1], next),
+        };
+        let present = Box::new(std::array::from_fn(|bin| self.scale.count(cells[bin]) > 0));
+        let Best { gain, left, .. } = best;
+        Some(Found { feature, threshold, goes_left, missing_left, gain, left, present })
+    }
+
+    /// Levels with enough support, by their smoothed value.
+    fn order(&self, cells: &[Cell; 256], bins: usize) -> Vec<u8> {
+        let factor =
+            self.scale.count(self.total) as f64 / self.scale.curvature(self.total).max(1e-300);
+        let key = |bin: u8| {
+            let cell = cells[bin as usize];
+            self.scale.gradient(cell) / (self.scale.curvature(cell) + SUPPORT)
+        };
+        let mut order: Vec<u8> = (0..bins as u8)
+            .filter(|&bin| factor * self.scale.curvature(cells[bin as usize]) >= SUPPORT)
+            .collect();
+        order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
+        order
+    }
+
+    /// All cuts in order, without constraints.
+    fn scan(
+        &self,
+        cells: &[Cell; 256],
+        order: &[u8],
+        missing: Option<Cell>,
+        best: &mut Option<Best>,
+    ) {
+        let Rules { min_rows, l2, .. } = *self.rules;
+        let rows = self.scale.count(self.total);
+        let base = score(&self.scale, l2, self.total);
+        let mut left = missing.unwrap_or_default();
+        let mut bar = best.map_or(0.0, |best| best.gain) + base;
+        for (place, &bin) in order.iter().enumerate() {
+            let cell = cells[bin as usize];
+            if cell.curvature == 0 {
+                continue;
+            }
+            left.add(cell);
+            let count = self.scale.count(left);
+            if count < min_rows {
+                continue;
+            }
+            if rows - count < min_rows {
+                break;
+            }
+            let right = self.total.less(left);
+            let (h_left, h_right) = (self.scale.curvature(left), self.scale.curvature(right));
+            if h_left.min(h_right) < LEAST_CURVATURE {
+                continue;
+            }
+            let (g_left, g_right) = (self.scale.gradient(left), self.scale.gradient(right));
+            let (h_left, h_right) = (h_left + l2, h_right + l2);
+            let both =
+                (g_left * g_left * h_right + g_right * g_right * h_left) / (h_left * h_right);
+            if both > bar {
+                bar = both;
+                let missing_left = missing.is_some();
+                *best = Some(Best { gain: both - base, taken: place + 1, missing_left, left });
+            }
+        }
+    }
+
+    /// All cuts in order whose sides keep to the bounds and the direction of the column.
+    fn scan_within(
+        &self,
+        cells: &[Cell; 256],
+        order: &[u8],
+        missing: Option<Cell>,
+        feature: usize,
+        best: &mut Option<Best>,
+    ) {
+        let min_rows = self.rules.min_rows;
+        let rows = self.scale.count(self.total);
+        let base = self.explained(self.total);
+        let direction = f64::from(self.rules.directions[feature]);
+        let mut left = missing.unwrap_or_default();
+        for (place, &bin) in order.iter().enumerate() {
+            left.add(cells[bin as usize]);
+            let count = self.scale.count(left);
+            let right = self.total.less(left);
+            let least = self.scale.curvature(left).min(self.scale.curvature(right));
+            if count < min_rows || rows - count < min_rows || least < LEAST_CURVATURE {
+                continue;
+            }
+            if direction * (self.value(right) - self.value(left)) < 0.0 {
+                continue;
+            }
+            let gain = self.explained(left) + self.explained(right) - base;
+            if gain > best.map_or(0.0, |best| best.gain) {
+                let missing_left = missing.is_some();
+                *best = Some(Best { gain, taken: place + 1, missing_left, left });
+            }
+        }
+    }
+
+    /// Twice the decrease of the quadratic by the value of a side.
+    fn explained(&self, cell: Cell) -> f64 {
+        let value = self.value(cell);
+        let curvature = self.scale.curvature(cell) + self.rules.l2;
+        -(2.0 * self.scale.gradient(cell) * value + curvature * value * value)
+    }
+}
+
+/// The minimum of the quadratic of a side, within bounds.
+pub(super) fn value(scale: &Scale, l2: f64, cell: Cell, bounds: Bounds) -> f64 {
+    let curvature = scale.curvature(cell) + l2;
+    let value = if curvature > 0.0 { -scale.gradient(cell) / curvature } else { 0.0 };
+    value.clamp(bounds.low, bounds.high)
+}
+
+/// G²/(H + l2).
+pub(super) fn score(scale: &Scale, l2: f64, cell: Cell) -> f64 {
+    let gradient = scale.gradient(cell);
+    gradient * gradient / (scale.curvature(cell) + l2).max(1e-300)
+}

@@ -1,0 +1,310 @@
+//! A table in bins: one byte a value, column after column, shared by all trees of an ensemble.
+//!
+//! A quantity with at most `max_bins` distinct values has a bin for each; otherwise bins hold about
+//! equal numbers of rows, and a value that fills a bin alone has it alone. Cuts lie halfway between
+//! neighbouring values. Above 200,000 rows cuts come from a sample drawn from strata of equal size.
+//! Levels of a category are bins; where there are too many, the rarest share the last bin. Missing
+//! values have a bin of their own.
+
+use crate::tree::grow::{level, midpoint, unordered_levels};
+use learnt_core::prelude::*;
+use learnt_core::stats::sample;
+
+/// The bin of a missing value.
+pub(crate) const MISSING: u8 = u8::MAX;
+/// The most bins of a column, the one of missing values apart.
+pub(crate) const MOST_BINS: usize = MISSING as usize;
+/// Cuts come from at most this many rows.
+const SAMPLED_ROWS: usize = 200_000;
+/// The random stream of that sample.
+const SAMPLE_STREAM: u64 = 0x6269_6e73;
+
+/// What the bins of a column stand for.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Quantities: smallest and largest value of each bin.
+    Ordered { low: Vec<f64>, high: Vec<f64> },
+    /// The bin of each level; `MISSING` for a level without rows.
+    Levels { bin_of: Vec<u8>, bins: usize },
+}
+
+impl Kind {
+    /// The number of levels; 0 for quantities.
+    pub(crate) fn levels(&self) -> u32 {
+        match self {
+            Kind::Ordered { .. } => 0,
+            Kind::Levels { bin_of, .. } => bin_of.len() as u32,
+        }
+    }
+
+    /// The number of bins, that of missing values apart.
+    pub(crate) fn bins(&self) -> usize {
+        match self {
+            Kind::Ordered { low, .. } => low.len(),
+            Kind::Levels { bins, .. } => *bins,
+        }
+    }
+
+    /// The cut between two bins.
+    pub(crate) fn cut(&self, left: u8, right: u8) -> f64 {
+        match self {
+            Kind::Ordered { low, high } => midpoint(high[left as usize], low[right as usize]),
+            Kind::Levels { .. } => f64::INFINITY,
+        }
+    }
+
+    /// The levels that go left, as bits; levels whose bin is not `present` go to the larger side.
+    pub(crate) fn level_bits(
+        &self,
+        goes_left: &[bool; 256],
+        present: impl Fn(u8) -> bool,
+        larger_left: bool,
+    ) -> Vec<u32> {
+        let Kind::Levels { bin_of, .. } = self else { return Vec::new() };
+        let mut bits = vec![0; bin_of.len().div_ceil(32)];
+        for (level, &bin) in bin_of.iter().enumerate() {
+            let left = match bin != MISSING && present(bin) {
+                true => goes_left[bin as usize],
+                false => larger_left,
+            };
+            bits[level / 32] |= u32::from(left) << (level % 32);
+        }
+        bits
+    }
+}
+
+/// A table in bins.
+#[derive(Clone, Debug)]
+pub(crate) struct BinnedTable {
+    pub(crate) kinds: Vec<Kind>,
+    /// Bins of the first column by row, then of the second.
+    pub(crate) bins: Vec<u8>,
+    pub(crate) rows: usize,
+}
+
+impl BinnedTable {
+    pub(crate) fn new(x: &Frame, max_bins: usize, run: &Context) -> Result<Self> {
+        let (rows, columns) = (x.nrows(), x.ncols());
+        if u32::try_from(rows).is_err() {
+            let message = format!("{rows} rows, and a tree takes at most {}", u32::MAX);
+            return Err(Error::new(Code::Memory, message).hint("fit on a sample of the rows"));
+        }
+        let cells = (rows as u64).saturating_mul(columns as u64);
+        run.claim(cells.saturating_add(16 * rows as u64 * run.threads() as u64), "the bins")?;
+        let max_bins = max_bins.clamp(2, MOST_BINS);
+        let sampled = sampled_rows(rows, run);
+        let kinds = run.try_par_map(columns, |j| Ok(kind(x, j, max_bins, sampled.as_deref())))?;
+        let mut table = BinnedTable { kinds, bins: vec![MISSING; rows * columns], rows };
+        table.fill(x, run);
+        Ok(table)
+    }
+
+    /// The bins of a column by row.
+    pub(crate) fn column(&self, j: usize) -> &[u8] {
+        &self.bins[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// Levels of each column; 0 for quantities.
+    pub(crate) fn levels(&self) -> Vec<u32> {
+        self.kinds.iter().map(Kind::levels).collect()
+    }
+
+    /// Puts each value into its bin; then the ends of bins are those of the values inside.
+    fn fill(&mut self, x: &Frame, run: &Context) {
+        let BinnedTable { kinds, bins, rows } = self;
+        let rows = (*rows).max(1);
+        let ends = std::sync::Mutex::new(vec![None; kinds.len()]);
+        run.par_fill(bins, rows, |first, bins| {
+            let j = first / rows;
+            match &kinds[j] {
+                Kind::Levels { bin_of, .. } => {
+                    for (i, bin) in bins.iter_mut().enumerate() {
+                        let code = level(x.values().at(i, j), bin_of.len());
+                        *bin = code.map_or(MISSING, |code| bin_of[code as usize]);
+                    }
+                }
+                Kind::Ordered { low, .. } => {
+                    let found = fill_ordered(x, j, low, bins);
+                    ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[j] = Some(found);
+                }
+            }
+        });
+        let ends = ends.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for (kind, ends) in kinds.iter_mut().zip(ends) {
+            if let (Kind::Ordered { low, high }, Some((least, most))) = (kind, ends) {
+                *low = least;
+                *high = most;
+            }
+        }
+    }
+}
+
+/// Bins of a column of quantities by its cuts; smallest and largest value of each bin.
+fn fill_ordered(x: &Frame, j: usize, cuts: &[f64], bins: &mut [u8]) -> (Vec<f64>, Vec<f64>) {
+    // `cuts` are the upper ends of all bins but the last; the rest are never below a value.
+    let mut padded = [f64::INFINITY; 256];
+    padded[..cuts.len() - 1].copy_from_slice(&cuts[..cuts.len() - 1]);
+    let (mut low, mut high) = ([f64::INFINITY; 256], [f64::NEG_INFINITY; 256]);
+    let mut take = |value: f64, bin: &mut u8| {
+        let value = value + 0.0;
+        if value.is_nan() {
+            *bin = MISSING;
+            return;
+        }
+        let mut place = 0_usize;
+        for step in [128, 64, 32, 16, 8, 4, 2, 1] {
+            place += step * usize::from(padded[(place + step - 1) & 255] < value);
+        }
+        let place = place & 255;
+        *bin = place as u8;
+        low[place] = low[place].min(value);
+        high[place] = high[place].max(value);
+    };
+    match x.values().column_slice(j) {
+        Some(column) => column.iter().zip(bins).for_each(|(&value, bin)| take(value, bin)),
+        None => bins.iter_mut().enumerate().for_each(|(i, bin)| take(x.values().at(i, j), bin)),
+    }
+    (low[..cuts.len()].to_vec(), high[..cuts.len()].to_vec())
+}
+
+/// One row of each of equally large strata; none if all rows are few enough.
+fn sampled_rows(rows: usize, run: &Context) -> Option<Vec<usize>> {
+    if rows <= SAMPLED_ROWS {
+        return None;
+    }
+    let mut rng = run.rng(SAMPLE_STREAM);
+    let begin = |k: usize| (k as u64 * rows as u64 / SAMPLED_ROWS as u64) as usize;
+    let draw = |k: usize| {
+        let (from, to) = (begin(k), begin(k + 1));
+        from + sample::below(&mut rng, (to - from) as u64) as usize
+    };
+    Some((0..SAMPLED_ROWS).map(draw).collect())
+}
+
+/// The bins of a column. Of quantities, `low` holds the upper cut of each bin for now.
+fn kind(x: &Frame, j: usize, max_bins: usize, sampled: Option<&[usize]>) -> Kind {
+    if let Some(levels) = unordered_levels(x.schema().column(j)) {
+        return level_bins(x, j, levels, max_bins);
+    }
+    let values = x.values();
+    let known = |i: usize| Some(values.at(i, j) + 0.0).filter(|value| !value.is_nan());
+    let mut sorted: Vec<f64> = match sampled {
+        Some(rows) => rows.iter().filter_map(|&i| known(i)).collect(),
+        None => (0..x.nrows()).filter_map(known).collect(),
+    };
+    sorted.sort_unstable_by(f64::total_cmp);
+    let cuts = cuts(&sorted, max_bins);
+    Kind::Ordered { high: cuts.clone(), low: cuts }
+}
+
+/// Upper cuts of the bins of sorted values; that of the last bin is infinite.
+fn cuts(sorted: &[f64], max_bins: usize) -> Vec<f64> {
+    let distinct = sorted.chunk_by(|a, b| a == b).count();
+    let mut cuts = Vec::with_capacity(distinct.min(max_bins));
+    let mut remaining = sorted.len();
+    let mut filled = 0;
+    let mut last = f64::NAN;
+    for group in sorted.chunk_by(|a, b| a == b) {
+        // A bin ends once it holds its share of the rows that are left to it and later bins.
+        let bins_left = max_bins - cuts.len();
+        let full = distinct <= max_bins || filled * bins_left >= remaining;
+        // A value that fills a bin alone begins one.
+        let alone = filled > 0 && group.len() * bins_left >= remaining;
+        if filled > 0 && bins_left > 1 && (full || alone) {
+            cuts.push(midpoint(last, group[0]));
+            remaining -= filled;
+            filled = 0;
+        }
+        filled += group.len();
+        last = group[0];
+    }
+    cuts.push(f64::INFINITY);
+    cuts
+}
+
+fn level_bins(x: &Frame, j: usize, levels: usize, max_bins: usize) -> Kind {
+    let mut counts = vec![0_usize; levels];
+    for i in 0..x.nrows() {
+        if let Some(code) = level(x.values().at(i, j), levels) {
+            counts[code as usize] += 1;
+        }
+    }
+    let mut bin_of = vec![MISSING; levels];
+    let mut seen: Vec<usize> = (0..levels).filter(|&code| counts[code] > 0).collect();
+    let own = if seen.len() <= max_bins { seen.len() } else { max_bins - 1 };
+    seen.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
+    let bins = own + usize::from(seen.len() > own);
+    seen[own..].iter().for_each(|&code| bin_of[code] = own as u8);
+    seen.truncate(own);
+    seen.sort_unstable();
+    seen.iter().enumerate().for_each(|(bin, &code)| bin_of[code] = bin as u8);
+    Kind::Levels { bin_of, bins }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binned(values: Vec<f64>, max_bins: usize) -> BinnedTable {
+        let x = Table::unnamed(Matrix::column_vector(values));
+        BinnedTable::new(&x.frame(), max_bins, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn bins_keep_the_order_and_never_exceed_their_number() {
+        for (rows, repeats) in [(1000, 1), (1000, 3), (10, 1), (300, 2)] {
+            let values: Vec<f64> =
+                (0..rows).map(|i| ((i * 7919) % rows / repeats) as f64).collect();
+            for max_bins in [2, 5, 16, 255] {
+                let table = binned(values.clone(), max_bins);
+                let Kind::Ordered { low, high } = &table.kinds[0] else { panic!("quantities") };
+                assert!(low.len() <= max_bins && low.len() >= 2);
+                assert!(high.iter().zip(&low[1..]).all(|(high, next)| high < next));
+                for (&bin, value) in table.bins.iter().zip(&values) {
+                    assert!(low[bin as usize] <= *value && *value <= high[bin as usize]);
+                }
+                let share = rows as f64 / low.len() as f64;
+                let mut counts = vec![0.0; low.len()];
+                table.bins.iter().for_each(|&bin| counts[bin as usize] += 1.0);
+                assert!(counts.iter().all(|&n| n <= 2.0 * share + repeats as f64), "{counts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_of_most_rows_has_its_bin_alone() {
+        let values: Vec<f64> = (0..1000).map(|i| if i < 700 { 0.0 } else { i as f64 }).collect();
+        let table = binned(values, 10);
+        let Kind::Ordered { low, high } = &table.kinds[0] else { panic!("quantities") };
+        assert_eq!((low[0], high[0]), (0.0, 0.0));
+        assert!(low.len() > 5, "{low:?}");
+    }
+
+    #[test]
+    fn rare_levels_share_a_bin_and_absent_ones_have_none() {
+        let names: Vec<String> = (0..400).map(|i| format!("l{i}")).collect();
+        let schema = Schema::new(vec![Column::categorical("c", names)]).unwrap();
+        let codes: Vec<f64> = (0..300).flat_map(|l| vec![l as f64; 1 + l % 3]).collect();
+        let x = Table::new(Matrix::column_vector(codes.clone()), schema).unwrap();
+        let table = BinnedTable::new(&x.frame(), 255, &Context::default()).unwrap();
+        let Kind::Levels { bin_of, bins } = &table.kinds[0] else { panic!("levels") };
+        assert_eq!(*bins, 255);
+        assert!(bin_of[300..].iter().all(|&bin| bin == MISSING));
+        let shared = bin_of.iter().filter(|&&bin| bin == 254).count();
+        assert_eq!(shared, 300 - 254);
+        assert!((0..300).filter(|l| l % 3 == 2).all(|l| bin_of[l] < 254));
+    }
+
+    #[test]
+    fn missing_values_have_their_own_bin_and_large_tables_are_sampled() {
+        let rows = SAMPLED_ROWS + 50_000;
+        let values = (0..rows).map(|i| if i % 10 == 0 { f64::NAN } else { (i % 5000) as f64 });
+        let table = binned(values.collect(), 255);
+        assert!(table.bins.iter().enumerate().all(|(i, &b)| (b == MISSING) == (i % 10 == 0)));
+        let Kind::Ordered { low, high } = &table.kinds[0] else { panic!("quantities") };
+        assert!(low.len() > 250);
+        assert!(high.iter().zip(&low[1..]).all(|(high, next)| high < next));
+        let all_missing = binned(vec![f64::NAN; 4], 255);
+        assert_eq!(all_missing.bins, [MISSING; 4]);
+    }
+}
