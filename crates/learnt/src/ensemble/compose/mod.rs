@@ -39,6 +39,8 @@ fn accepts_of_all<'a>(learners: impl Iterator<Item = &'a Learner>) -> Accepts {
         weights: true,
         many_outputs: false,
         sequences: false,
+        volumes: false,
+        groups: false,
     };
     learners.map(|learner| learner.any_accepts()).fold(all, both)
 }
@@ -56,6 +58,8 @@ fn both(a: Accepts, b: Accepts) -> Accepts {
         weights: a.weights && b.weights,
         many_outputs: a.many_outputs && b.many_outputs,
         sequences: a.sequences && b.sequences,
+        volumes: a.volumes && b.volumes,
+        groups: a.groups && b.groups,
     }
 }
 
