@@ -45,7 +45,7 @@ class BaseEstimator(Tagged, Parameters):
 
     def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None):
         name, facts = type(self).__name__, self._facts()
-        volumes = facts["accepts"]["volumes"]
+        volumes = getattr(X, "ndim", 2) > 2 and facts["accepts"]["volumes"]
         table = _validation.read_table(X, estimator=name, volumes=volumes)
         target, classes, labels, single = None, None, None, True
         if facts["target"] != "none":
@@ -122,7 +122,7 @@ class BaseEstimator(Tagged, Parameters):
         """New rows and their columns, matched to those of the training data."""
         self._fitted()
         name = type(self).__name__
-        volumes = self._facts()["accepts"]["volumes"]
+        volumes = getattr(X, "ndim", 2) > 2 and self._facts()["accepts"]["volumes"]
         table = _validation.read_table(X, estimator=name, volumes=volumes)
         known, width = self.__dict__.get("feature_names_in_"), table.values.shape[1]
         if known is not None and table.names is not None:
@@ -551,13 +551,14 @@ class Composite(Scored, BaseEstimator):
     def _facts(self):
         roles, accepts = _native.capabilities(self._path, self._native_params(None, NO_TABLE))
         last = self._last()
-        exempt = last._facts()["exempt"] if hasattr(last, "_facts") else {}
+        own = last._facts() if hasattr(last, "_facts") else {"exempt": {}, "attributes": []}
         target = "classes" if accepts["classes"] else "numbers" if "regressor" in roles else "none"
         return {
             **super()._facts(),
             "roles": roles,
             "accepts": accepts,
-            "exempt": exempt,
+            "exempt": own["exempt"],
+            "attributes": own["attributes"],
             "target": target,
         }
 

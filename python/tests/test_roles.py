@@ -160,3 +160,13 @@ def test_the_models_of_an_imputer_can_be_reached():
     imputer = IterativeImputer(skip_complete=True).fit(rows)
     assert len(imputer.estimators_) == imputer.n_iter_
     assert type(imputer.estimators_[0]).__name__ == "LinearRegression"
+
+
+def test_a_pipeline_shows_one_output_as_its_last_step_does():
+    target = X @ np.arange(4.0)
+    alone = Ridge().fit(X, target)
+    inside = Pipeline([("ridge", Ridge())]).fit(X, target)
+    np.testing.assert_array_equal(inside.coef_, alone.coef_)
+    assert inside.intercept_ == alone.intercept_ and alone.coef_.shape == (4,)
+    both = Ridge().fit(X, np.column_stack([target, -target]))
+    assert both.coef_.shape == (2, 4) and both.intercept_.shape == (2,)

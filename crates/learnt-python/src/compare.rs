@@ -102,7 +102,7 @@ pub(crate) fn usual_splits<'py>(
 ) -> PyResult<Vec<Pair<'py>>> {
     let rows = Rows::read(&given)?;
     let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
-    let splits = rows.on_data(py, &schema, given.seed, given.threads, |data, run| {
+    let splits = rows.on_data(py, &schema, given.seed, given.threads, false, |data, run| {
         Ok(select::usual_splitter(data, folds).splits(data, run)?.collect::<Vec<Split>>())
     })?;
     let array = |rows: Vec<usize>| PyArray1::from_iter(py, rows.into_iter().map(|i| i as i64));
@@ -143,7 +143,7 @@ pub(crate) fn compare<'py>(
     let splits = contest.splits.iter().map(split).collect::<PyResult<Vec<Split>>>()?;
     let (skip, prepare) = (contest.skip, contest.prepare);
     let (metric_names, ready) = (contest.metrics, contest.ready);
-    rows.on_data(py, &schema, given.seed, given.threads, |data, run| {
+    rows.on_data(py, &schema, given.seed, given.threads, false, |data, run| {
         let metrics = chosen_metrics(&metric_names, Task::of(data))?;
         let named = match named {
             Some(named) => named.into_iter().map(|one| one.known(data)).collect::<Result<_>>()?,

@@ -16,7 +16,7 @@ mod picture;
 
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
-use learnt_core::context::{Context, available_threads};
+use learnt_core::context::{Context, Observer, available_threads};
 use learnt_core::data::{Dataset, Frame, Label, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
@@ -60,13 +60,22 @@ fn fit<'py>(py: Python<'py>, given: Given<'py>) -> PyResult<Model> {
     let learner = build(py, &given.path, &given.params)?;
     let rows = Rows::read(&given)?;
     let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
-    rows.learn(py, &schema, given.seed, given.threads, |data, run| {
+    let short = is_short(learner.as_ref(), &rows);
+    rows.learn(py, &schema, given.seed, given.threads, short, |data, run| {
         let mut trained = Trained::fit(learner.as_ref(), data, &given.targets, run)?;
         if let Some(policy) = &given.missing {
             trained.history.missing = Missing::parse(policy)?;
         }
         Ok(trained)
     })
+}
+
+/// Whether a fit is over before anybody could interrupt it: a closed form on a small table. Then it
+/// needs no thread of its own.
+fn is_short(learner: &dyn AnyEstimator, rows: &Rows) -> bool {
+    const SIMPLE: u8 = 20;
+    let about = learner.about();
+    rows.x.len() <= model::FEW_VALUES && !about.uses.iterations && about.complexity <= SIMPLE
 }
 
 /// Continues training the model `before` with more rows, or begins one without it.
@@ -85,7 +94,7 @@ fn update<'py>(
         None => given.columns.schema(rows.x.ncols()).map(Cow::Owned),
     };
     let schema = schema.map_err(|error| raise(py, error))?;
-    rows.learn(py, &schema, given.seed, given.threads, |data, run| {
+    rows.learn(py, &schema, given.seed, given.threads, false, |data, run| {
         Trained::update(before, learner.as_ref(), data, &given.targets, run)
     })
 }
@@ -150,9 +159,10 @@ impl<'py> Rows<'py> {
         schema: &Schema,
         seed: u64,
         threads: usize,
+        short: bool,
         work: impl FnOnce(&Dataset, &Context) -> learnt_core::error::Result<Trained> + Send,
     ) -> PyResult<Model> {
-        self.on_data(py, schema, seed, threads, work).map(Model::new)
+        self.on_data(py, schema, seed, threads, short, work).map(Model::new)
     }
 
     /// Calls `work` with the data set, without the interpreter's lock.
@@ -162,6 +172,7 @@ impl<'py> Rows<'py> {
         schema: &Schema,
         seed: u64,
         threads: usize,
+        short: bool,
         work: impl FnOnce(&Dataset, &Context) -> learnt_core::error::Result<T> + Send,
     ) -> PyResult<T> {
         let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
@@ -169,7 +180,7 @@ impl<'py> Rows<'py> {
         let (x, outputs) = (self.x.view(), self.outputs.as_ref().map(Numbers::view));
         let (labels, offsets) = (&self.labels, self.offsets.as_deref());
         let groups = self.groups.as_deref();
-        let outcome = interrupt::run(py, |observer| {
+        let body = |observer: &dyn Observer| {
             let y = match (codes, labels, outputs) {
                 (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
                 (_, _, Some(values)) => Some(Target::Real(values)),
@@ -182,7 +193,11 @@ impl<'py> Rows<'py> {
             let run =
                 Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
             work(&data, &run)
-        })?;
+        };
+        let outcome = match short {
+            true => interrupt::run_short(py, body)?,
+            false => interrupt::run(py, body)?,
+        };
         warn(py, &outcome.warnings)?;
         Ok(outcome.value)
     }

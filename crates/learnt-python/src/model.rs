@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 
 /// At most this many input values are too few for a thread of their own.
-const FEW_VALUES: usize = 1024;
+pub(crate) const FEW_VALUES: usize = 1024;
 
 /// A trained model.
 #[pyclass(frozen, module = "learnt._native")]

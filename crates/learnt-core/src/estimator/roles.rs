@@ -8,7 +8,7 @@
 use super::Model;
 use crate::context::Context;
 use crate::data::{Frame, Matrix, Sequences, Table};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// Passes every role to the macro `$then`: name, method of `Model`, trait (and Python
 /// mixin), how it is added to other roles, its methods, what its models do.
@@ -50,9 +50,15 @@ pub trait Classifier: Model {
         Err(Error::unsupported("this model gives no decision scores"))
     }
 
-    /// Class codes; by default the class of the largest probability, the first of equals.
+    /// Class codes; by default those of the decision scores, and without such scores the class of the
+    /// largest probability, the first of equals.
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(self.probabilities_in(x, run)?.rows().map(first_maximum).collect())
+        match self.decision_scores_in(x, run) {
+            Err(error) if error.code() == Code::Unsupported => {
+                Ok(self.probabilities_in(x, run)?.rows().map(first_maximum).collect())
+            }
+            scores => Ok(classes_of_scores(&scores?)),
+        }
     }
 
     /// Class codes, with all threads.
@@ -142,6 +148,15 @@ pub trait Transformer: Model {
     /// The same as [`Transformer::transform_in`], with all threads.
     fn transform(&self, x: &Frame) -> Result<Table> {
         self.transform_in(x, &Context::default())
+    }
+}
+
+/// The classes of decision scores: in one column the second class from 0 on, else that of the largest
+/// score, the first of equals.
+pub fn classes_of_scores(scores: &Matrix) -> Vec<u32> {
+    match scores.ncols() {
+        1 => scores.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
+        _ => scores.rows().map(first_maximum).collect(),
     }
 }
 

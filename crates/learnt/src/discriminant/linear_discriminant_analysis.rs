@@ -16,6 +16,7 @@ use super::posterior;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
 use super::tables::class_means;
+use learnt_core::estimator::classes_of_scores;
 use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
@@ -263,10 +264,6 @@ impl Classifier for LinearDiscriminantAnalysisModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         Ok(posterior::probabilities(&self.decision_scores_in(x, run)?))
     }
-
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(posterior::classes(&self.decision_scores_in(x, run)?))
-    }
 }
 
 impl Transformer for LinearDiscriminantAnalysisModel {
@@ -333,7 +330,7 @@ impl LinearDiscriminantAnalysisModel {
         let score =
             |z: &[f64], k: usize| self.priors[k].ln() - 0.5 * squared_distance(z, centres.row(k));
         let scores = Matrix::from_fn(z.nrows(), self.priors.len(), |i, k| score(z.row(i), k));
-        Ok(posterior::classes(&posterior::as_decision_scores(scores)))
+        Ok(classes_of_scores(&posterior::as_decision_scores(scores)))
     }
 
     fn validate(&self) -> Result<()> {

@@ -1,6 +1,5 @@
 //! From scores of classes to probabilities and classes, and the priors in them.
 
-use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
 use learnt_core::prelude::*;
 
@@ -42,14 +41,6 @@ pub(super) fn probabilities(scores: &Matrix) -> Matrix {
     out
 }
 
-/// A score of 0 of two classes is of the second; equal scores of more go to the first.
-pub(super) fn classes(scores: &Matrix) -> Vec<u32> {
-    match scores.ncols() {
-        1 => scores.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
-        _ => scores.rows().map(first_maximum).collect(),
-    }
-}
-
 /// The second score less the first for two classes; more stay as they are.
 pub(super) fn as_decision_scores(scores: Matrix) -> Matrix {
     if scores.ncols() != 2 {
@@ -80,6 +71,7 @@ fn softmax(row: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use learnt_core::estimator::classes_of_scores;
 
     #[test]
     fn scores_that_overflow_still_give_probabilities() {
@@ -92,8 +84,8 @@ mod tests {
     #[test]
     fn ties_go_to_the_first_of_many_and_the_second_of_two() {
         let three = Matrix::from_rows(&[[1.0, 2.0, 2.0]]).unwrap();
-        assert_eq!(classes(&three), [1]);
+        assert_eq!(classes_of_scores(&three), [1]);
         let two = as_decision_scores(Matrix::from_rows(&[[2.0, 2.0]]).unwrap());
-        assert_eq!(classes(&two), [1]);
+        assert_eq!(classes_of_scores(&two), [1]);
     }
 }

@@ -122,10 +122,6 @@ impl Classifier for RegularizedDiscriminantAnalysisModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         Ok(posterior::probabilities(&self.decision_scores_in(x, run)?))
     }
-
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(posterior::classes(&self.decision_scores_in(x, run)?))
-    }
 }
 
 impl RegularizedDiscriminantAnalysisModel {

@@ -19,7 +19,6 @@ use super::likelihood::{Pass, Summary, copy_padded, pad};
 use super::logistic_fit::{Fit, Stage};
 use super::logistic_route::{newton_fits, newton_pays};
 use learnt_core::error::plain;
-use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -260,14 +259,6 @@ impl Classifier for LogisticRegressionModel {
         self.by_rows(x, run, classes, |margins, rows, out| match classes {
             2 => two_probabilities(margins, out),
             _ => many_probabilities(margins, rows, out),
-        })
-    }
-
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.decision_scores_in(x, run)?;
-        Ok(match self.coef.nrows() {
-            1 => margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
-            _ => margins.rows().map(first_maximum).collect(),
         })
     }
 }

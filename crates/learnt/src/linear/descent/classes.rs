@@ -4,7 +4,6 @@ use super::effort::Descended;
 use super::line::{Line, Plan, Task};
 use crate::linear::ClassWeight;
 use learnt_core::error::plain;
-use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::linear_predict;
 use learnt_core::prelude::*;
 
@@ -151,14 +150,6 @@ pub(super) fn gathered(lines: &[Line], plan: &Plan, columns: usize) -> (Matrix, 
         intercept.push(b);
     }
     (coef, intercept)
-}
-
-/// The code of the class of each row of scores: score 0 is the second class, the first of equals.
-pub(super) fn classify(scores: &Matrix) -> Vec<u32> {
-    match scores.ncols() {
-        1 => scores.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
-        _ => scores.rows().map(first_maximum).collect(),
-    }
 }
 
 /// Scores of the rows.

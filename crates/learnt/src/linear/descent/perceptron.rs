@@ -17,6 +17,7 @@ use super::loss::Loss;
 use super::options::{DescentPenalty, LearningRate, Passes};
 use super::pocket;
 use crate::linear::ClassWeight;
+use learnt_core::estimator::classes_of_scores;
 use learnt_core::prelude::*;
 
 /// Perceptron: a linear classifier that is updated at each misclassified row.
@@ -307,7 +308,7 @@ impl Classifier for PerceptronModel {
             (1, ZeroIs::Negative) => {
                 scores.as_slice().iter().map(|&score| u32::from(score > 0.0)).collect()
             }
-            _ => classes::classify(&scores),
+            _ => classes_of_scores(&scores),
         })
     }
 }

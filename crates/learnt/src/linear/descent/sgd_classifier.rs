@@ -220,10 +220,6 @@ impl Classifier for SGDClassifierModel {
         }
         Ok(out)
     }
-
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        Ok(classes::classify(&self.decision_scores_in(x, run)?))
-    }
 }
 
 /// Shares of the classes from their scores.

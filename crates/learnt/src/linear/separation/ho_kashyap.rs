@@ -152,11 +152,6 @@ impl Classifier for HoKashyapClassifierModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         linear_predict(x, &self.coef, &self.intercept, run)
     }
-
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let margins = self.decision_scores_in(x, run)?;
-        Ok(margins.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect())
-    }
 }
 
 impl HoKashyapClassifierModel {
