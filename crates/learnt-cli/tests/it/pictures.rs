@@ -83,7 +83,7 @@ fn answers_draw_themselves() {
     let out = place("d.svg");
     ok(&["ask", &least, "diagnostics", &houses, "--plot", &out]);
     assert!(std::fs::read_to_string(&out).unwrap().contains("Leverage"));
-    fails(&["ask", &least, "covariance", "--plot", &out], 2, &["no picture"]);
+    fails(&["ask", &least, "covariance", "--plot", &out, "-f"], 2, &["no picture"]);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_report_is_one_page_with_scores_pictures_and_the_card() {
     ] {
         let model = fitted(folder.path(), learner, data, more);
         let out = place("report.html");
-        ok(&["report", &model, data, "-o", &out]);
+        ok(&["report", &model, data, "-o", &out, "-f"]);
         let page = std::fs::read_to_string(&out).unwrap();
         for part in
             [parts, &["Card of the model", "SHA-256", "seed", "Parameters", "<figure>"]].concat()
