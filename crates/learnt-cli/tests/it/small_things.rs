@@ -36,7 +36,7 @@ fn bundled_sets_stream_and_give_the_model_of_a_fit_in_memory() {
 #[test]
 fn steps_are_found_by_their_aliases() {
     let steps = r#"[["scale", {"learner": "scale"}], ["model", {"learner": "logistic"}]]"#;
-    let done = learnt(&["fit", "pipeline", "iris", "--steps", steps]);
+    let done = learnt(&["fit", "pipeline", "iris", "-t", "species", "--steps", steps]);
     let known = ok(&["list", "learners"]).out;
     assert_eq!(done.code, 0, "{}\n{known}", done.err);
 }
