@@ -67,6 +67,39 @@ def test_an_interrupt_stops_a_fit_at_once():
     assert float(moment) - sent < 1.0
 
 
+THREADED = SLOW.replace(
+    """try:
+    DecisionTreeRegressor(n_jobs=1).fit(x, y)
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+else:
+    print("finished", time.time(), flush=True)
+""",
+    """import threading
+worker = threading.Thread(target=DecisionTreeRegressor(n_jobs=1).fit, args=(x, y))
+worker.start()
+worker.join()
+""",
+)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_of_the_main_thread_ends_a_fit_in_another():
+    assert "threading" in THREADED
+    child = subprocess.Popen(
+        [sys.executable, "-c", THREADED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    sent = time.time()
+    child.send_signal(signal.SIGINT)
+    child.wait(timeout=60)
+    assert time.time() - sent < 2.0
+
+
 BARE = """
 import sys
 

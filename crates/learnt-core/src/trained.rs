@@ -143,11 +143,8 @@ impl Trained {
             .extend(new.into_iter().filter(|text| !self.history.warnings.contains(text)));
         let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
         let mut trained = Trained { about: learner.about(), model, history, outcome };
-        trained.history.examples = self
-            .history
-            .examples
-            .as_ref()
-            .and_then(|examples| trained.outputs_of(&examples.inputs));
+        let inputs = self.history.examples.as_ref().map(|examples| &examples.inputs);
+        trained.history.examples = inputs.map_or(Ok(None), |inputs| trained.outputs_of(inputs))?;
         trained.check_sound(learner)?;
         Ok(trained)
     }
@@ -228,7 +225,7 @@ impl Trained {
         };
         let outcome = Outcome { labels: Vec::new(), trace: recorder.trace() };
         let mut trained = Trained { about: learner.about(), model, history, outcome };
-        trained.history.examples = trained.make_examples(&seen.ranges);
+        trained.history.examples = trained.make_examples(&seen.ranges)?;
         trained.check_sound(learner)?;
         Ok(trained)
     }

@@ -16,6 +16,9 @@ use learnt_core::context::Context;
 use learnt_core::error::{Code, Error, Result, plain};
 use std::borrow::Cow;
 
+/// What a byte of a declaration costs at most, as part of a short level.
+const LEVEL_COST: u64 = 16;
+
 struct Attribute {
     name: String,
     kind: Kind,
@@ -39,7 +42,7 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().zip(1_u64..);
     let mut report = ReadReport::new(Format::Arff);
-    let attributes = header(&mut lines, options, &mut report)?;
+    let attributes = header(&mut lines, options, &mut report, run)?;
     let mut columns: Vec<Option<Collected>> = attributes.iter().map(empty_column).collect();
     let mut rows = 0_usize;
     for (line, number) in lines {
@@ -85,9 +88,11 @@ fn header<'a>(
     lines: &mut impl Iterator<Item = (&'a str, u64)>,
     options: &ReadOptions,
     report: &mut ReadReport,
+    run: &Context,
 ) -> Result<Vec<Attribute>> {
     let mut attributes = Vec::new();
     for (line, number) in lines.by_ref() {
+        run.claim(LEVEL_COST * line.len() as u64, "the levels of an attribute")?;
         let line = line.trim();
         let lower: String = line.chars().take(12).collect::<String>().to_ascii_lowercase();
         if line.is_empty() || line.starts_with('%') || lower.starts_with("@relation") {

@@ -4,6 +4,7 @@
 use crate::failure::raise;
 use learnt_core::context::Observer;
 use learnt_core::error::{Code, Error, Result, Warning};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,11 +75,20 @@ fn wait(done: &mpsc::Receiver<()>, watch: &Watch) -> Option<PyErr> {
     let mut interrupt = None;
     while let Err(RecvTimeoutError::Timeout) = done.recv_timeout(POLL) {
         if interrupt.is_none() {
-            interrupt = Python::attach(|py| py.check_signals()).err();
+            interrupt = Python::attach(|py| py.check_signals().and_then(|()| main_lives(py))).err();
             watch.cancelled.store(interrupt.is_some(), Ordering::Relaxed);
         }
     }
     interrupt
+}
+
+/// Signals are for the main thread. When Ctrl-C has ended that one, work in others is to end too.
+fn main_lives(py: Python<'_>) -> PyResult<()> {
+    let main = py.import("threading")?.call_method0("main_thread")?;
+    match main.call_method0("is_alive")?.extract()? {
+        true => Ok(()),
+        false => Err(PyKeyboardInterrupt::new_err("the main thread has ended")),
+    }
 }
 
 /// Runs work; a panic becomes an internal error.

@@ -25,6 +25,7 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         input.table.schema().find(target)?;
     }
     let table = &input.table;
+    call.run.claim(32 * table.values().nrows() as u64, "the sorted values of a column")?;
     let columns: Vec<Described> =
         (0..table.schema().len()).map(|j| describe_column(table, j)).collect();
     let (rows, width) = (table.values().nrows(), table.schema().len());

@@ -53,7 +53,8 @@ fn readers_keep_to_the_memory_they_may_have() {
     let csv = file(folder.path(), "t.csv", rows(150_000));
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let mut sources = vec![csv.clone()];
-    for name in ["t.ndjson", "t.arff", "t.parquet", "t.arrow", "t.csv.gz", "t.csv.zst"] {
+    let columnar = if cfg!(feature = "columnar") { &["t.parquet", "t.arrow"][..] } else { &[] };
+    for &name in ["t.ndjson", "t.arff", "t.csv.gz", "t.csv.zst"].iter().chain(columnar) {
         ok(&["convert", &csv, &place(name)]);
         sources.push(place(name));
     }
@@ -82,7 +83,7 @@ fn what_needs_too_much_is_refused_with_the_count_that_caused_it() {
     let ids = file(folder.path(), "ids.csv", text);
     fails(&["fit", "ridge", &ids, "-t", "y", "--task", "regress"], 7, &["E060", "100000"]);
     let many = "2000000000";
-    fails(&["make", "blobs", "--rows", many], 7, &["E060", many]);
+    fails(&["make", "blobs", "--rows", many], 7, &["E060", "2000000"]);
     fails(&["fit", "lasso-cv", "cpu", "--alphas", "2147483647"], 7, &["E060", "2147483647"]);
     fails(&["fit", "lasso-cv", "cpu", "--alphas", "9223372036854775807"], 7, &["E060"]);
     fails(
@@ -111,6 +112,8 @@ fn more_threads_than_the_machine_has_are_not_started() {
 
 #[cfg(unix)]
 fn interrupted(mut child: Child) -> (Duration, Option<i32>) {
+    // Kept open: waiting for a child closes what was not taken.
+    let _input = child.stdin.take();
     std::thread::sleep(Duration::from_millis(400));
     let started = Instant::now();
     let id = child.id().to_string();
@@ -151,6 +154,7 @@ fn an_interrupt_is_answered_within_a_second() {
         vec!["fit", "pca", &wide],
         vec!["fit", "k-means", &wide, "--n-clusters", "900"],
     ];
+    let mut interrupted_verbs = 0;
     for words in all {
         let child = command(&words)
             .stdin(Stdio::piped())
@@ -162,9 +166,11 @@ fn an_interrupt_is_answered_within_a_second() {
         let (took, code) = interrupted(child);
         // A verb that was done, or that refused its arguments, was not interrupted.
         assert!(took < Duration::from_millis(1500), "{words:?} took {took:?}");
-        assert!(matches!(code, Some(130 | 0 | 2 | 3)), "{words:?}: {code:?}");
+        assert!(matches!(code, Some(130 | 0 | 2)), "{words:?}: {code:?}");
+        interrupted_verbs += usize::from(code == Some(130));
         let left = std::fs::read_dir(folder.path()).unwrap().flatten();
         let names: Vec<_> = left.map(|entry| entry.file_name()).collect();
         assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".tmp")), "{words:?}");
     }
+    assert!(interrupted_verbs > 12, "only {interrupted_verbs} verbs were interrupted");
 }

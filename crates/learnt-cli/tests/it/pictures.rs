@@ -89,7 +89,7 @@ fn answers_draw_themselves() {
     let words = ["ask", &least, "coefficients", "--json"];
     let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
     assert!(document.to_string().contains("Coefficients with 95% intervals"), "charts are in JSON");
-    fails(&["ask", &least, "covariance", "--plot", &out], 2, &["no picture"]);
+    fails(&["ask", &least, "covariance", "--plot", &out, "-f"], 2, &["no picture"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_report_is_one_page_with_scores_pictures_and_the_card() {
     ] {
         let model = fitted(folder.path(), learner, data, more);
         let out = place("report.html");
-        ok(&["report", &model, data, "-o", &out]);
+        ok(&["report", &model, data, "-o", &out, "-f"]);
         let page = std::fs::read_to_string(&out).unwrap();
         for part in
             [parts, &["Card of the model", "SHA-256", "seed", "Parameters", "<figure>"]].concat()

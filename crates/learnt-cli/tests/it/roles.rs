@@ -39,7 +39,7 @@ fn training_rows_get_their_clusters_and_the_file_does_not() {
     let text = std::fs::read_to_string(&labels).unwrap();
     assert_eq!((text.lines().next(), text.lines().count()), (Some("cluster"), 151));
     fails(&["predict", &model, "iris"], 2, &["does not extend to new rows", "--labels"]);
-    fails(&["fit", "ridge", "cpu", "--labels", &labels], 2, &["no clusters"]);
+    fails(&["fit", "ridge", "cpu", "--labels", &labels, "-f"], 2, &["no clusters"]);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn the_trace_has_a_line_for_each_iteration() {
     let text = std::fs::read_to_string(&trace).unwrap();
     assert!(text.starts_with("stage,iteration,objective\n"), "{text}");
     assert!(text.lines().count() > 2);
-    fails(&["fit", "ridge", "cpu", "--trace", &trace], 2, &["recorded no objective"]);
+    fails(&["fit", "ridge", "cpu", "--trace", &trace, "-f"], 2, &["recorded no objective"]);
 }
 
 #[test]

@@ -128,7 +128,8 @@ impl Trained {
         let held = self.aligned(x)?;
         let accepts = self.accepts();
         let policy = missing.into().unwrap_or(self.history.missing);
-        let tolerant = policy != Missing::Error && !accepts.missing;
+        let tolerant = policy != Missing::Error
+            && (!accepts.missing || self.refuses_holes(&held.frame(), run));
         held.frame()
             .check(Accepts { missing: accepts.missing || tolerant, ..accepts }, run)
             .map_err(|error| explained(error, self.about.name()))?;
@@ -138,6 +139,22 @@ impl Trained {
             Missing::Impute if tolerant => rows.imputed(&self.history.fills),
             _ => Ok(rows),
         }
+    }
+
+    /// Whether the model refuses the rows with missing values although its first part takes some: a
+    /// scaler hands them on, and the learner behind it says no.
+    fn refuses_holes(&self, x: &Frame, run: &Context) -> bool {
+        let hole = |&i: &usize| (0..x.ncols()).any(|j| x.values().at(i, j).is_nan());
+        let holes: Vec<usize> = (0..x.nrows()).filter(hole).collect();
+        if holes.is_empty() {
+            return false;
+        }
+        let table = x.gather(&holes);
+        let rows = Admitted { x: table.frame(), sequences: None };
+        let tried = self
+            .first_role()
+            .and_then(|role| (role.methods[0].call)(self.model.as_ref(), &rows, run));
+        tried.is_err_and(|error| error.code() == Code::Missing)
     }
 
     /// The rows as the model knows them, without a copy where they already are.

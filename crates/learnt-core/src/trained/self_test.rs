@@ -23,7 +23,7 @@ impl Trained {
     }
 
     /// Eight rows that fill the ranges of the columns evenly, with their outputs.
-    pub(super) fn make_examples(&self, ranges: &[(f64, f64)]) -> Option<Examples> {
+    pub(super) fn make_examples(&self, ranges: &[(f64, f64)]) -> Result<Option<Examples>> {
         const ROWS: usize = 8;
         let schema = &self.history.schema;
         let spread = |i: usize, j: usize| {
@@ -41,11 +41,15 @@ impl Trained {
         self.outputs_of(&inputs)
     }
 
-    /// Self-test rows with what the model gives for them.
-    pub(super) fn outputs_of(&self, inputs: &Matrix) -> Option<Examples> {
-        let frame = Frame::new(inputs.view(), &self.history.schema).ok()?;
-        let outputs = self.outputs(&frame, &Context::default().with_threads(1)).ok()?;
-        Some(Examples { inputs: inputs.clone(), outputs })
+    /// Self-test rows with what the model gives for them, if it gives anything. What there was no
+    /// memory for is an error: files of equal fits have equal bytes.
+    pub(super) fn outputs_of(&self, inputs: &Matrix) -> Result<Option<Examples>> {
+        let frame = Frame::new(inputs.view(), &self.history.schema)?;
+        match self.outputs(&frame, &Context::default().with_threads(1)) {
+            Ok(outputs) => Ok(Some(Examples { inputs: inputs.clone(), outputs })),
+            Err(error) if error.code() == Code::Memory => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Repeats the self-test; true if every output has the same bits. `None` without a self-test.
@@ -99,7 +103,7 @@ impl Trained {
             return probabilities.ncols() == classes;
         }
         match classifier.decision_scores_in(x, run) {
-            Ok(scores) if classes == 2 => scores.ncols() <= 2,
+            Ok(scores) if classes <= 2 => classes == 2 && scores.ncols() <= 2,
             Ok(scores) => {
                 [classes, classes * classes.saturating_sub(1) / 2].contains(&scores.ncols())
             }

@@ -34,7 +34,8 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) const MIN_NUMBERS: u64 = 1000;
 
 /// What a byte of text costs at most as a level of its own.
-const TEXT_COST: u64 = 8;
+const TEXT_COST: u64 = 10;
+const TEXTS: &str = "the different texts of the table";
 
 /// A CSV file whose look is known.
 pub(crate) struct CsvFile {
@@ -219,17 +220,17 @@ impl CsvFile {
         let outcomes = run.try_par_map(self.pieces(), |k| {
             if texts {
                 let piece = &self.pieces[k];
-                run.claim(
-                    TEXT_COST * (piece.end - piece.start),
-                    "the different texts of the table",
-                )?;
+                run.claim(TEXT_COST * (piece.end - piece.start), TEXTS)?;
             }
             let mut out = slots[k].lock().unwrap_or_else(PoisonError::into_inner);
             Ok(self.parse(bytes, k, &mut out))
         })?;
         let mut tally = Tally::new(width);
         let mut maps = Vec::with_capacity(self.pieces());
-        for outcome in outcomes {
+        for (piece, outcome) in self.pieces.iter().zip(outcomes) {
+            if texts {
+                run.claim(TEXT_COST * (piece.end - piece.start), TEXTS)?;
+            }
             match outcome {
                 Ok(parsed) => maps.push((parsed.rows, tally.add(&parsed))),
                 Err(Trouble::Misaligned) => return Ok(Attempt::Recut),
