@@ -4,8 +4,8 @@
 //! command line and Python see it through this list alone.
 
 use crate::{
-    algebra, assess, datasets, discriminant, linear, metrics, prepare, select, statistics, theory,
-    tree,
+    algebra, assess, datasets, discriminant, ensemble, linear, metrics, prepare, select,
+    statistics, theory, tree,
 };
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
@@ -17,6 +17,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     discriminant::FUNCTIONS,
     theory::FUNCTIONS,
     tree::FUNCTIONS,
+    ensemble::FUNCTIONS,
     datasets::FUNCTIONS,
     datasets::LAWS,
     prepare::FUNCTIONS,

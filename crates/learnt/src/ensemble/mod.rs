@@ -7,6 +7,7 @@ mod gradient;
 mod hist;
 mod loss;
 mod stopping;
+mod votes;
 
 #[cfg(test)]
 mod golden;
@@ -31,6 +32,7 @@ pub use hist::{
     EarlyStopping, HistGradientBoostingClassifier, HistGradientBoostingRegressor, HistGrowth,
     HistLoss,
 };
+pub use votes::{BoostingSteps, MajorityVoteError, Steps, Ties, VarianceOfAverage, WeightedErrors};
 
 use learnt_core::prelude::*;
 
@@ -52,4 +54,11 @@ pub const ENTRIES: &[Entry] = &[
     entry::<VotingRegressor>(),
     entry::<StackingClassifier>(),
     entry::<StackingRegressor>(),
+];
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[
+    function::<MajorityVoteError>(),
+    function::<VarianceOfAverage>(),
+    function::<BoostingSteps>(),
 ];

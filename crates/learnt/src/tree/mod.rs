@@ -10,6 +10,7 @@ pub(crate) mod many;
 pub(crate) mod nodes;
 pub(crate) mod options;
 pub(crate) mod prune;
+mod split_numbers;
 pub(crate) mod text;
 
 #[cfg(test)]
@@ -29,6 +30,10 @@ pub use gain_ratio::{AttributeAndClass, GainRatio, SplitGain};
 pub use impurity::{Impurity, ImpurityKind, InformationGain, NodeCounts, SplitScore, SplitTable};
 pub use options::{Growth, MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
 pub use prune::PruningPath;
+pub use split_numbers::{
+    AttributeAndNumber, CostGains, CostSensitiveGain, Impurities, ImpurityCurve, SplitDeviation,
+    Spread,
+};
 
 use learnt_core::prelude::*;
 
@@ -42,4 +47,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<InformationGain>(),
     function::<GainRatio>(),
     function::<SplitScore>(),
+    function::<SplitDeviation>(),
+    function::<CostSensitiveGain>(),
+    function::<ImpurityCurve>(),
 ];
