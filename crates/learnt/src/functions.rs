@@ -4,7 +4,8 @@
 //! command line and Python see it through this list alone.
 
 use crate::{
-    algebra, datasets, discriminant, linear, metrics, prepare, select, statistics, theory, tree,
+    algebra, cluster, datasets, discriminant, linear, metrics, prepare, reduce, select, statistics,
+    theory, tree,
 };
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
@@ -19,6 +20,8 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     datasets::FUNCTIONS,
     prepare::FUNCTIONS,
     algebra::FUNCTIONS,
+    cluster::FUNCTIONS,
+    reduce::FUNCTIONS,
     select::SPLITTERS,
     select::SAMPLES,
     statistics::DISTRIBUTIONS,

@@ -3,12 +3,26 @@
 mod gaussian;
 mod gaussian_density;
 mod gaussian_detector;
+mod kernel_density;
+mod mixture;
+mod windows;
 
 pub use gaussian::CovarianceType;
 pub use gaussian_density::{GaussianDensity, GaussianDensityModel};
 pub use gaussian_detector::{GaussianDetector, GaussianDetectorModel};
+pub use kernel_density::{Bandwidth, Bumps, KernelDensity, KernelDensityModel};
+pub use mixture::{
+    Components, Covariances, GaussianMixture, GaussianMixtureModel, InitParams, MixtureCovariance,
+    MixtureState, MixtureSummary, Moments,
+};
+pub use windows::{Window, ln_ball_volume};
 
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] = &[entry::<GaussianDensity>(), entry::<GaussianDetector>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<GaussianDensity>(),
+    entry::<GaussianDetector>(),
+    entry::<GaussianMixture>(),
+    entry::<KernelDensity>(),
+];

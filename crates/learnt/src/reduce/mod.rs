@@ -1,10 +1,27 @@
 //! Fewer columns that keep what matters.
 
+mod dimension;
 mod pca;
+mod random_projection;
 
+pub use dimension::{
+    BeforeAndAfter, DistanceDistortion, Distortion, JohnsonLindenstraussMinDim, ProjectionDimension,
+};
 pub use pca::{Components, PCA, PCAModel, PCAState, PCASummary, PcaSolver};
+pub use random_projection::{
+    GaussianRandomProjection, ProjectionDensity, RandomProjectionModel, SparseRandomProjection,
+    Target as ProjectionTarget, least_dimension,
+};
 
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] = &[entry::<PCA>()];
+pub const ENTRIES: &[Entry] =
+    &[entry::<PCA>(), entry::<GaussianRandomProjection>(), entry::<SparseRandomProjection>()];
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[
+    function::<JohnsonLindenstraussMinDim>(),
+    function::<ProjectionDimension>(),
+    function::<DistanceDistortion>(),
+];
