@@ -25,7 +25,13 @@ fn main() -> Result<()> {
                 let scaler = learnt::prepare::MinMaxScaler::default();
                 Box::new(ColumnTransformer::default().with("unit", scaler, &[":numeric"]))
             }
-            _ => (entry.build)(),
+            _ => {
+                let mut learner = (entry.build)();
+                for (name, value) in entry.about.check_with {
+                    learner.set(name, &Value::parse(value))?;
+                }
+                learner
+            }
         };
         let name = if learner.any_roles().regressor { "cpu" } else { "iris" };
         let mut data = learnt::datasets::load(name)?;
