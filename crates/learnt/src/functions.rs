@@ -4,8 +4,8 @@
 //! command line and Python see it through this list alone.
 
 use crate::{
-    algebra, cluster, datasets, discriminant, linear, metrics, prepare, reduce, select, statistics,
-    theory, tree,
+    algebra, cluster, datasets, density, discriminant, linear, metrics, neighbors, prepare, reduce,
+    select, statistics, theory, tree,
 };
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
@@ -21,6 +21,8 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     prepare::FUNCTIONS,
     algebra::FUNCTIONS,
     cluster::FUNCTIONS,
+    density::FUNCTIONS,
+    neighbors::FUNCTIONS,
     reduce::FUNCTIONS,
     select::SPLITTERS,
     select::SAMPLES,

@@ -159,7 +159,7 @@ impl GapStatistic {
     fn log_w(&self, x: MatRef, k: usize, run: &Context) -> Result<f64> {
         let model = centres(x, k, run)?;
         let w = match self.power {
-            2 => model.inertia,
+            2 => model.inertia / 2.0,
             _ => half_mean_distances(&x.to_matrix(), &model.labels, k),
         };
         match w > 0.0 {
@@ -199,7 +199,7 @@ impl GapStatistic {
     }
 }
 
-/// Σ over clusters of all distances between pairs, each pair once, over the cluster's rows.
+/// Σ over clusters of half the distances between pairs, each pair once, over the cluster's rows.
 fn half_mean_distances(x: &Matrix, labels: &[u32], k: usize) -> f64 {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); k];
     labels.iter().enumerate().for_each(|(i, &label)| members[label as usize].push(i));
@@ -211,7 +211,7 @@ fn half_mean_distances(x: &Matrix, labels: &[u32], k: usize) -> f64 {
                 .map(|&j| Metric::Euclidean.distance(x.row(i), x.row(j)))
                 .sum::<f64>();
         }
-        sum / rows.len() as f64
+        sum / (2.0 * rows.len() as f64)
     };
     members.iter().filter(|rows| !rows.is_empty()).map(pairs).sum()
 }

@@ -313,6 +313,29 @@ mod tests {
     }
 
     #[test]
+    fn two_sets_are_near_where_a_cluster_of_single_rows_holds_both() {
+        use crate::neighbors::{AnyWithin, TwoSets};
+        let mut answers = [0, 0];
+        for seed in 0..20 {
+            let place = |i: usize, j: usize| ((i * (3 + j) + 17 * seed) as f64 * 1.3).sin() * 30.0;
+            let a = Matrix::from_fn(9, 2, place);
+            let b = Matrix::from_fn(8, 2, |i, j| place(i + 50, j));
+            let both = Matrix::from_fn(17, 2, |i, j| if i < 9 { a[(i, j)] } else { b[(i - 9, j)] });
+            let data = OwnedDataset::unsupervised(both);
+            for eps in [0.5, 2.0, 5.0] {
+                let near = AnyWithin { radius: eps };
+                let near = near.compute(TwoSets { a: a.view(), b: b.view() }).unwrap();
+                let learner = DBSCAN { eps, min_samples: 1, ..Default::default() };
+                let labels = learner.fit(&data.view()).unwrap().labels();
+                let mixed = (0..9).any(|i| (9..17).any(|j| labels[i] == labels[j]));
+                assert_eq!(near, mixed, "{seed} {eps}");
+                answers[usize::from(near)] += 1;
+            }
+        }
+        assert!(answers.iter().all(|count| *count > 0));
+    }
+
+    #[test]
     fn half_a_million_equal_rows_are_one_cluster() {
         let data = OwnedDataset::unsupervised(Matrix::from_fn(500_000, 2, |_, _| 0.1));
         let model = DBSCAN::default().fit(&data.view()).unwrap();

@@ -1,6 +1,7 @@
 //! Clustering.
 
 mod agglomerative;
+mod bisecting;
 mod centres;
 mod choose_k;
 mod dbscan;
@@ -13,10 +14,13 @@ mod k_means;
 mod k_medoids;
 mod linkage;
 mod mean_shift;
+mod mini_batch;
+mod optics;
 mod running_means;
 mod small_tables;
 
 pub use agglomerative::{AgglomerativeClustering, AgglomerativeClusteringModel, RowDistance};
+pub use bisecting::{Bisecting, BisectingKMeans, BisectingKMeansModel, DivisionStart};
 pub use centres::{Cost, Leader, Leaders, Race, SeedMemo, Sums};
 pub use choose_k::{
     ClusterStability, Elbow, ElbowCurve, GapRule, GapStatistic, Gaps, Hopkins, ReferenceBox,
@@ -39,6 +43,8 @@ pub use k_means::{
 pub use k_medoids::{KMedoids, KMedoidsModel, MedoidStart};
 pub use linkage::{Edge, Linkage, Tree, boruvka, link_distances, link_rows, prim};
 pub use mean_shift::{MeanShift, MeanShiftModel, ShiftWindow};
+pub use mini_batch::MiniBatchKMeans;
+pub use optics::{Extraction, Limit, OPTICS, OPTICSModel};
 pub use small_tables::{
     BestPartition, CodedImage, ExhaustiveClustering, Image, VectorQuantization,
 };

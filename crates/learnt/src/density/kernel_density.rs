@@ -277,9 +277,7 @@ impl KernelDensityModel {
                 self.measure(node, point, work);
                 let weights = &ordered[tree.range(node)];
                 let mut part = 0.0;
-                for square in &mut work.squares {
-                    *square = self.window.value(*square * scale, shift);
-                }
+                self.window.values(&mut work.squares, scale, shift);
                 for (value, weight) in work.squares.iter().zip(weights) {
                     part += value * weight;
                 }

@@ -1,5 +1,6 @@
 //! Densities of rows, and outliers by them.
 
+mod estimates;
 mod gaussian;
 mod gaussian_density;
 mod gaussian_detector;
@@ -7,6 +8,10 @@ mod kernel_density;
 mod mixture;
 mod windows;
 
+pub use estimates::{
+    BandwidthRule, EmpiricalDistribution, KdeGradient, KnnDensity, RowsAndPlaces, RowsOfDensity,
+    SelectBandwidth, ValuesAndPlaces,
+};
 pub use gaussian::CovarianceType;
 pub use gaussian_density::{GaussianDensity, GaussianDensityModel};
 pub use gaussian_detector::{GaussianDetector, GaussianDetectorModel};
@@ -25,4 +30,12 @@ pub const ENTRIES: &[Entry] = &[
     entry::<GaussianDetector>(),
     entry::<GaussianMixture>(),
     entry::<KernelDensity>(),
+];
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[
+    function::<EmpiricalDistribution>(),
+    function::<KnnDensity>(),
+    function::<KdeGradient>(),
+    function::<SelectBandwidth>(),
 ];

@@ -80,6 +80,23 @@ impl Window {
         }
     }
 
+    /// [`Window::value`] of each square times `scale`, in place: one loop a window.
+    #[inline(always)]
+    pub(super) fn values(self, squares: &mut [f64], scale: f64, shift: f64) {
+        match self {
+            Window::Gaussian => {
+                squares.iter_mut().for_each(|s| *s = Window::Gaussian.value(*s * scale, shift));
+            }
+            Window::Exponential => {
+                squares.iter_mut().for_each(|s| *s = Window::Exponential.value(*s * scale, shift));
+            }
+            Window::Epanechnikov => {
+                squares.iter_mut().for_each(|s| *s = Window::Epanechnikov.value(*s * scale, 0.0));
+            }
+            other => squares.iter_mut().for_each(|s| *s = other.value(*s * scale, 0.0)),
+        }
+    }
+
     /// A difference drawn from the window, in bandwidths.
     pub(super) fn draw(self, out: &mut [f64], rng: &mut learnt_core::context::Rng) {
         match self {

@@ -3,6 +3,7 @@
 mod dimension;
 mod pca;
 mod random_projection;
+mod whitening;
 
 pub use dimension::{
     BeforeAndAfter, DistanceDistortion, Distortion, JohnsonLindenstraussMinDim, ProjectionDimension,
@@ -12,6 +13,7 @@ pub use random_projection::{
     GaussianRandomProjection, ProjectionDensity, RandomProjectionModel, SparseRandomProjection,
     Target as ProjectionTarget, least_dimension,
 };
+pub use whitening::{Whitening, WhiteningForm, WhiteningModel};
 
 use learnt_core::prelude::*;
 

@@ -4,7 +4,10 @@ use crate::golden_case::{Case, matrix, numbers};
 use learnt::cluster::{
     Cophenet, Criterion, DBSCAN, FlatClusters, HDBSCAN, Linkage, LinkageTable, Mergers, RowsToLink,
 };
-use learnt::cluster::{LanceWilliams, RowDistance, Tree, reachability};
+use learnt::cluster::{
+    Diana, ExhaustiveClustering, GapStatistic, Image, KMedoids, LanceWilliams, RowDistance,
+    RowsToCluster, Tree, VectorQuantization, reachability,
+};
 use learnt::density::{GaussianMixture, GaussianMixtureModel};
 use learnt::neighbors::Metric;
 use learnt::prelude::*;
@@ -377,4 +380,79 @@ fn the_hierarchy_cut_at_any_radius_is_dbscan_without_borders() {
             }
         }
     }
+}
+
+#[test]
+fn medoids_of_ruspini_are_those_of_pam() {
+    let case = case("pam-ruspini");
+    let data = OwnedDataset::unsupervised(case.features().into_parts().0);
+    let n = data.x.values().nrows() as f64;
+    let learner = KMedoids { n_clusters: 4, ..Default::default() };
+    let model = learner.fit(&data.view()).unwrap();
+    let medoids: Vec<f64> = model.medoid_indices.iter().map(|&row| f64::from(row)).collect();
+    assert_eq!(medoids, numbers(case.expect("medoid_rows")));
+    close(&[model.inertia / n], &numbers(case.expect("objective_swap")), 1e-6, 0.0);
+    let mut expected = numbers(case.expect("sizes"));
+    expected.sort_by(f64::total_cmp);
+    assert_eq!(sizes(labels(&model)), expected);
+    let built = KMedoids { max_iter: 0, ..learner }.fit(&data.view()).unwrap();
+    close(&[built.inertia / n], &numbers(case.expect("objective_build")), 1e-6, 0.0);
+}
+
+#[test]
+fn the_best_partitions_are_those_of_enumeration() {
+    let case = case("exhaustive-clustering");
+    let x = matrix(case.input("X"));
+    for (k, expected) in case.expect("").as_object().unwrap() {
+        let found = ExhaustiveClustering { n_clusters: k.parse().unwrap() }
+            .compute(RowsToCluster { x: x.view() })
+            .unwrap();
+        assert_eq!(found.partitions, expected["partitions"].as_u64().unwrap());
+        close(&[found.inertia], &numbers(&expected["sse"]), 0.0, 1e-9);
+        let got: Vec<f64> = found.value.iter().map(|&label| label as f64).collect();
+        assert_eq!(got, numbers(&expected["labels"]));
+    }
+}
+
+#[test]
+fn fifteen_states_split_as_in_r() {
+    let case = case("diana-usarrests-15");
+    let x = case.features().into_parts().0.view().rows(0, 15).to_matrix();
+    let found = Diana::default().compute(RowsToLink { x: x.view() }).unwrap();
+    let mut heights = found.value.column(2);
+    heights.sort_by(|a, b| b.total_cmp(a));
+    close(&heights, &numbers(case.expect("heights_sorted")), 1e-6, 0.0);
+    close(&[found.coefficient], &numbers(case.expect("divisive_coefficient")), 1e-6, 0.0);
+    let cut = FlatClusters { t: Some(4.0), criterion: Criterion::Maxclust };
+    let labels = cut.compute(Mergers { z: found.value.view() }).unwrap();
+    close(&sizes(labels), &numbers(case.expect("cut4_sizes")), 0.0, 0.0);
+}
+
+#[test]
+fn the_gap_of_ruspini_chooses_four() {
+    let case = case("gap-statistic-ruspini");
+    let x = case.features().into_parts().0;
+    let learner = GapStatistic { k_max: 7, n_refs: 50, power: 1, ..Default::default() };
+    let found = learner.compute(RowsToCluster { x: x.view() }).unwrap();
+    assert_eq!(found.value, case.expect("k").as_u64().unwrap());
+    close(&found.log_w[..5], &numbers(case.expect("logW")), 1e-4, 0.0);
+    let range = case.expect("gap_at_4");
+    let gap = found.gap[3];
+    assert!(
+        gap >= range["min"].as_f64().unwrap() && gap <= range["max"].as_f64().unwrap(),
+        "{gap}"
+    );
+}
+
+#[test]
+fn an_image_has_the_known_codes() {
+    let case = case("vector-quantisation");
+    let image = matrix(case.input("image"));
+    let start = numbers(case.input("start_blocks")).iter().map(|&block| block as usize).collect();
+    let learner = VectorQuantization { n_codes: 3, block: 2, start_blocks: Some(start) };
+    let found = learner.compute(Image { image: image.view() }).unwrap();
+    close(found.codebook.as_slice(), &numbers(case.expect("codebook")), 1e-6, 1e-8);
+    let codes: Vec<f64> = found.codes.iter().map(|&code| f64::from(code)).collect();
+    assert_eq!(codes, numbers(case.expect("codes")));
+    close(&[found.mse], &numbers(case.expect("mse")), 1e-6, 1e-8);
 }

@@ -22,6 +22,7 @@ mod tree;
 
 pub use boruvka::boruvka;
 pub use spanning::{Edge, prim};
+pub(super) use spanning::{Rule, visit};
 pub use tree::Tree;
 
 use crate::neighbors::Metric;

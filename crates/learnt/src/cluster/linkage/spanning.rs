@@ -28,21 +28,63 @@ impl Edge {
 /// The edges of the tree, in the order in which rows joined it. With `cores`, the distance of two
 /// rows is at least the core distance of each. Of equal distances the lowest row joins first.
 pub fn prim(x: MatRef, metric: Metric, cores: Option<&[f64]>, run: &Context) -> Result<Vec<Edge>> {
+    let none = vec![0.0; x.nrows()];
+    let cores = cores.unwrap_or(&none);
+    let visits =
+        visit(x, metric, Rule { leaving: cores, entering: cores, limit: f64::INFINITY }, run)?;
+    let edge = |visit: Visit| visit.from.map(|from| Edge::new(from, visit.row, visit.reach));
+    let edges: Vec<Edge> = visits.into_iter().filter_map(edge).collect();
+    match edges.len() + 1 == x.nrows().max(1) {
+        true => Ok(edges),
+        false => Err(Error::numeric("distances overflow: the values are too large")
+            .hint("divide the columns by a large constant first")),
+    }
+}
+
+/// How far a row is from one that has been visited.
+#[derive(Clone, Copy)]
+pub(in crate::cluster) struct Rule<'a> {
+    /// The least distance from each visited row.
+    pub leaving: &'a [f64],
+    /// The least distance to each row that is not visited yet.
+    pub entering: &'a [f64],
+    /// Rows farther apart than this do not reach each other.
+    pub limit: f64,
+}
+
+/// A row in the order of visits.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cluster) struct Visit {
+    /// The row.
+    pub row: u32,
+    /// The visited row that it was nearest to; none for a new beginning.
+    pub from: Option<u32>,
+    /// The distance from there; infinite for a new beginning.
+    pub reach: f64,
+}
+
+/// Visits the row that is nearest to those visited, again and again; where none is reached, the
+/// lowest one.
+pub(in crate::cluster) fn visit(
+    x: MatRef,
+    metric: Metric,
+    rule: Rule,
+    run: &Context,
+) -> Result<Vec<Visit>> {
     let n = x.nrows();
-    run.claim(8 * (n * (x.ncols() + 3)) as u64, "the spanning tree")?;
-    let mut outside = Outside::new(x, metric, cores);
-    let mut edges = Vec::with_capacity(n.saturating_sub(1));
-    let mut row = outside.take(0);
-    while edges.len() + 1 < n {
-        if edges.len() % 256 == 0 {
+    run.claim(8 * (n * (x.ncols() + 4)) as u64, "the order of visits")?;
+    let mut outside = Outside::new(x, metric, rule);
+    let mut visits = Vec::with_capacity(n);
+    let mut place = 0;
+    while visits.len() < n {
+        if visits.len() % 256 == 0 {
             run.checkpoint()?;
         }
-        let place = outside.offer(&row);
-        let (length, from, to) = outside.best(place);
-        edges.push(Edge::new(from, to, length));
-        row = outside.take(place);
+        visits.push(outside.visit(place));
+        let row = outside.take(place);
+        place = outside.offer(&row);
     }
-    Ok(edges)
+    Ok(visits)
 }
 
 /// A row that has joined the tree.
@@ -58,20 +100,24 @@ struct Outside {
     metric: Metric,
     columns: Vec<Vec<f64>>,
     numbers: Vec<u32>,
-    cores: Vec<f64>,
+    leaving: Vec<f64>,
+    entering: Vec<f64>,
+    limit: f64,
     least: Vec<f64>,
     nearest: Vec<u32>,
     sums: Vec<f64>,
 }
 
 impl Outside {
-    fn new(x: MatRef, metric: Metric, cores: Option<&[f64]>) -> Outside {
+    fn new(x: MatRef, metric: Metric, rule: Rule) -> Outside {
         let n = x.nrows();
         Outside {
             metric,
             columns: (0..x.ncols()).map(|j| x.column(j)).collect(),
             numbers: (0..n as u32).collect(),
-            cores: cores.map_or_else(|| vec![0.0; n], <[f64]>::to_vec),
+            leaving: rule.leaving.to_vec(),
+            entering: rule.entering.to_vec(),
+            limit: rule.limit,
             least: vec![f64::INFINITY; n],
             nearest: vec![0; n],
             sums: vec![0.0; n],
@@ -85,24 +131,27 @@ impl Outside {
         self.nearest.swap_remove(place);
         self.sums.pop();
         let number = self.numbers.swap_remove(place);
-        Joined { values, number, core: self.cores.swap_remove(place) }
+        self.entering.swap_remove(place);
+        Joined { values, number, core: self.leaving.swap_remove(place) }
     }
 
-    fn best(&self, place: usize) -> (f64, u32, u32) {
-        (self.least[place], self.nearest[place], self.numbers[place])
+    fn visit(&self, place: usize) -> Visit {
+        let reach = self.least[place];
+        let from = (reach < f64::INFINITY).then(|| self.nearest[place]);
+        Visit { row: self.numbers[place], from, reach }
     }
 
     /// Measures a row that joined against all others; gives the place of the next to join.
     fn offer(&mut self, row: &Joined) -> usize {
         self.measure(row);
-        let Outside { sums, cores, least, nearest, numbers, .. } = self;
+        let Outside { sums, entering, limit, least, nearest, numbers, .. } = self;
         Arch::new().dispatch(
             #[inline(always)]
             || {
                 let mut best = (f64::INFINITY, u32::MAX, 0);
                 for place in 0..sums.len() {
-                    let reach = sums[place].max(cores[place]).max(row.core);
-                    if reach < least[place] {
+                    let reach = sums[place].max(entering[place]).max(row.core);
+                    if reach < least[place] && sums[place] <= *limit {
                         least[place] = reach;
                         nearest[place] = row.number;
                     }
