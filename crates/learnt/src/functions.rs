@@ -4,8 +4,8 @@
 //! command line and Python see it through this list alone.
 
 use crate::{
-    algebra, assess, datasets, discriminant, ensemble, linear, metrics, prepare, select,
-    statistics, theory, tree,
+    algebra, assess, cluster, datasets, density, discriminant, ensemble, linear, metrics,
+    neighbors, prepare, reduce, select, statistics, theory, tree,
 };
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
@@ -22,6 +22,10 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     datasets::LAWS,
     prepare::FUNCTIONS,
     algebra::FUNCTIONS,
+    cluster::FUNCTIONS,
+    density::FUNCTIONS,
+    neighbors::FUNCTIONS,
+    reduce::FUNCTIONS,
     select::SPLITTERS,
     select::SAMPLES,
     assess::FUNCTIONS,

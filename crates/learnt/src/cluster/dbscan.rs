@@ -2,13 +2,15 @@
 //!
 //! A row is a core row if the rows within `eps` of it, itself included, weigh at least `min_samples`.
 //! Core rows within `eps` of each other are of one cluster; other rows near a core row join the first
-//! of their clusters, and the rest is noise. Clusters are numbered by their first core row. Two
-//! searches by the neighbour index, one to count and one to join, so that memory does not grow with
-//! the number of neighbours.
+//! of their clusters, and the rest is noise. Clusters are numbered by their first core row. Euclidean
+//! distances over up to three columns go by a grid of cells ([`dbscan_grid`](super::dbscan_grid));
+//! others by searches of the neighbour index, to count and to join. Memory never grows with the
+//! number of neighbours.
 //!
 //! M. Ester, H.-P. Kriegel, J. Sander and X. Xu (1996), KDD, 226-231.
 
-use crate::neighbors::{Algorithm as Search, Index, MetricName};
+use super::dbscan_grid;
+use crate::neighbors::{Algorithm as Search, Grid, Index, Metric, MetricName};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -82,10 +84,18 @@ impl Estimator for DBSCAN {
     fn train(&self, data: &Dataset, run: &Context) -> Result<DBSCANModel> {
         let x = data.x.values();
         let metric = self.metric.with_power(self.p);
-        let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
-        let index = Index::build(x, metric, structure, self.leaf_size, run)?;
-        let core = self.core_rows(data, &index, run)?;
-        let labels = self.join(data, &index, &core, run)?;
+        let (core, labels) = match self.grid(x, metric, run)? {
+            Some(grid) => {
+                dbscan_grid::clusters(&grid, data, self.eps, self.min_samples as f64, run)?
+            }
+            None => {
+                let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
+                let index = Index::build(x, metric, structure, self.leaf_size, run)?;
+                let core = self.core_rows(data, &index, run)?;
+                let labels = self.join(data, &index, &core, run)?;
+                (core, labels)
+            }
+        };
         let clusters = labels.iter().flatten().map(|label| *label as usize + 1).max().unwrap_or(0);
         let mut cluster_sizes = vec![0; clusters];
         labels.iter().flatten().for_each(|label| cluster_sizes[*label as usize] += 1);
@@ -99,6 +109,14 @@ impl Estimator for DBSCAN {
 const CHUNK: usize = 8192;
 
 impl DBSCAN {
+    /// The grid, where there can be one and no other search is asked for.
+    fn grid(&self, x: MatRef, metric: Metric, run: &Context) -> Result<Option<Grid>> {
+        match self.algorithm == Search::Auto && metric == Metric::Euclidean {
+            true => Grid::new(x, self.eps, run),
+            false => Ok(None),
+        }
+    }
+
     /// Whether the neighbours of each row weigh enough.
     fn core_rows(&self, data: &Dataset, index: &Index, run: &Context) -> Result<Vec<bool>> {
         let mut core = Vec::with_capacity(data.nrows());
@@ -165,16 +183,16 @@ impl DBSCAN {
 }
 
 /// Trees of joined rows; the root is the lowest row of its tree.
-struct Forest {
+pub(super) struct Forest {
     parent: Vec<u32>,
 }
 
 impl Forest {
-    fn new(rows: usize) -> Forest {
+    pub(super) fn new(rows: usize) -> Forest {
         Forest { parent: (0..rows as u32).collect() }
     }
 
-    fn root(&mut self, mut i: usize) -> usize {
+    pub(super) fn root(&mut self, mut i: usize) -> usize {
         while self.parent[i] as usize != i {
             self.parent[i] = self.parent[self.parent[i] as usize];
             i = self.parent[i] as usize;
@@ -182,7 +200,7 @@ impl Forest {
         i
     }
 
-    fn join(&mut self, a: usize, b: usize) {
+    pub(super) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.parent[a.max(b)] = a.min(b) as u32;
     }
@@ -230,7 +248,7 @@ mod tests {
     fn a_ring_inside_a_ring_is_two_clusters_by_every_search() {
         let data = rings(600);
         let expected: Vec<Option<u32>> = (0..600).map(|i| Some((i % 2) as u32)).collect();
-        for algorithm in [Search::Brute, Search::KdTree, Search::BallTree] {
+        for algorithm in [Search::Auto, Search::Brute, Search::KdTree, Search::BallTree] {
             let model = DBSCAN { eps: 0.5, algorithm, ..Default::default() };
             assert_eq!(model.fit(&data.view()).unwrap().labels(), expected);
         }
@@ -268,6 +286,60 @@ mod tests {
         }
         assert!(next > 1 && labels.contains(&None), "{next} clusters");
         assert_eq!(model.labels(), labels);
+    }
+
+    #[test]
+    fn the_grid_gives_what_the_searches_give() {
+        for (width, eps, min_samples) in
+            [(1, 0.003, 3), (2, 0.2, 4), (2, 0.02, 2), (3, 0.4, 5), (3, 1.2, 30), (2, 3.0, 9)]
+        {
+            let x = Matrix::from_fn(700, width, |i, j| {
+                ((i * (5 + 2 * j) % 331) as f64 * 0.21).sin() * 3.0
+            });
+            let mut data = OwnedDataset::unsupervised(x);
+            for weighted in [false, true] {
+                if weighted {
+                    data.weights = Some((0..700).map(|i| f64::from(i % 3 + 1) / 2.0).collect());
+                }
+                let fit = |algorithm| {
+                    let learner = DBSCAN { eps, min_samples, algorithm, ..Default::default() };
+                    learner.fit(&data.view()).unwrap()
+                };
+                let (grid, tree) = (fit(Search::Auto), fit(Search::KdTree));
+                assert_eq!(grid.labels(), tree.labels());
+                assert_eq!(grid.core_sample_indices, tree.core_sample_indices);
+            }
+        }
+    }
+
+    #[test]
+    fn two_sets_are_near_where_a_cluster_of_single_rows_holds_both() {
+        use crate::neighbors::{AnyWithin, TwoSets};
+        let mut answers = [0, 0];
+        for seed in 0..20 {
+            let place = |i: usize, j: usize| ((i * (3 + j) + 17 * seed) as f64 * 1.3).sin() * 30.0;
+            let a = Matrix::from_fn(9, 2, place);
+            let b = Matrix::from_fn(8, 2, |i, j| place(i + 50, j));
+            let both = Matrix::from_fn(17, 2, |i, j| if i < 9 { a[(i, j)] } else { b[(i - 9, j)] });
+            let data = OwnedDataset::unsupervised(both);
+            for eps in [0.5, 2.0, 5.0] {
+                let near = AnyWithin { radius: eps };
+                let near = near.compute(TwoSets { a: a.view(), b: b.view() }).unwrap();
+                let learner = DBSCAN { eps, min_samples: 1, ..Default::default() };
+                let labels = learner.fit(&data.view()).unwrap().labels();
+                let mixed = (0..9).any(|i| (9..17).any(|j| labels[i] == labels[j]));
+                assert_eq!(near, mixed, "{seed} {eps}");
+                answers[usize::from(near)] += 1;
+            }
+        }
+        assert!(answers.iter().all(|count| *count > 0));
+    }
+
+    #[test]
+    fn half_a_million_equal_rows_are_one_cluster() {
+        let data = OwnedDataset::unsupervised(Matrix::from_fn(500_000, 2, |_, _| 0.1));
+        let model = DBSCAN::default().fit(&data.view()).unwrap();
+        assert_eq!((model.cluster_sizes.as_slice(), model.n_noise), (&[500_000][..], 0));
     }
 
     #[test]

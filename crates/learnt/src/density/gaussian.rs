@@ -53,17 +53,22 @@ impl Gaussian {
         if !finite {
             return Err(Error::numeric("the covariance overflows: the values are too large"));
         }
-        // What is left of a column beside the earlier ones must be more than rounding.
-        let least = 16.0 * width as f64 * f64::EPSILON;
-        let independent = |factor: &Cholesky| {
-            (0..width).all(|j| factor.lower[(j, j)].powi(2) > least * covariance[(j, j)])
-        };
-        let factor = Cholesky::new(&covariance).filter(independent).ok_or_else(|| {
+        let factor = factor_of(&covariance).ok_or_else(|| {
             Error::numeric("the covariance is singular: columns are constant or dependent")
                 .hint("raise reg_covar, or set covariance_type to diag")
         })?;
         Ok(Gaussian { mean: all.mean, covariance, lower: factor.lower })
     }
+}
+
+/// The factor of a covariance; none where what is left of a column beside the earlier ones is no
+/// more than rounding.
+pub(super) fn factor_of(covariance: &Matrix) -> Option<Cholesky> {
+    let width = covariance.nrows();
+    let least = 16.0 * width as f64 * f64::EPSILON;
+    Cholesky::new(covariance).filter(|factor| {
+        (0..width).all(|j| factor.lower[(j, j)].powi(2) > least * covariance[(j, j)])
+    })
 }
 
 /// ln p of each row.

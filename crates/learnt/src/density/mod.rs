@@ -1,14 +1,41 @@
 //! Densities of rows, and outliers by them.
 
+mod estimates;
 mod gaussian;
 mod gaussian_density;
 mod gaussian_detector;
+mod kernel_density;
+mod mixture;
+mod windows;
 
+pub use estimates::{
+    BandwidthRule, EmpiricalDistribution, KdeGradient, KnnDensity, RowsAndPlaces, RowsOfDensity,
+    SelectBandwidth, ValuesAndPlaces,
+};
 pub use gaussian::CovarianceType;
 pub use gaussian_density::{GaussianDensity, GaussianDensityModel};
 pub use gaussian_detector::{GaussianDetector, GaussianDetectorModel};
+pub use kernel_density::{Bandwidth, Bumps, KernelDensity, KernelDensityModel};
+pub use mixture::{
+    Components, Covariances, GaussianMixture, GaussianMixtureModel, InitParams, MixtureCovariance,
+    MixtureState, MixtureSummary, Moments,
+};
+pub use windows::{Window, ln_ball_volume};
 
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] = &[entry::<GaussianDensity>(), entry::<GaussianDetector>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<GaussianDensity>(),
+    entry::<GaussianDetector>(),
+    entry::<GaussianMixture>(),
+    entry::<KernelDensity>(),
+];
+
+/// The functions of this family.
+pub const FUNCTIONS: &[FunctionEntry] = &[
+    function::<EmpiricalDistribution>(),
+    function::<KnnDensity>(),
+    function::<KdeGradient>(),
+    function::<SelectBandwidth>(),
+];

@@ -88,7 +88,7 @@ impl Case {
         self.0["input"]["dataset"].as_str().unwrap()
     }
 
-    fn features(&self) -> Table {
+    pub(crate) fn features(&self) -> Table {
         let input = &self.0["input"];
         let names = match &input["features"] {
             Json::Array(_) => texts(&input["features"]),

@@ -6,6 +6,7 @@ mod checks;
 mod golden;
 mod golden_case;
 mod golden_centres;
+mod golden_cluster;
 mod golden_data;
 mod golden_discriminant;
 mod golden_generalized;

@@ -25,7 +25,7 @@ pub(super) struct Leaves {
 }
 
 /// First position of node `i` of `count` nodes of equal size.
-pub(super) fn start(rows: usize, i: usize, count: usize) -> usize {
+pub(in crate::neighbors) fn start(rows: usize, i: usize, count: usize) -> usize {
     (rows as u64 * i as u64 / count as u64) as usize
 }
 

@@ -12,7 +12,7 @@ mod metric;
 mod product;
 mod scan;
 mod search;
-mod tree;
+pub(super) mod tree;
 
 pub use found::{Neighbors, Within};
 pub use metric::Metric;

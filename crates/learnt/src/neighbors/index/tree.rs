@@ -11,7 +11,8 @@
 
 use super::best::Best;
 use super::bounds::Bounds;
-use super::leaves::{LANES, Lanes, Leaves, start};
+pub(in crate::neighbors) use super::leaves::start;
+use super::leaves::{LANES, Lanes, Leaves};
 use super::metric::Kernel;
 use learnt_core::prelude::*;
 
@@ -38,14 +39,14 @@ pub(super) struct Visit {
 }
 
 /// Halvings until a leaf holds fewer than twice `leaf_size` rows.
-fn depth(rows: usize, leaf_size: usize) -> u32 {
+pub(in crate::neighbors) fn depth_of(rows: usize, leaf_size: usize) -> u32 {
     (rows / leaf_size.max(1)).max(1).ilog2()
 }
 
 impl Tree {
     /// Number of leaves of a tree.
     pub(super) fn leaf_count(rows: usize, leaf_size: usize) -> usize {
-        1 << depth(rows, leaf_size)
+        1 << depth_of(rows, leaf_size)
     }
 
     /// A tree over the rows.
@@ -56,7 +57,7 @@ impl Tree {
         leaf_size: usize,
         run: &Context,
     ) -> Result<Tree> {
-        let depth = depth(rows.nrows(), leaf_size);
+        let depth = depth_of(rows.nrows(), leaf_size);
         let order = arrange(rows, depth, run)?;
         let depths = (0..=depth).filter(|level| (depth - level).is_multiple_of(3));
         let levels = depths
@@ -195,7 +196,7 @@ impl Level {
 }
 
 /// The order of rows in which every node's rows are neighbours.
-fn arrange(rows: &Matrix, depth: u32, run: &Context) -> Result<Vec<u32>> {
+pub(in crate::neighbors) fn arrange(rows: &Matrix, depth: u32, run: &Context) -> Result<Vec<u32>> {
     const SINGLE_LEVELS: u32 = 4;
     let mut order: Vec<u32> = (0..rows.nrows() as u32).collect();
     let single = depth.min(SINGLE_LEVELS);

@@ -1,0 +1,303 @@
+//! Bisecting k-means: one cluster is divided in two by k-means until there are enough.
+//!
+//! Next is the cluster of largest inertia (`biggest_inertia`) or of most weight (`largest_cluster`),
+//! the earliest of equals; a cluster of equal rows is not divided. New rows walk down the tree of
+//! divisions to the nearer of two centres, the first of equals.
+//!
+//! M. Steinbach, G. Karypis and V. Kumar (2000), KDD workshop on text mining.
+
+use super::agglomerative::size_table;
+use super::k_means::{Algorithm, Init, KMeans, Restarts};
+use learnt_core::linalg::squared_distance;
+use learnt_core::persist::invalid;
+use learnt_core::prelude::*;
+
+/// Bisecting k-means: clusters by repeated division in two.
+///
+/// ```
+/// use learnt::{cluster::BisectingKMeans, prelude::*};
+/// let x = Matrix::column_vector(vec![0.0, 1.0, 10.0, 11.0, 30.0, 31.0]);
+/// let data = OwnedDataset::unsupervised(x);
+/// let model = BisectingKMeans { n_clusters: 3, ..Default::default() }.fit(&data.view())?;
+/// assert_eq!(model.inertia, 1.5);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Params, Clone, Debug)]
+pub struct BisectingKMeans {
+    /// Number of clusters.
+    #[param(positional, default = 8, range = 1.., search = linear(2, 20))]
+    pub n_clusters: usize,
+    /// The first centres of a division.
+    #[param(default = DivisionStart::Random)]
+    pub init: DivisionStart,
+    /// Number of starts of a division.
+    #[param(default = 1, range = 1..)]
+    pub n_init: usize,
+    /// Maximum number of iterations of a division.
+    #[param(default = 300, range = 1..)]
+    pub max_iter: usize,
+    /// Shift of the centres at which a division ends, as in k-means.
+    #[param(default = 1e-4, range = 0.0..)]
+    pub tol: f64,
+    /// Which cluster is divided next.
+    #[param(default = Bisecting::BiggestInertia)]
+    pub bisecting_strategy: Bisecting,
+}
+
+/// The first centres of a division.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum DivisionStart {
+    /// Rows drawn at random.
+    Random,
+    /// Rows drawn far from each other.
+    #[choice(name = "k-means++")]
+    Greedy,
+}
+
+/// Which cluster is divided next.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Bisecting {
+    /// That of largest inertia.
+    BiggestInertia,
+    /// That of most rows.
+    LargestCluster,
+}
+
+/// A fitted [`BisectingKMeans`].
+#[derive(Model, Clone, Debug)]
+#[model(clusterer, validate = validate, report = table)]
+pub struct BisectingKMeansModel {
+    /// Centres (n_clusters × n_features).
+    #[shape(clusters, columns)]
+    #[finite]
+    pub cluster_centers: Matrix,
+    /// Weighted sum of squared distances of the training rows to their centres.
+    pub inertia: f64,
+    /// Number of rows in each cluster.
+    #[shape(clusters)]
+    pub cluster_sizes: Vec<u64>,
+    /// Cluster of each training row.
+    #[model(transient)]
+    pub labels: Vec<u32>,
+    /// Centres of all nodes of the tree of divisions.
+    #[shape(nodes, columns)]
+    #[finite]
+    nodes: Matrix,
+    /// The first of the two parts of each node, which are neighbours; 0 for clusters.
+    #[shape(nodes)]
+    parts: Vec<u32>,
+    /// The cluster of each node that is one.
+    #[shape(nodes)]
+    clusters: Vec<u32>,
+}
+
+/// A cluster that may be divided.
+struct Open {
+    node: usize,
+    rows: Vec<usize>,
+    inertia: f64,
+    weight: f64,
+}
+
+impl Open {
+    fn new(node: usize, rows: Vec<usize>, centre: &[f64], data: &Dataset) -> Open {
+        let mut row = vec![0.0; data.x.ncols()];
+        let (mut inertia, mut weight) = (0.0, 0.0);
+        for &i in &rows {
+            data.x.values().copy_row(i, &mut row);
+            inertia += data.weight(i) * squared_distance(&row, centre);
+            weight += data.weight(i);
+        }
+        Open { node, rows, inertia, weight }
+    }
+}
+
+impl BisectingKMeans {
+    fn learner(&self) -> KMeans {
+        let init = match self.init {
+            DivisionStart::Random => Init::Random,
+            DivisionStart::Greedy => Init::Greedy,
+        };
+        KMeans {
+            n_clusters: 2,
+            init,
+            n_init: Restarts::Count(self.n_init),
+            max_iter: self.max_iter,
+            tol: self.tol,
+            algorithm: Algorithm::Lloyd,
+        }
+    }
+
+    /// The place of the cluster that is divided next; none if all have equal rows alone.
+    fn next(&self, open: &[Open]) -> Option<usize> {
+        let size = |open: &Open| match self.bisecting_strategy {
+            Bisecting::BiggestInertia => open.inertia,
+            Bisecting::LargestCluster => open.weight,
+        };
+        let mut best: Option<usize> = None;
+        for (k, candidate) in open.iter().enumerate() {
+            let divisible = candidate.rows.len() > 1 && candidate.inertia > 0.0;
+            if divisible && best.is_none_or(|best| size(candidate) > size(&open[best])) {
+                best = Some(k);
+            }
+        }
+        best
+    }
+}
+
+impl Estimator for BisectingKMeans {
+    type Model = BisectingKMeansModel;
+    type Fit = Whole;
+    const ABOUT: &'static About = &About::clusterer("cluster.BisectingKMeans")
+        .weights()
+        .assign()
+        .randomness()
+        .threads()
+        .scaling()
+        .complexity(30)
+        .cost("n p log k time an iteration, n p memory")
+        .reference("Steinbach, Karypis and Kumar (2000)")
+        .check_with(&[("n_clusters", "3")])
+        .exempt(&[
+            (
+                "weights_repeat",
+                "centres are drawn by row, and a row twice draws others than a row of weight two",
+            ),
+            ("sklearn:check_sample_weight_equivalence_on_dense_data", "centres are drawn by row"),
+        ]);
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<BisectingKMeansModel> {
+        let n = data.nrows();
+        if n < self.n_clusters {
+            let message = format!("n_samples={n} should be >= n_clusters={}", self.n_clusters);
+            return Err(Error::new(Code::TooFew, message).hint("ask for fewer clusters"));
+        }
+        let all = KMeans { n_clusters: 1, ..self.learner() }.train(data, run)?;
+        let mut nodes = vec![all.cluster_centers.row(0).to_vec()];
+        let mut parts = vec![0_u32];
+        let mut open = vec![Open::new(0, (0..n).collect(), &nodes[0], data)];
+        while open.len() < self.n_clusters {
+            let Some(at) = self.next(&open) else {
+                let message = format!("only {} of {} clusters differ", open.len(), self.n_clusters);
+                run.warn(Code::TooFew, message);
+                break;
+            };
+            let chosen = open.remove(at);
+            let part = data.gather(&chosen.rows);
+            let inner = run.child(nodes.len() as u64).with_threads(run.threads());
+            let division = self.learner().train(&part.view(), &inner)?;
+            let mut sides = [Vec::new(), Vec::new()];
+            for (&row, &label) in chosen.rows.iter().zip(&division.labels) {
+                sides[label as usize].push(row);
+            }
+            parts[chosen.node] = nodes.len() as u32;
+            for (side, rows) in sides.into_iter().enumerate() {
+                nodes.push(division.cluster_centers.row(side).to_vec());
+                parts.push(0);
+                let node = nodes.len() - 1;
+                open.push(Open::new(node, rows, &nodes[node], data));
+            }
+        }
+        Ok(BisectingKMeansModel::new(&nodes, parts, &open, n)?)
+    }
+}
+
+impl BisectingKMeansModel {
+    fn new(nodes: &[Vec<f64>], parts: Vec<u32>, open: &[Open], n: usize) -> Result<Self> {
+        let mut clusters = vec![0; nodes.len()];
+        let mut labels = vec![0; n];
+        for (cluster, leaf) in open.iter().enumerate() {
+            clusters[leaf.node] = cluster as u32;
+            leaf.rows.iter().for_each(|&row| labels[row] = cluster as u32);
+        }
+        let centres: Vec<&[f64]> = open.iter().map(|leaf| nodes[leaf.node].as_slice()).collect();
+        Ok(BisectingKMeansModel {
+            cluster_centers: Matrix::from_rows(&centres)?,
+            inertia: open.iter().map(|leaf| leaf.inertia).sum(),
+            cluster_sizes: open.iter().map(|leaf| leaf.rows.len() as u64).collect(),
+            labels,
+            nodes: Matrix::from_rows(nodes)?,
+            parts,
+            clusters,
+        })
+    }
+
+    fn validate(&self) -> Result<()> {
+        let nodes = self.parts.len();
+        let later = |(node, &part): (usize, &u32)| {
+            part == 0 || (part as usize > node && part as usize + 1 < nodes)
+        };
+        let known = |&cluster: &u32| (cluster as usize) < self.cluster_sizes.len();
+        let good = self.parts.iter().enumerate().all(later) && self.clusters.iter().all(known);
+        if good { Ok(()) } else { Err(invalid("a tree of divisions that does not end")) }
+    }
+
+    fn table(&self, _names: &Names) -> Answer {
+        let mut answer = size_table("Bisecting k-means", &self.cluster_sizes);
+        answer.push("inertia", self.inertia);
+        answer
+    }
+
+    fn walk(&self, row: &[f64]) -> u32 {
+        let mut node = 0;
+        while self.parts[node] > 0 {
+            let part = self.parts[node] as usize;
+            let [a, b] = [part, part + 1].map(|part| squared_distance(row, self.nodes.row(part)));
+            node = if b < a { part + 1 } else { part };
+        }
+        self.clusters[node]
+    }
+}
+
+impl Clusterer for BisectingKMeansModel {
+    fn labels(&self) -> Vec<Option<u32>> {
+        self.labels.iter().copied().map(Some).collect()
+    }
+
+    fn assign_in(&self, x: &Frame, run: &Context) -> Result<Vec<Option<u32>>> {
+        let width = self.nodes.ncols();
+        if x.ncols() != width {
+            let expected = format!("{width} columns as in training");
+            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
+        }
+        run.checkpoint()?;
+        let mut out = vec![None; x.nrows()];
+        run.par_fill(&mut out, 2048, |first, piece| {
+            let mut row = vec![0.0; width];
+            for (i, label) in piece.iter_mut().enumerate() {
+                x.values().copy_row(first + i, &mut row);
+                *label = Some(self.walk(&row));
+            }
+        });
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn training_rows_walk_to_their_own_clusters() {
+        let x = Matrix::from_fn(400, 2, |i, j| (i % 7) as f64 * 5.0 + ((i * (3 + j)) as f64).sin());
+        let data = OwnedDataset::unsupervised(x);
+        for bisecting_strategy in [Bisecting::BiggestInertia, Bisecting::LargestCluster] {
+            let learner =
+                BisectingKMeans { n_clusters: 7, bisecting_strategy, ..Default::default() };
+            let model = learner.fit(&data.view()).unwrap();
+            assert_eq!(model.cluster_sizes.len(), 7);
+            let walked = model.assign_in(&data.x.frame(), &Context::default()).unwrap();
+            let same = walked.iter().zip(&model.labels).filter(|(a, b)| **a == Some(**b)).count();
+            assert!(same >= 396, "{same}");
+        }
+    }
+
+    #[test]
+    fn equal_rows_are_not_divided() {
+        let data =
+            OwnedDataset::unsupervised(Matrix::from_fn(10, 1, |i, _| f64::from(u8::from(i > 4))));
+        let model =
+            BisectingKMeans { n_clusters: 4, ..Default::default() }.fit(&data.view()).unwrap();
+        assert_eq!((model.cluster_sizes, model.inertia), (vec![5, 5], 0.0));
+    }
+}

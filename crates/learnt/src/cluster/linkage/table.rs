@@ -1,0 +1,154 @@
+//! Clusters as a table of distances, pairs once: n (n-1) / 2 numbers, updated by Lance and Williams.
+
+use super::{Linkage, Space};
+use crate::neighbors::Metric;
+use learnt_core::prelude::*;
+
+/// Distances of live clusters; squared where the linkage is defined by means.
+pub(super) struct Table {
+    linkage: Linkage,
+    n: usize,
+    values: Vec<f64>,
+    sizes: Vec<f64>,
+    live: Vec<u32>,
+}
+
+impl Table {
+    fn claim(n: usize, run: &Context) -> Result<()> {
+        let pairs = n as u64 * (n as u64).saturating_sub(1) / 2;
+        run.claim(8 * pairs, "the distances of all pairs of rows")
+    }
+
+    /// Distances of the rows of a table.
+    pub(super) fn of_rows(
+        x: MatRef,
+        linkage: Linkage,
+        metric: Metric,
+        run: &Context,
+    ) -> Result<Table> {
+        let n = x.nrows();
+        Self::claim(n, run)?;
+        let rows = x.to_matrix();
+        let lines = run.try_par_map(n.saturating_sub(1), |i| {
+            let own = rows.row(i);
+            Ok((i + 1..n).map(|j| metric.distance(own, rows.row(j))).collect::<Vec<f64>>())
+        })?;
+        let mut values = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+        lines.into_iter().for_each(|line| values.extend(line));
+        Self::of_pairs(n, values, linkage)
+    }
+
+    /// Given distances: square, symmetric, none negative.
+    pub(super) fn of_distances(
+        distances: MatRef,
+        linkage: Linkage,
+        run: &Context,
+    ) -> Result<Table> {
+        let n = distances.nrows();
+        if distances.ncols() != n {
+            let found = format!("{n} x {}", distances.ncols());
+            return Err(Error::shape("distances", "a square table", found));
+        }
+        Self::claim(n, run)?;
+        let mut values = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+        for i in 0..n {
+            for j in i + 1..n {
+                let (there, back) = (distances.at(i, j), distances.at(j, i));
+                if (there - back).abs() > 1e-9 * there.abs().max(back.abs()) {
+                    let message = format!(
+                        "the distance from row {} to row {} is {there}, and {back} back",
+                        i + 1,
+                        j + 1
+                    );
+                    return Err(Error::new(Code::Usage, message)
+                        .hint("take (D + D') / 2, which is symmetric"));
+                }
+                values.push(there);
+            }
+        }
+        Self::of_pairs(n, values, linkage)
+    }
+
+    fn of_pairs(n: usize, mut values: Vec<f64>, linkage: Linkage) -> Result<Table> {
+        if let Some(bad) = values.iter().find(|value| !(**value >= 0.0 && value.is_finite())) {
+            let message = format!("a distance is {bad}, and must be a number of at least 0");
+            return Err(Error::new(Code::NotFinite, message));
+        }
+        if linkage.needs_means() {
+            values.iter_mut().for_each(|value| *value *= *value);
+        }
+        let live = (0..n as u32).collect();
+        Ok(Table { linkage, n, values, sizes: vec![1.0; n], live })
+    }
+
+    /// The place before which the pairs of a row begin: add the other row.
+    #[inline(always)]
+    fn start(&self, i: usize) -> usize {
+        // i (n - 1) - i (i + 1) / 2 + (i + 1) - 1 - i, without going below zero.
+        (i * (2 * self.n - i - 1) / 2).wrapping_sub(i + 1)
+    }
+
+    #[inline(always)]
+    fn at(&self, a: usize, b: usize) -> usize {
+        let (a, b) = (a.min(b), a.max(b));
+        self.start(a).wrapping_add(b)
+    }
+}
+
+impl Space for Table {
+    fn nearest(&mut self, of: usize) -> (usize, f64) {
+        let mut best = (usize::MAX, f64::INFINITY);
+        let split = self.live.partition_point(|&other| (other as usize) < of);
+        for &other in &self.live[..split] {
+            let distance = self.values[self.start(other as usize).wrapping_add(of)];
+            if distance < best.1 {
+                best = (other as usize, distance);
+            }
+        }
+        let start = self.start(of);
+        for &other in self.live[split..].iter().filter(|&&other| other as usize != of) {
+            let distance = self.values[start.wrapping_add(other as usize)];
+            if distance < best.1 {
+                best = (other as usize, distance);
+            }
+        }
+        if best.0 == usize::MAX {
+            let other = self.live.iter().find(|&&other| other as usize != of);
+            best.0 = other.map_or(of, |&other| other as usize);
+        }
+        best
+    }
+
+    fn distance(&self, a: usize, b: usize) -> f64 {
+        self.values[self.at(a, b)]
+    }
+
+    fn merge(&mut self, gone: usize, kept: usize) {
+        let between = self.distance(gone, kept);
+        let (i, j) = (self.sizes[gone], self.sizes[kept]);
+        if let Ok(place) = self.live.binary_search(&(gone as u32)) {
+            self.live.remove(place);
+        }
+        for place in 0..self.live.len() {
+            let other = self.live[place] as usize;
+            if other == kept {
+                continue;
+            }
+            let (from, to) = (self.at(gone, other), self.at(kept, other));
+            let (x, y) = (self.values[from], self.values[to]);
+            self.values[to] = match self.linkage {
+                Linkage::Single => x.min(y),
+                Linkage::Complete => x.max(y),
+                _ => {
+                    let [a, b, c, _] = self.linkage.update(i, j, self.sizes[other]);
+                    a * x + b * y + c * between
+                }
+            };
+        }
+        self.sizes[kept] = i + j;
+    }
+
+    fn height(&self, distance: f64) -> f64 {
+        if self.linkage.needs_means() { distance.max(0.0).sqrt() } else { distance }
+    }
+}
