@@ -18,6 +18,10 @@ fn main() -> ExitCode {
 }
 
 fn answer() -> ExitCode {
+    if asks_for_version() {
+        output::print(concat!("learnt ", env!("CARGO_PKG_VERSION"), "\n"));
+        return ExitCode::SUCCESS;
+    }
     let matches = match args::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return output::usage(&error),
@@ -29,6 +33,12 @@ fn answer() -> ExitCode {
         },
         Err(error) => output::failure(&error, args::wants_json(&matches)),
     }
+}
+
+/// The version alone, which needs no list of all learners and their flags.
+fn asks_for_version() -> bool {
+    let words: Vec<_> = std::env::args_os().skip(1).take(2).collect();
+    matches!(words.as_slice(), [word] if word == "--version" || word == "-V")
 }
 
 /// A panic is a mistake of ours, told as one line and not as a trace; `LEARNT_TRACE` shows it.

@@ -36,7 +36,6 @@ fn lasso_of_diabetes() {
         let lasso = Lasso {
             alpha,
             descent: CoordinateDescent { tol: 1e-12, ..CoordinateDescent::default() },
-            ..Lasso::default()
         };
         let model = lasso.fit(&data.view()).unwrap();
         let coef = numbers(&expected["coef"]);
@@ -126,7 +125,6 @@ fn elastic_net_with_weights_and_without_negative_coefficients() {
         alpha: 0.5,
         l1_ratio: 0.3,
         descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
-        ..ElasticNet::default()
     };
     let model = net.fit(&weighted(case.regression()).view()).unwrap();
     case.close("coef", model.coef.as_slice());
@@ -162,7 +160,6 @@ fn penalties_by_cross_validation() {
         let learner = LassoCV {
             search: PenaltySearch { alphas: Alphas::Count(20), ..PenaltySearch::default() },
             descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
-            ..LassoCV::default()
         };
         let model = learner.fit(&data.view()).unwrap();
         case.close("alphas", &model.alphas);
@@ -180,7 +177,6 @@ fn penalties_by_cross_validation() {
             ..PenaltySearch::default()
         },
         descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
-        ..ElasticNetCV::default()
     };
     let model = learner.fit(&case.regression().view()).unwrap();
     case.close("alphas", model.alphas.as_slice());

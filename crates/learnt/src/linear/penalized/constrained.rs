@@ -198,7 +198,6 @@ mod tests {
         let lasso = Lasso {
             alpha: fit.lambda[0] / 80.0,
             descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
-            ..Lasso::default()
         };
         let lasso = lasso.fit(&data.view()).unwrap();
         for (a, b) in lasso.coef.as_slice().iter().zip(fit.coef.as_slice()) {

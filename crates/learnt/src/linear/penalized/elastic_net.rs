@@ -257,7 +257,6 @@ mod tests {
                 max_iter: 100_000,
                 ..CoordinateDescent::default()
             },
-            ..ElasticNet::default()
         }
     }
 
@@ -275,7 +274,6 @@ mod tests {
         let lasso = Lasso {
             alpha: 0.3,
             descent: CoordinateDescent { tol: 1e-14, ..CoordinateDescent::default() },
-            ..Lasso::default()
         };
         assert_eq!(net.coef, lasso.fit(&data.view()).unwrap().coef);
         assert!(net.coef.as_slice().contains(&0.0));

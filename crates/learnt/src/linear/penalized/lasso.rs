@@ -116,7 +116,6 @@ mod tests {
         let lasso = Lasso {
             alpha: 1.0,
             descent: CoordinateDescent { fit_intercept: false, ..CoordinateDescent::default() },
-            ..Lasso::default()
         };
         let model = lasso.fit(&simple().view()).unwrap();
         assert!((model.coef[(0, 0)] - (66.0 - 5.0) / 55.0).abs() < 1e-12);

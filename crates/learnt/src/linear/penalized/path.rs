@@ -477,14 +477,12 @@ mod tests {
                         max_iter: 100_000,
                         ..CoordinateDescent::default()
                     },
-                    ..Lasso::default()
                 };
                 let one = one.fit(&data.view()).unwrap();
                 let other = ElasticNet {
                     alpha,
                     l1_ratio: 0.4,
                     descent: CoordinateDescent { tol: 1e-13, ..CoordinateDescent::default() },
-                    ..Default::default()
                 };
                 let other = other.fit(&data.view()).unwrap();
                 for j in 0..d {
