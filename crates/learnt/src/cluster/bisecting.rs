@@ -198,7 +198,7 @@ impl Estimator for BisectingKMeans {
                 open.push(Open::new(node, rows, &nodes[node], data));
             }
         }
-        Ok(BisectingKMeansModel::new(&nodes, parts, &open, n)?)
+        BisectingKMeansModel::new(&nodes, parts, &open, n)
     }
 }
 

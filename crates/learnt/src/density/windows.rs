@@ -161,7 +161,7 @@ mod tests {
             let grid: Vec<f64> = (-4000..4000).map(|i| (f64::from(i) + 0.5) * step).collect();
             let line: f64 = grid.iter().map(|x| window.value(x * x, 0.0) * step).sum();
             assert!((line.ln() - window.ln_mass(1)).abs() < 1e-3, "{window:?} {line}");
-            let step = 0.04;
+            let step = 0.031;
             let grid: Vec<f64> = (-400..400).map(|i| (f64::from(i) + 0.5) * step).collect();
             let mut plane = 0.0;
             for x in &grid {

@@ -161,7 +161,7 @@ impl Walk<'_> {
 }
 
 /// Sorts pieces on all threads and merges them; all pairs differ, so there is one result.
-fn sort(pairs: &mut Vec<(u64, u32)>, run: &Context) {
+fn sort(pairs: &mut [(u64, u32)], run: &Context) {
     const PIECE: usize = 131_072;
     if pairs.len() <= 2 * PIECE {
         pairs.sort_unstable();

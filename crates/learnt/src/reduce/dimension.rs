@@ -116,14 +116,14 @@ impl Function for DistanceDistortion {
             }
         };
         let parts = run.try_par_map(n, |i| {
-            let mut part = (f64::INFINITY, 0.0_f64, 0.0, 0_u64);
+            let mut part = (f64::INFINITY, 0.0_f64, 0.0_f64, 0_u64);
             each(i, Box::new(|r| part = (part.0.min(r), part.1.max(r), part.2 + r, part.3 + 1)));
             Ok(part)
         })?;
-        let all = parts.into_iter().fold((f64::INFINITY, 0.0_f64, 0.0, 0), |all, part| {
+        let all = parts.into_iter().fold((f64::INFINITY, 0.0_f64, 0.0_f64, 0_u64), |all, part| {
             (all.0.min(part.0), all.1.max(part.1), all.2 + part.2, all.3 + part.3)
         });
-        if all.3 == 0 || !(all.2 as f64).is_finite() {
+        if all.3 == 0 || !all.2.is_finite() {
             return Err(Error::new(Code::Undefined, "no two rows have a distance to compare"));
         }
         let width = ((all.1 - all.0) / self.bins as f64).max(f64::MIN_POSITIVE);
