@@ -6,8 +6,8 @@
 //! every x86-64 processor. So:
 //!
 //! - Loops that the compiler turns into vectors by itself stand in [`vectorized!`](crate::vectorized). Write sums as
-//!   several interleaved ones, as [`dot`](super::dot) does: then the order of additions is part of the source and
-//!   bits are the same on every processor.
+//!   several interleaved ones that [`lane_sum`](super::lane_sum) adds up, as [`dot`](super::dot) does: then the order
+//!   of additions is part of the source and bits are the same on every processor.
 //! - Loops with lanes of their own implement [`Kernel`], `run` marked `#[inline(always)]`. Fused multiply-adds and
 //!   sums over lanes give other last bits on processors with other vectors; say so at the kernel.
 //! - Helpers of both are `#[inline(always)]`. What takes a closure takes `impl FnMut`, never `impl FnOnce`: a call

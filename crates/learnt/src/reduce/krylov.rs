@@ -28,7 +28,7 @@ pub struct Product {
     /// Qᵀ mean.
     shadow: Vec<f64>,
     /// n_columns × n_directions.
-    product: Matrix,
+    pub(super) product: Matrix,
 }
 
 impl Product {

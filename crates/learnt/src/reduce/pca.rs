@@ -221,7 +221,7 @@ impl Rounds for PCA {
             PCASummary::Triangle(all) => Axes::of_triangle(all, &state.schema)?,
             PCASummary::Product(all) => {
                 let krylov = state.krylov.as_mut().ok_or_else(|| Error::internal("no space"))?;
-                check_finite(&all.mean, &Matrix::column_vector(vec![all.squares]), &state.schema)?;
+                check_finite(&all.mean, &all.product.transposed(), &state.schema)?;
                 match krylov.tell(&all)? {
                     None => return Ok(Step::Again(state)),
                     Some(found) => Axes::of_space(all, found, self.svd_solver, run)?,

@@ -86,7 +86,8 @@ mod tests {
         let few = |route| matches!(route, Route::Krylov { wanted: 10, passes: FEW_PASSES, .. });
         assert!(few(ten(20_000, 2000)) && few(ten(2000, 5000)));
         assert_eq!(ten(1_000_000, 50), Route::Covariance);
-        assert_eq!(ten(200, 20), Route::Triangle);
+        assert_eq!(ten(200, 20), Route::Covariance);
+        assert_eq!(ten(199, 20), Route::Triangle);
         let all = |rows, columns| route(PcaSolver::Auto, Components::All, rows, columns);
         assert_eq!(all(20_000, 2000), Route::Covariance);
         assert_eq!(all(19_999, 2000), Route::Triangle);

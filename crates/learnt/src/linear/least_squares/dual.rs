@@ -3,8 +3,9 @@
 //! n²p + n³/3 steps. Without penalty that is the solution of smallest norm; a centred table has no
 //! variance along √w, where a multiple of the unit vector's square makes the matrix regular and
 //! changes nothing, because centred outputs have no part there. Solutions are refined by residuals
-//! taken from the table itself. A step of refinement must be a thousandth of what it corrects, and the
-//! next one a hundredth of it or rounding; else columns are too dependent, and singular values decide.
+//! taken from the table itself. A step of refinement must be a thousandth of what it corrects, each next
+//! one a hundredth of the step before, and the last below 1e-10; else rows are too dependent, and
+//! singular values decide.
 
 use super::moments::Moments;
 use super::{DETAILED, LeastSquares, Solution};
@@ -13,10 +14,15 @@ use learnt_core::linalg::{
 };
 use learnt_core::prelude::*;
 
-/// Largest first step of refinement, as a share of the solution.
+/// Largest first step of refinement, as a share of the coefficients.
 const FIRST: f64 = 1e-3;
 /// Largest next step, as a share of the step before.
 const NEXT: f64 = 1e-2;
+/// A step that changes the coefficients by less is the last.
+const ENOUGH: f64 = 1e-10;
+const STEPS: usize = 4;
+/// Condition from which products of rows may be singular: rank is not decided here.
+const SINGULAR: f64 = 1e12;
 
 impl LeastSquares {
     /// The solution from rows √w (x - mean), outputs last; `None` if it would not be accurate.
@@ -51,7 +57,8 @@ impl LeastSquares {
                 (0..n).for_each(|i| matrix[(i, i)] += alpha);
                 factor = Cholesky::new_in(matrix, run)?;
             }
-            let Some(factor) = &factor else { return Ok(None) };
+            let regular = |factor: &&Cholesky| factor.condition_bound() <= SINGULAR;
+            let Some(factor) = factor.as_ref().filter(regular) else { return Ok(None) };
             let system = Dual { x, alpha, still: &still, factor };
             match system.solve(&joined.view().column(p + t)) {
                 Some(slope) => coef.push(slope),
@@ -86,33 +93,34 @@ struct Dual<'a> {
 }
 
 impl Dual<'_> {
-    /// Xᵀc, refined.
+    /// Xᵀc, refined; `None` if the steps say that it is not accurate.
     fn solve(&self, y: &[f64]) -> Option<Vec<f64>> {
         let mut c = y.to_vec();
         self.factor.solve_in_place(&mut c);
-        let size = norm(&c);
-        let rounding = 4.0 * f64::EPSILON * size;
+        let mut slope = matvec(self.x.transposed(), &c);
+        let size = norm(&slope);
         let mut bound = FIRST * size;
-        for _ in 0..3 {
-            let mut step = self.left(y, &c);
+        for _ in 0..STEPS {
+            let mut step = self.left(y, &c, &slope);
             self.factor.solve_in_place(&mut step);
-            let length = norm(&step);
-            if !(length <= bound.max(rounding)) {
+            let change = matvec(self.x.transposed(), &step);
+            let length = norm(&change);
+            if length.is_nan() || length > bound {
                 return None;
             }
             add_scaled(&mut c, 1.0, &step);
-            if length <= rounding {
-                break;
+            add_scaled(&mut slope, 1.0, &change);
+            if length <= ENOUGH * size {
+                return Some(slope);
             }
-            bound = NEXT * length;
+            bound = (NEXT * length).max(ENOUGH * size);
         }
-        let slope = matvec(self.x.transposed(), &c);
-        slope.iter().all(|b| b.is_finite()).then_some(slope)
+        None
     }
 
     /// What c leaves of y.
-    fn left(&self, y: &[f64], c: &[f64]) -> Vec<f64> {
-        let fit = matvec(self.x, &matvec(self.x.transposed(), c));
+    fn left(&self, y: &[f64], c: &[f64], slope: &[f64]) -> Vec<f64> {
+        let fit = matvec(self.x, slope);
         let along = if self.still.is_empty() { 0.0 } else { dot(self.still, c) };
         let still = |i: usize| self.still.get(i).map_or(0.0, |s| s * along);
         (0..y.len()).map(|i| y[i] - fit[i] - self.alpha * c[i] - still(i)).collect()

@@ -6,7 +6,7 @@
 //! one without fused multiply-adds rounds each product.
 
 use learnt_core::linalg::vector_math::{exp, ln_1p_unit};
-use learnt_core::linalg::{Kernel, run};
+use learnt_core::linalg::{self, Kernel, run};
 use learnt_core::vectorized;
 use pulp::Simd;
 
@@ -218,7 +218,7 @@ pub(crate) fn two_classes(scores: &mut [f64], signs: &[f64], weights: &mut [f64]
             {
                 (*loss, *margin) = two_class_row(score, *sign, weight);
             }
-            total += lane_sum(&losses);
+            total += total_of(&losses);
             smallest = lane_least(&margins).min(smallest);
         }
         (total, smallest)
@@ -228,14 +228,14 @@ pub(crate) fn two_classes(scores: &mut [f64], signs: &[f64], weights: &mut [f64]
 const ROWS: usize = 256;
 
 #[inline(always)]
-fn lane_sum(values: &[f64; ROWS]) -> f64 {
+fn total_of(values: &[f64; ROWS]) -> f64 {
     let mut sums = [0.0; LANES];
     for values in values.as_chunks::<LANES>().0 {
         for l in 0..LANES {
             sums[l] += values[l];
         }
     }
-    ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+    linalg::lane_sum(sums)
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 
 use super::quadratic::Products;
 use crate::linear::least_squares::Rows;
-use learnt_core::linalg::{add_scaled, dot, matmul_into, row_products_in};
+use learnt_core::linalg::{add_scaled, dot, lane_sum, matmul_into, row_products_in};
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
 
@@ -122,7 +122,7 @@ fn mean(column: &[f64], weights: &[f64], weight: f64) -> f64 {
         }
     }
     let rest: f64 = x_rest.iter().zip(w_rest).map(|(x, w)| w * (x - first)).sum();
-    first + (sums.iter().sum::<f64>() + rest) / weight
+    first + (lane_sum(sums) + rest) / weight
 }
 
 /// The columns of `x`, one after the other.

@@ -81,10 +81,14 @@ fn smallest_product(rows: &Matrix, point: &[f64], run: &Context) -> (usize, f64)
     const ROWS: usize = 4096;
     let parts = run.par_ranges(rows.nrows(), ROWS, |range| {
         vectorized!({
-            range.clone().fold((0, f64::INFINITY), |best, i| {
+            let mut best = (0, f64::INFINITY);
+            for i in range.clone() {
                 let product = dot(rows.row(i), point);
-                if product < best.1 { (i, product) } else { best }
-            })
+                if product < best.1 {
+                    best = (i, product);
+                }
+            }
+            best
         })
     });
     parts
