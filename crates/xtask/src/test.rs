@@ -42,13 +42,13 @@ pub(crate) fn run() -> Result<(), String> {
                 "--quiet",
             ])))
         })?;
+        let browser = steps.run("browser", |_| system::ensure_chromium())?;
+        steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))?;
         steps.run("kernels", |_| {
             kernels::check(|command| {
                 linted(command);
             })
-        })?;
-        let browser = steps.run("browser", |_| system::ensure_chromium())?;
-        steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))
+        })
     })
 }
 

@@ -30,7 +30,7 @@ pub trait Kernel {
 
 /// Runs a kernel with the best vectors of this processor.
 #[inline]
-#[expect(clippy::disallowed_methods, reason = "the one place")]
+#[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     pulp::Arch::new().dispatch(Dispatched(kernel))
 }

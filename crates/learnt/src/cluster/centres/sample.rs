@@ -45,7 +45,8 @@ impl Sample {
         let x = block.data.x.values();
         let (mut weights, mut values) = (Vec::new(), Vec::new());
         let mut row = vec![0.0; x.ncols()];
-        for i in 0..if share > 0.0 { x.nrows() } else { 0 } {
+        let count = if share > 0.0 { x.nrows() } else { 0 };
+        for i in 0..count {
             let weight = block.data.weight(i);
             let mut rng = run.row_rng(stream, block.first_row + i as u64);
             if weight > 0.0 && sample::uniform(&mut rng) < share {

@@ -14,7 +14,6 @@ pub(crate) mod proximal;
 use kernels::{add_gradient, many_classes, padded, scores, two_classes};
 use learnt_core::linalg;
 use learnt_core::prelude::*;
-use learnt_core::vectorized;
 use std::borrow::Cow;
 
 /// Bytes of a chunk of rows.
@@ -294,7 +293,7 @@ impl Pass<'_> {
 pub(crate) fn copy_padded(x: MatRef, out: &mut [f64], width: usize) {
     if x.col_stride() == 1 {
         // By fours, because a call for every short row costs more than the copy.
-        vectorized!(for (i, out) in out.chunks_exact_mut(width).enumerate() {
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
             let Some(row) = x.row_slice(i) else { continue };
             let (fours, rest) = row.as_chunks::<4>();
             let (out, out_rest) = out.split_at_mut(4 * fours.len());
@@ -304,7 +303,7 @@ pub(crate) fn copy_padded(x: MatRef, out: &mut [f64], width: usize) {
             for (out, x) in out_rest.iter_mut().zip(rest) {
                 *out = *x;
             }
-        });
+        }
         return;
     }
     for j in 0..x.ncols() {
