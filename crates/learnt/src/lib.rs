@@ -19,6 +19,7 @@ pub mod density;
 pub mod discriminant;
 pub mod ensemble;
 mod functions;
+pub mod inspect;
 mod learner;
 pub mod linear;
 pub mod metrics;

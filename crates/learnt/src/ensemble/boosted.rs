@@ -1,6 +1,8 @@
 //! Fitted boosting: a start and the sum of many trees, one a round or one a class and round.
 
 use super::loss::Loss;
+use crate::inspect::{Contributions, QUESTIONS, answer, check_output};
+use crate::tree::contributions::contributions;
 use crate::tree::many::{add_up, total_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::text::importance_table;
@@ -17,7 +19,7 @@ pub(super) struct Boosted {
 
 /// A fitted boosting classifier.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
 pub struct BoostedClassifierModel {
     /// Number of rounds.
     pub n_iter: usize,
@@ -39,7 +41,7 @@ pub struct BoostedClassifierModel {
 
 /// A fitted boosting regressor.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
 pub struct BoostedRegressorModel {
     /// Number of rounds.
     pub n_iter: usize,
@@ -73,6 +75,19 @@ fn check(
     if fits { Ok(()) } else { Err(invalid("rounds that do not fit the trees")) }
 }
 
+/// The contributions to one score.
+fn explain(
+    trees: &[Tree],
+    start: &[f64],
+    output: usize,
+    x: &Frame,
+    run: &Context,
+) -> Result<Contributions> {
+    check_output(output, start.len())?;
+    let (mean, found) = contributions(trees, (output, start.len()), x, run)?;
+    Ok((start[output] + mean, found))
+}
+
 fn report_of(schema: &Schema, importances: &[f64], trees: &[Tree], n_iter: usize) -> Answer {
     let mut report = Answer::new("Boosting");
     report.tables.push(importance_table(schema, importances));
@@ -83,6 +98,10 @@ fn report_of(schema: &Schema, importances: &[f64], trees: &[Tree], n_iter: usize
 }
 
 impl BoostedClassifierModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        answer(self, asked, |output, x, run| explain(&self.trees, &self.start, output, x, run))
+    }
+
     pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema, classes: &[Label]) -> Self {
         BoostedClassifierModel {
             n_iter: boosted.trees.len() / loss.scores(),
@@ -147,6 +166,10 @@ impl Classifier for BoostedClassifierModel {
 }
 
 impl BoostedRegressorModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        answer(self, asked, |output, x, run| explain(&self.trees, &self.start, output, x, run))
+    }
+
     pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema) -> Self {
         BoostedRegressorModel {
             n_iter: boosted.trees.len(),

@@ -11,6 +11,8 @@ mod votes;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod inspect_tests;
 
 pub use boosted::{BoostedClassifierModel, BoostedRegressorModel};
 pub use compose::{

@@ -1,6 +1,7 @@
 //! Decision trees on one engine.
 
 pub(crate) mod binned;
+pub(crate) mod contributions;
 mod decision_tree_classifier;
 mod decision_tree_regressor;
 mod gain_ratio;

@@ -241,7 +241,7 @@ impl Tree {
 
     /// The child of an inner node for a value of its column.
     #[inline]
-    fn next(&self, node: usize, value: f64) -> u32 {
+    pub(crate) fn next(&self, node: usize, value: f64) -> u32 {
         let left = match self.level_start[node] {
             NONE if value <= self.threshold[node] => true,
             NONE => value.is_nan() && self.missing_left[node],

@@ -1,6 +1,8 @@
 //! Fitted forests: the mean of the shares or numbers in the leaves of their trees.
 
 use super::Plan;
+use crate::inspect::{Contributions, QUESTIONS, answer, check_output};
+use crate::tree::contributions::contributions;
 use crate::tree::many::{add_up, mean_importances};
 use crate::tree::nodes::Tree;
 use learnt_core::estimator::first_maximum;
@@ -9,7 +11,7 @@ use learnt_core::prelude::*;
 
 /// A fitted forest of classification trees.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
 pub struct ForestClassifierModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
     pub feature_importances: Vec<f64>,
@@ -25,7 +27,7 @@ pub struct ForestClassifierModel {
 
 /// A fitted forest of regression trees.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
 pub struct ForestRegressorModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
     pub feature_importances: Vec<f64>,
@@ -45,6 +47,20 @@ fn mean(trees: &[Tree], outputs: usize, x: &Frame, run: &Context) -> Result<Matr
     let count = trees.len() as f64;
     sums.as_mut_slice().iter_mut().for_each(|sum| *sum /= count);
     Ok(sums)
+}
+
+/// The contributions to the mean over trees.
+fn explain(
+    trees: &[Tree],
+    (output, outputs): (usize, usize),
+    x: &Frame,
+    run: &Context,
+) -> Result<Contributions> {
+    check_output(output, outputs)?;
+    let (mean, mut found) = contributions(trees, (output, outputs), x, run)?;
+    let count = trees.len() as f64;
+    found.as_mut_slice().iter_mut().for_each(|part| *part /= count);
+    Ok((mean / count, found))
 }
 
 /// The mean for each row over the trees that did not draw it; missing where all did.
@@ -94,6 +110,11 @@ fn report_of(title: &str, trees: &[Tree], schema: &Schema, importances: &[f64]) 
 }
 
 impl ForestClassifierModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        let outputs = self.classes.len();
+        answer(self, asked, |output, x, run| explain(&self.trees, (output, outputs), x, run))
+    }
+
     pub(super) fn new(
         plan: &Plan,
         trees: Vec<Tree>,
@@ -169,6 +190,11 @@ impl Classifier for ForestClassifierModel {
 }
 
 impl ForestRegressorModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        let outputs = self.outputs;
+        answer(self, asked, |output, x, run| explain(&self.trees, (output, outputs), x, run))
+    }
+
     pub(super) fn new(
         plan: &Plan,
         trees: Vec<Tree>,

@@ -82,7 +82,10 @@ fn one_tree_of_all_rows_and_columns_is_the_decision_tree() {
 fn bins_and_exact_search_grow_the_same_forest_from_few_distinct_values() {
     let rows = 600;
     let x = Matrix::from_fn(rows, 4, |i, j| (noise(i, j) * 30.0).floor());
-    let y: Vec<f64> = (0..rows).map(|i| x[(i, 0)] + x[(i, 1)] * x[(i, 2)] + noise(i, 7)).collect();
+    // Whole numbers, so that rounding is far below the differences that decide ties.
+    let y: Vec<f64> = (0..rows)
+        .map(|i| x[(i, 0)] + x[(i, 1)] * x[(i, 2)] + (noise(i, 7) * 50.0).floor())
+        .collect();
     let data = OwnedDataset::regression(x, y);
     let fit = |method| {
         let growth = ForestGrowth { method, ..Default::default() };

@@ -43,6 +43,8 @@ impl Cell {
 pub(super) struct Scale {
     gradient: f64,
     curvature: f64,
+    /// Units in one.
+    inverses: [f64; 2],
     /// Bits of the count.
     bits: u32,
 }
@@ -53,16 +55,17 @@ impl Scale {
         let bits = usize::BITS - rows.leading_zeros();
         let unit = |sum: f64, bits: u32| {
             let unit = sum * 1.001 / 2_f64.powi(bits as i32);
-            if unit > 0.0 && unit.is_finite() { unit } else { 1.0 }
+            if unit.is_normal() && (1.0 / unit).is_finite() { unit } else { 1.0 }
         };
-        Scale { gradient: unit(gradients, 61), curvature: unit(curvatures, 61 - bits), bits }
+        let (gradient, curvature) = (unit(gradients, 61), unit(curvatures, 61 - bits));
+        Scale { gradient, curvature, inverses: [1.0 / gradient, 1.0 / curvature], bits }
     }
 
     #[inline(always)]
     pub(super) fn cell(&self, gradient: f64, curvature: f64) -> Cell {
         Cell {
-            gradient: (gradient / self.gradient) as i64,
-            curvature: ((curvature / self.curvature) as i64) << self.bits | 1,
+            gradient: (gradient * self.inverses[0]) as i64,
+            curvature: ((curvature * self.inverses[1]) as i64) << self.bits | 1,
         }
     }
 
