@@ -3,7 +3,7 @@
 use super::loss::Loss;
 use crate::inspect::{Contributions, QUESTIONS, answer, check_output};
 use crate::tree::contributions::contributions;
-use crate::tree::many::{add_up, total_importances};
+use crate::tree::many::{add_up, check_finite, total_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::text::importance_table;
 use learnt_core::persist::invalid;
@@ -15,6 +15,17 @@ pub(super) struct Boosted {
     pub(super) trees: Vec<Tree>,
     pub(super) train_score: Vec<f64>,
     pub(super) validation_score: Vec<f64>,
+}
+
+impl Boosted {
+    /// Refuses sums that left the range of numbers.
+    fn check(&self) -> Result<()> {
+        let mut told = self.start.iter().chain(&self.train_score).chain(&self.validation_score);
+        match told.all(|x| x.is_finite()) {
+            true => check_finite(&self.trees),
+            false => Err(Error::numeric("the target is too large for this loss; divide it first")),
+        }
+    }
 }
 
 /// A fitted boosting classifier.
@@ -102,8 +113,14 @@ impl BoostedClassifierModel {
         answer(self, asked, |output, x, run| explain(&self.trees, &self.start, output, x, run))
     }
 
-    pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema, classes: &[Label]) -> Self {
-        BoostedClassifierModel {
+    pub(super) fn new(
+        boosted: Boosted,
+        loss: Loss,
+        schema: &Schema,
+        classes: &[Label],
+    ) -> Result<Self> {
+        boosted.check()?;
+        Ok(BoostedClassifierModel {
             n_iter: boosted.trees.len() / loss.scores(),
             train_score: boosted.train_score,
             validation_score: boosted.validation_score,
@@ -113,7 +130,7 @@ impl BoostedClassifierModel {
             trees: boosted.trees,
             schema: schema.clone(),
             classes: classes.to_vec(),
-        }
+        })
     }
 
     fn loss(&self) -> Loss {
@@ -170,8 +187,9 @@ impl BoostedRegressorModel {
         answer(self, asked, |output, x, run| explain(&self.trees, &self.start, output, x, run))
     }
 
-    pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema) -> Self {
-        BoostedRegressorModel {
+    pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema) -> Result<Self> {
+        boosted.check()?;
+        Ok(BoostedRegressorModel {
             n_iter: boosted.trees.len(),
             train_score: boosted.train_score,
             validation_score: boosted.validation_score,
@@ -180,7 +198,7 @@ impl BoostedRegressorModel {
             start: boosted.start,
             trees: boosted.trees,
             schema: schema.clone(),
-        }
+        })
     }
 
     fn validate(&self) -> Result<()> {

@@ -163,6 +163,15 @@ impl Flat {
     }
 }
 
+/// Refuses trees whose sums left the range of numbers.
+pub(crate) fn check_finite(trees: &[Tree]) -> Result<()> {
+    let finite = |tree: &Tree| tree.values.iter().chain(&tree.impurity).all(|x| x.is_finite());
+    match trees.iter().all(finite) {
+        true => Ok(()),
+        false => Err(Error::numeric("the target is too large to be added up; divide it first")),
+    }
+}
+
 /// Mean over the trees that split of each column's share in the decrease of impurity, as shares.
 pub(crate) fn mean_importances(trees: &[Tree], columns: usize) -> Vec<f64> {
     shares(trees.iter().filter(|tree| tree.len() > 1).map(Tree::importances), columns)

@@ -10,7 +10,7 @@
 //! Freund and Schapire (1997), Journal of Computer and System Sciences 55, 119-139; Zhu, Zou, Rosset and
 //! Hastie (2009), Statistics and Its Interface 2, 349-360.
 
-use super::{accepts_of_parts, check_classifiers, member_report, parts_of};
+use super::{accepts_of_parts, check_classifiers, codes_of, member_report, parts_of};
 use crate::learner::{Fitted, Learner};
 use crate::select::weighted_resample;
 use crate::tree::{DecisionTreeClassifier, Growth};
@@ -73,7 +73,7 @@ pub struct AdaBoostClassifierModel {
     #[share]
     pub estimator_errors: Vec<f64>,
     parts: Vec<Fitted>,
-    classes: usize,
+    classes: Vec<Label>,
 }
 
 /// The learner of rounds: a stump unless another is given.
@@ -112,7 +112,7 @@ impl Estimator for AdaBoostClassifier {
             estimator_weights: Vec::new(),
             estimator_errors: Vec::new(),
             parts: Vec::new(),
-            classes: classes.len(),
+            classes: classes.to_vec(),
         };
         let mut weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
         normalise(&mut weights);
@@ -249,10 +249,10 @@ impl AdaBoostClassifierModel {
             "training error",
         ];
         let mut table = Columns::new("Rounds", &head);
-        let mut votes = Matrix::zeros(data.nrows(), self.classes);
+        let mut votes = Matrix::zeros(data.nrows(), self.classes.len());
         let mut bound = 1.0;
         for (m, part) in self.parts.iter().enumerate() {
-            let found = part.classifier()?.classify_in(&data.x, &asked.run)?;
+            let found = codes_of(part, self.classes.len(), &data.x, &asked.run)?;
             let wrong: Vec<bool> = found.iter().zip(codes).map(|(a, b)| a != b).collect();
             let share = |weights: &[f64]| -> f64 {
                 weights.iter().zip(&wrong).filter(|(_, w)| **w).map(|(w, _)| w).sum()
@@ -280,7 +280,7 @@ impl AdaBoostClassifierModel {
             ]);
         }
         answer.tables.push(table);
-        if self.classes > 2 {
+        if self.classes.len() > 2 {
             answer.notes.push("the product of Z bounds the training error of two classes".into());
         }
         Ok(answer)
@@ -300,7 +300,7 @@ impl AdaBoostClassifierModel {
             && self.estimator_errors.len() == self.parts.len()
             && self.estimator_weights.iter().sum::<f64>() > 0.0
             && self.estimator_weights.iter().all(|&w| w > 0.0)
-            && self.classes > 0;
+            && !self.classes.is_empty();
         if fits { Ok(()) } else { Err(invalid("weights that do not fit the members")) }
     }
 
@@ -311,8 +311,8 @@ impl AdaBoostClassifierModel {
     /// Shares of the weight of members, less those of the other classes evenly.
     fn votes(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let total: f64 = self.estimator_weights.iter().sum();
-        let others = (self.classes.max(2) - 1) as f64;
-        let mut votes = Matrix::zeros(x.nrows(), self.classes);
+        let others = (self.classes.len().max(2) - 1) as f64;
+        let mut votes = Matrix::zeros(x.nrows(), self.classes.len());
         for (part, weight) in self.parts.iter().zip(&self.estimator_weights) {
             for (i, k) in part.classifier()?.classify_in(x, run)?.into_iter().enumerate() {
                 for (class, vote) in votes.row_mut(i).iter_mut().enumerate() {
@@ -328,7 +328,7 @@ impl AdaBoostClassifierModel {
 impl Classifier for AdaBoostClassifierModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let votes = self.votes(x, run)?;
-        match self.classes {
+        match self.classes.len() {
             2 => Ok(Matrix::column_vector(votes.column(1))),
             _ => Ok(votes),
         }
@@ -336,7 +336,7 @@ impl Classifier for AdaBoostClassifierModel {
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let mut votes = self.votes(x, run)?;
-        let others = (self.classes.max(2) - 1) as f64;
+        let others = (self.classes.len().max(2) - 1) as f64;
         for i in 0..votes.nrows() {
             let row = votes.row_mut(i);
             // Two classes: the votes are opposite, and half of each is the score.

@@ -177,6 +177,9 @@ pub(super) fn members<'a>(
 /// What a member sees of rows.
 pub(super) fn seen(x: &Frame, columns: &[u32]) -> Result<Option<Table>> {
     let columns: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
+    if let Some(j) = columns.iter().find(|&&j| j >= x.ncols()) {
+        return Err(Error::shape("x", format!("more than {j} columns"), x.ncols()));
+    }
     match columns.iter().copied().eq(0..x.ncols()) {
         true => Ok(None),
         false => select(x, &columns).map(Some),
@@ -199,20 +202,24 @@ pub(super) fn mean_over(
         let table = seen(x, &columns[m])?;
         says(&parts[m], &table.as_ref().map_or(*x, Table::frame), &single)
     })?;
-    let mut sums = Matrix::zeros(x.nrows(), width);
-    let mut counts = vec![0_usize; x.nrows()];
-    for (m, said) in found.iter().enumerate() {
-        for i in 0..x.nrows() {
-            if out_of_bag.is_none_or(|drawn| drawn[m][i] == 0) {
-                counts[i] += 1;
-                sums.row_mut(i).iter_mut().zip(said.row(i)).for_each(|(sum, v)| *sum += v);
-            }
+    let takes = |m: usize, i: usize| out_of_bag.is_none_or(|drawn| drawn[m][i] == 0);
+    let mut means = Matrix::zeros(x.nrows(), width);
+    for i in 0..x.nrows() {
+        let count = (0..parts.len()).filter(|&m| takes(m, i)).count();
+        let row = means.row_mut(i);
+        if count == 0 {
+            row.fill(f64::NAN);
+        }
+        for said in found.iter().enumerate().filter(|(m, _)| takes(*m, i)).map(|(_, said)| said) {
+            // Divided first, so that the sum of large numbers stays finite.
+            row.iter_mut().zip(said.row(i)).for_each(|(mean, v)| *mean += v / count as f64);
+        }
+        if count > 0 && width > 1 {
+            let total: f64 = row.iter().sum();
+            row.iter_mut().for_each(|share| *share = (*share / total).min(1.0));
         }
     }
-    for (i, &count) in counts.iter().enumerate() {
-        sums.row_mut(i).iter_mut().for_each(|sum| *sum /= count as f64);
-    }
-    Ok(sums)
+    Ok(means)
 }
 
 /// Whether the columns of members are there.

@@ -46,7 +46,7 @@ pub struct BaggingClassifierModel {
     parts: Vec<Fitted>,
     columns: Vec<Vec<u32>>,
     schema: Schema,
-    classes: usize,
+    classes: Vec<Label>,
 }
 
 impl Estimator for BaggingClassifier {
@@ -78,7 +78,7 @@ impl Estimator for BaggingClassifier {
             parts: bag.parts,
             columns: bag.columns,
             schema: data.x.schema().clone(),
-            classes: classes.len(),
+            classes: classes.to_vec(),
         };
         if self.share.oob_score {
             let shares = model.mean(&data.x, Some(&bag.counts), run)?;
@@ -102,7 +102,7 @@ impl BaggingClassifier {
 
 impl BaggingClassifierModel {
     fn mean(&self, x: &Frame, drawn: Option<&[Vec<u32>]>, run: &Context) -> Result<Matrix> {
-        let classes = self.classes;
+        let classes = self.classes.len();
         mean_over(&self.parts, &self.columns, x, classes, drawn, run, |part, x, run| {
             shares_of(part, classes, x, run)
         })
@@ -119,7 +119,7 @@ impl BaggingClassifierModel {
     fn validate(&self) -> Result<()> {
         check_classifiers(&self.parts)?;
         let fits = columns_fit(&self.columns, self.parts.len(), self.schema.len())
-            && self.classes > 0
+            && !self.classes.is_empty()
             && self.oob_score.is_none_or(|score| (0.0..=1.0).contains(&score));
         if fits { Ok(()) } else { Err(invalid("members that do not fit the columns")) }
     }

@@ -102,13 +102,22 @@ fn parts_of<'a>(parts: &'a [Fitted], schema: &Schema, classes: &[Label]) -> Vec<
     parts.iter().map(|part| part.part(schema.clone(), classes)).collect()
 }
 
+/// The classes that a part says, which must be known.
+fn codes_of(part: &Fitted, classes: usize, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+    let codes = part.classifier()?.classify_in(x, run)?;
+    match codes.iter().all(|&code| (code as usize) < classes) {
+        true => Ok(codes),
+        false => Err(Error::internal("a part that knows other classes")),
+    }
+}
+
 /// Probabilities of a part, or a row of one 1 where it has none.
 fn shares_of(part: &Fitted, classes: usize, x: &Frame, run: &Context) -> Result<Matrix> {
     let model = part.classifier()?;
     let shares = match model.probabilities_in(x, run) {
         Err(error) if error.code() == Code::Unsupported => {
             let mut shares = Matrix::zeros(x.nrows(), classes);
-            for (i, code) in model.classify_in(x, run)?.into_iter().enumerate() {
+            for (i, code) in codes_of(part, classes, x, run)?.into_iter().enumerate() {
                 shares[(i, code as usize)] = 1.0;
             }
             shares

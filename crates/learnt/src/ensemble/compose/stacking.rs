@@ -55,6 +55,9 @@ pub(super) fn said(
         let last = scores.ncols() - 1;
         return Ok((vec![part.name.clone()], Matrix::column_vector(scores.column(last))));
     }
+    if scores.ncols() != classes.len() {
+        return Err(Error::internal("a part that knows other classes"));
+    }
     let name = |class: &Label| format!("{}: {}", part.name, plain(&class.to_string()));
     Ok((classes.iter().map(name).collect(), scores))
 }
@@ -92,7 +95,7 @@ pub(super) fn fit(
     passthrough: bool,
     data: &Dataset,
     run: &Context,
-) -> Result<(Vec<Fitted>, Fitted)> {
+) -> Result<(Vec<Fitted>, Fitted, usize)> {
     let classes: Vec<Label> = match data.y {
         Some(Target::Class { classes, .. }) => classes.to_vec(),
         _ => Vec::new(),
@@ -119,7 +122,7 @@ pub(super) fn fit(
     }
     let table = stacked(together, &data.x, passthrough)?;
     let last = Fitted::fit(&**last, "final", &Dataset { x: table.frame(), ..*data }, run)?;
-    Ok((fit_all(estimators, data, run)?, last))
+    Ok((fit_all(estimators, data, run)?, last, table.schema().len()))
 }
 
 /// What the last learner sees of rows.

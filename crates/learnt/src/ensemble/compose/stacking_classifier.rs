@@ -58,6 +58,8 @@ pub struct StackingClassifierModel {
     passthrough: bool,
     members: Vec<Fitted>,
     last: Fitted,
+    /// Columns that the last learner sees.
+    width: usize,
     classes: Vec<Label>,
 }
 
@@ -96,7 +98,7 @@ impl Estimator for StackingClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<StackingClassifierModel> {
         let method = self.stack_method;
-        let (members, last) = fit(
+        let (members, last, width) = fit(
             &self.estimators,
             &self.final_estimator,
             self.cv,
@@ -111,6 +113,7 @@ impl Estimator for StackingClassifier {
             passthrough: self.passthrough,
             members,
             last,
+            width,
             classes: classes.to_vec(),
         })
     }
@@ -149,7 +152,11 @@ impl StackingClassifierModel {
     }
 
     fn table(&self, x: &Frame, run: &Context) -> Result<Table> {
-        last_rows(&self.members, self.method, &self.classes, self.passthrough, x, run)
+        let table = last_rows(&self.members, self.method, &self.classes, self.passthrough, x, run)?;
+        match table.schema().len() == self.width {
+            true => Ok(table),
+            false => Err(Error::internal("members that say something else than in training")),
+        }
     }
 }
 

@@ -54,6 +54,8 @@ pub struct StackingRegressorModel {
     passthrough: bool,
     members: Vec<Fitted>,
     last: Fitted,
+    /// Columns that the last learner sees.
+    width: usize,
 }
 
 impl Estimator for StackingRegressor {
@@ -90,7 +92,7 @@ impl Estimator for StackingRegressor {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<StackingRegressorModel> {
         let method = StackMethod::Predict;
-        let (members, last) = fit(
+        let (members, last, width) = fit(
             &self.estimators,
             &self.final_estimator,
             self.cv,
@@ -99,7 +101,7 @@ impl Estimator for StackingRegressor {
             data,
             run,
         )?;
-        Ok(StackingRegressorModel { passthrough: self.passthrough, members, last })
+        Ok(StackingRegressorModel { passthrough: self.passthrough, members, last, width })
     }
 }
 
@@ -136,7 +138,11 @@ impl StackingRegressorModel {
     }
 
     fn table(&self, x: &Frame, run: &Context) -> Result<Table> {
-        last_rows(&self.members, StackMethod::Predict, &[], self.passthrough, x, run)
+        let table = last_rows(&self.members, StackMethod::Predict, &[], self.passthrough, x, run)?;
+        match table.schema().len() == self.width {
+            true => Ok(table),
+            false => Err(Error::internal("members that say something else than in training")),
+        }
     }
 }
 

@@ -147,7 +147,7 @@ fn voting_rules_agree_with_the_reference() {
         voting,
         weights,
         parts: parts(),
-        classes: 3,
+        classes: [0, 1, 2].map(Label::Int).to_vec(),
     };
     let one = Table::unnamed(Matrix::zeros(1, 1));
     let votes = |voting, weights| model(voting, weights).classify(&one.frame()).unwrap()[0];

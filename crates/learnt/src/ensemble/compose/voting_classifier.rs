@@ -6,8 +6,8 @@
 //! Kuncheva, "Combining Pattern Classifiers" (2004).
 
 use super::{
-    accepts_of_all, accepts_of_parts, check_classifiers, check_names, check_weights, fit_all,
-    member_report, parts_of, shares_of,
+    accepts_of_all, accepts_of_parts, check_classifiers, check_names, check_weights, codes_of,
+    fit_all, member_report, parts_of, shares_of,
 };
 use crate::learner::{Fitted, Learner, Named};
 use learnt_core::estimator::{Accepts, Offers};
@@ -61,7 +61,7 @@ pub struct VotingClassifierModel {
     pub(super) voting: Voting,
     pub(super) weights: Vec<f64>,
     pub(super) parts: Vec<Fitted>,
-    pub(super) classes: usize,
+    pub(super) classes: Vec<Label>,
 }
 
 impl Estimator for VotingClassifier {
@@ -89,7 +89,7 @@ impl Estimator for VotingClassifier {
         let (_, classes) = data.class_target()?;
         let weights = check_weights(self.weights.as_deref(), self.estimators.len())?;
         let parts = fit_all(&self.estimators, data, run)?;
-        Ok(VotingClassifierModel { voting: self.voting, weights, parts, classes: classes.len() })
+        Ok(VotingClassifierModel { voting: self.voting, weights, parts, classes: classes.to_vec() })
     }
 }
 
@@ -112,7 +112,7 @@ impl VotingClassifierModel {
     fn validate(&self) -> Result<()> {
         check_classifiers(&self.parts)?;
         let weights = check_weights(Some(&self.weights), self.parts.len());
-        match weights.is_ok() && self.classes > 0 {
+        match weights.is_ok() && !self.classes.is_empty() {
             true => Ok(()),
             false => Err(invalid("weights that do not fit the members")),
         }
@@ -126,16 +126,18 @@ impl VotingClassifierModel {
 impl Classifier for VotingClassifierModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let total: f64 = self.weights.iter().sum();
-        let mut sums = Matrix::zeros(x.nrows(), self.classes);
+        let mut sums = Matrix::zeros(x.nrows(), self.classes.len());
         for (part, weight) in self.parts.iter().zip(&self.weights) {
             match self.voting {
                 Voting::Hard => {
-                    for (i, k) in part.classifier()?.classify_in(x, run)?.into_iter().enumerate() {
+                    for (i, k) in
+                        codes_of(part, self.classes.len(), x, run)?.into_iter().enumerate()
+                    {
                         sums[(i, k as usize)] += weight / total;
                     }
                 }
                 Voting::Soft => {
-                    let shares = shares_of(part, self.classes, x, run)?;
+                    let shares = shares_of(part, self.classes.len(), x, run)?;
                     let cells = sums.as_mut_slice().iter_mut().zip(shares.as_slice());
                     cells.for_each(|(sum, share)| *sum += weight / total * share);
                 }

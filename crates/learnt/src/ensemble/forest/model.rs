@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::inspect::{Contributions, QUESTIONS, answer, check_output};
 use crate::tree::contributions::contributions;
-use crate::tree::many::{add_up, mean_importances};
+use crate::tree::many::{add_up, check_finite, mean_importances};
 use crate::tree::nodes::Tree;
 use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
@@ -46,7 +46,10 @@ fn mean(trees: &[Tree], outputs: usize, x: &Frame, run: &Context) -> Result<Matr
     let mut sums = add_up(trees, &vec![0.0; outputs], x, run, |_, _| true)?;
     let count = trees.len() as f64;
     sums.as_mut_slice().iter_mut().for_each(|sum| *sum /= count);
-    Ok(sums)
+    match sums.as_slice().iter().all(|mean| mean.is_finite()) {
+        true => Ok(sums),
+        false => Err(Error::numeric("predictions too large to be added up")),
+    }
 }
 
 /// The contributions to the mean over trees.
@@ -121,6 +124,7 @@ impl ForestClassifierModel {
         data: &Dataset,
         run: &Context,
     ) -> Result<Self> {
+        check_finite(&trees)?;
         let (codes, classes) = data.class_target()?;
         let mut model = ForestClassifierModel {
             feature_importances: mean_importances(&trees, data.x.ncols()),
@@ -201,6 +205,7 @@ impl ForestRegressorModel {
         data: &Dataset,
         run: &Context,
     ) -> Result<Self> {
+        check_finite(&trees)?;
         let y = data.real_target()?;
         let mut model = ForestRegressorModel {
             feature_importances: mean_importances(&trees, data.x.ncols()),

@@ -73,6 +73,6 @@ impl Estimator for GradientBoostingClassifier {
         };
         let y: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
         let boosted = boost(data, &y, loss, &self.growth, run)?;
-        Ok(BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes))
+        BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes)
     }
 }

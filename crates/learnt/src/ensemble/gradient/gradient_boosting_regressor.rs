@@ -78,6 +78,6 @@ impl Estimator for GradientBoostingRegressor {
             BoostingLoss::Quantile => Loss::Quantile(self.alpha),
         };
         let boosted = boost(data, &y, loss, &self.growth, run)?;
-        Ok(BoostedRegressorModel::new(boosted, loss, data.x.schema()))
+        BoostedRegressorModel::new(boosted, loss, data.x.schema())
     }
 }

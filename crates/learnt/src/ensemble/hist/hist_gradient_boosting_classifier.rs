@@ -65,6 +65,6 @@ impl Estimator for HistGradientBoostingClassifier {
         let y: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
         let weights = class_weights(self.class_weight, codes, classes.len(), data.weights);
         let boosted = boost(data, &y, weights.as_deref(), loss, &self.growth, run)?;
-        Ok(BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes))
+        BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes)
     }
 }

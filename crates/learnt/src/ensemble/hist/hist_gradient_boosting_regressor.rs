@@ -76,7 +76,7 @@ impl Estimator for HistGradientBoostingRegressor {
         let y: Vec<f64> = data.real_target()?.column(0);
         let loss = self.loss();
         let boosted = boost(data, &y, data.weights, loss, &self.growth, run)?;
-        Ok(BoostedRegressorModel::new(boosted, loss, data.x.schema()))
+        BoostedRegressorModel::new(boosted, loss, data.x.schema())
     }
 }
 

@@ -197,7 +197,8 @@ fn boost(
     loss.check(y)?;
     let table = BinnedTable::new(&data.x, growth.max_bins, run)?;
     let blocks = Blocks::new(table, run);
-    let shape: Shape = growth.shape(data.x.schema())?;
+    let unit = weights.map_or(1.0, |weights| weights.iter().sum::<f64>() / y.len() as f64);
+    let shape: Shape = growth.shape(data.x.schema(), unit)?;
     let stops = growth.early_stopping.is_on(y.len() > MANY_ROWS);
     let share = growth.validation_fraction.filter(|_| stops);
     let (train, aside) = set_aside(share, y, loss, run);

@@ -70,8 +70,8 @@ impl EarlyStopping {
 }
 
 impl HistGrowth {
-    /// What growing needs, for these columns.
-    pub(super) fn shape(&self, schema: &Schema) -> Result<Shape> {
+    /// What growing needs, for these columns and rows of this mean weight.
+    pub(super) fn shape(&self, schema: &Schema, unit: f64) -> Result<Shape> {
         let columns = schema.len();
         Ok(Shape {
             max_leaves: self.max_leaf_nodes.unwrap_or(usize::MAX),
@@ -81,6 +81,7 @@ impl HistGrowth {
             rules: Rules {
                 min_rows: self.min_samples_leaf,
                 l2: self.l2_regularization,
+                unit,
                 directions: self.directions(schema)?,
             },
             groups: self.groups(schema)?,

@@ -11,7 +11,7 @@ use crate::tree::binned::{Kind, MISSING};
 
 /// Levels with less support than this stay right, and this much smooths their order.
 const SUPPORT: f64 = 10.0;
-/// Least sum of second derivatives of a side.
+/// Least sum of second derivatives of a side, for rows of weight one.
 const LEAST_CURVATURE: f64 = 1e-3;
 
 /// What a split must respect.
@@ -19,6 +19,8 @@ const LEAST_CURVATURE: f64 = 1e-3;
 pub(super) struct Rules {
     pub(super) min_rows: usize,
     pub(super) l2: f64,
+    /// Mean weight of a row.
+    pub(super) unit: f64,
     /// Direction of each column: 1 rising, -1 falling, 0 free.
     pub(super) directions: Vec<i8>,
 }
@@ -121,7 +123,7 @@ impl Question<'_> {
             self.scale.count(self.total) as f64 / self.scale.curvature(self.total).max(1e-300);
         let key = |bin: u8| {
             let cell = cells[bin as usize];
-            self.scale.gradient(cell) / (self.scale.curvature(cell) + SUPPORT)
+            self.scale.gradient(cell) / (self.scale.curvature(cell) + SUPPORT * self.rules.unit)
         };
         let mut order: Vec<u8> = (0..bins as u8)
             .filter(|&bin| factor * self.scale.curvature(cells[bin as usize]) >= SUPPORT)
@@ -138,7 +140,7 @@ impl Question<'_> {
         missing: Option<Cell>,
         best: &mut Option<Best>,
     ) {
-        let Rules { min_rows, l2, .. } = *self.rules;
+        let Rules { min_rows, l2, unit, .. } = *self.rules;
         let rows = self.scale.count(self.total);
         let base = score(&self.scale, l2, self.total);
         let mut left = missing.unwrap_or_default();
@@ -158,7 +160,7 @@ impl Question<'_> {
             }
             let right = self.total.less(left);
             let (h_left, h_right) = (self.scale.curvature(left), self.scale.curvature(right));
-            if h_left.min(h_right) < LEAST_CURVATURE {
+            if h_left.min(h_right) < LEAST_CURVATURE * unit {
                 continue;
             }
             let (g_left, g_right) = (self.scale.gradient(left), self.scale.gradient(right));
@@ -192,7 +194,10 @@ impl Question<'_> {
             let count = self.scale.count(left);
             let right = self.total.less(left);
             let least = self.scale.curvature(left).min(self.scale.curvature(right));
-            if count < min_rows || rows - count < min_rows || least < LEAST_CURVATURE {
+            if count < min_rows
+                || rows - count < min_rows
+                || least < LEAST_CURVATURE * self.rules.unit
+            {
                 continue;
             }
             if direction * (self.value(right) - self.value(left)) < 0.0 {
