@@ -129,9 +129,14 @@ impl Function for SimulatedDivergence {
     }
 }
 
-/// Entropies and divergences.
-pub const INFORMATION: &[FunctionEntry] =
-    &[function::<Entropy>(), function::<CodeLength>(), function::<SimulatedDivergence>()];
+/// Entropies, divergences and codes.
+pub const INFORMATION: &[FunctionEntry] = &[
+    function::<Entropy>(),
+    function::<CodeLength>(),
+    function::<SimulatedDivergence>(),
+    function::<super::HuffmanCode>(),
+    function::<super::PrefixCode>(),
+];
 
 #[cfg(test)]
 mod tests {
