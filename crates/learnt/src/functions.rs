@@ -22,7 +22,6 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     algebra::FUNCTIONS,
     select::SPLITTERS,
     select::SAMPLES,
-    select::CRITERIA,
     statistics::DISTRIBUTIONS,
     statistics::SAMPLING,
     statistics::SUMMARIES,

@@ -2,7 +2,6 @@
 //! the registry.
 
 mod compare;
-mod criteria;
 mod cross_validate;
 mod folds;
 mod preparation;
@@ -13,9 +12,6 @@ mod split;
 mod splitters;
 
 pub use compare::{Candidate, Comparison, Row, compare, contenders, corrected_t_test};
-pub use criteria::{
-    BayesFactor, CRITERIA, Criteria, ErrorCriteria, InformationCriteria, SquaredErrorCriteria,
-};
 pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
 pub use folds::{Split, Splits, Splitter};
 pub use preparation::{Request, has_missing, prepared, standard_preparation, wants_scaling};

@@ -129,14 +129,9 @@ impl Function for SimulatedDivergence {
     }
 }
 
-/// Entropies, divergences and codes.
-pub const INFORMATION: &[FunctionEntry] = &[
-    function::<Entropy>(),
-    function::<CodeLength>(),
-    function::<SimulatedDivergence>(),
-    function::<super::HuffmanCode>(),
-    function::<super::PrefixCode>(),
-];
+/// Entropies and divergences.
+pub const INFORMATION: &[FunctionEntry] =
+    &[function::<Entropy>(), function::<CodeLength>(), function::<SimulatedDivergence>()];
 
 #[cfg(test)]
 mod tests {

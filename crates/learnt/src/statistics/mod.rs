@@ -4,7 +4,6 @@
 mod bootstrap;
 mod distributions;
 mod information;
-mod prefix_codes;
 mod residual_tests;
 mod special_functions;
 mod summaries;
@@ -19,7 +18,6 @@ pub use information::{
     CodeLength, Entropy, INFORMATION, LogDensities, Messages, Simulated, SimulatedDivergence,
     TwoDistributions,
 };
-pub use prefix_codes::{CodeCheck, Huffman, HuffmanCode, PrefixCode};
 pub use residual_tests::{
     DurbinWatson, JarqueBera, NormalPlot, NormalPoints, RESIDUAL_TESTS, Residuals,
 };
