@@ -295,6 +295,28 @@ def folder(cache, name, scale):
     return Path(cache) / f"{name}-{scale:g}"
 
 
+@recipe
+def scores(scale):
+    """A million scores of two classes, with the probabilities and classes they stand for."""
+    import numpy
+
+    draw = numpy.random.default_rng(11)
+    labels = draw.integers(0, 2, rows(1_000_000, scale))
+    found = draw.normal(size=len(labels)) + labels
+    share = 1 / (1 + numpy.exp(0.5 - found))
+    return {"y": labels, "s": found, "p": share, "predicted": (share > 0.5).astype(labels.dtype)}
+
+
+@recipe
+def groups(scale):
+    """10,000 x 8 in five groups."""
+    import numpy
+
+    draw = numpy.random.default_rng(12)
+    labels = draw.integers(0, 5, rows(10_000, scale))
+    return {"X": draw.normal(size=(len(labels), 8)) + 2.0 * labels[:, None], "labels": labels}
+
+
 def make(cache, name, scale):
     """Make the arrays of a recipe unless they are there; complete or not at all."""
     import numpy

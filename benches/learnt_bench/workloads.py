@@ -134,6 +134,13 @@ def poisson_deviance(data, mean):
     return float(2 * (logs - y + mean).mean())
 
 
+def number(_data, found):
+    """The sum of what a function gave: every library must find the same."""
+    import numpy
+
+    return float(numpy.sum(found))
+
+
 # Sides.
 
 
@@ -163,6 +170,20 @@ def estimator(library, path, answer, timed="fit", **parameters):
         return lambda: model.predict(queries), lambda labels: labels
 
     return side
+
+
+def functions(path, *inputs, libraries=(OURS, SKLEARN, INTELEX)):
+    """The same function of the same arrays from several libraries."""
+
+    def of(library):
+        def side(data, _threads):
+            module, name = path.rsplit(".", 1)
+            call = getattr(importlib.import_module(f"{PACKAGES[library]}.{module}"), name)
+            return lambda: call(*(data[key] for key in inputs)), lambda found: found
+
+        return side
+
+    return {library: of(library) for library in libraries}
 
 
 def estimators(path, answer, timed="fit", libraries=(OURS, SKLEARN, INTELEX), **parameters):
@@ -845,5 +866,44 @@ WORKLOADS = [
             "pyarrow": read_pyarrow,
         },
         informative=("learnt describe (command)",),
+    ),
+    Workload(
+        "roc_auc_score",
+        "scores",
+        "1M values",
+        number,
+        "value",
+        1e-9,
+        functions("metrics.roc_auc_score", "y", "s"),
+        relative=True,
+    ),
+    Workload(
+        "log_loss",
+        "scores",
+        "1M values",
+        number,
+        "value",
+        1e-9,
+        functions("metrics.log_loss", "y", "p", libraries=BOTH),
+        relative=True,
+    ),
+    Workload(
+        "confusion_matrix",
+        "scores",
+        "1M values",
+        number,
+        "rows",
+        0.0,
+        functions("metrics.confusion_matrix", "y", "predicted", libraries=BOTH),
+    ),
+    Workload(
+        "silhouette_score",
+        "groups",
+        "10k x 8",
+        number,
+        "value",
+        1e-9,
+        functions("metrics.silhouette_score", "X", "labels", libraries=BOTH),
+        relative=True,
     ),
 ]

@@ -25,6 +25,7 @@ fn every_picture_is_listed_and_drawn_for_a_model_that_has_it() {
         (fitted(folder.path(), "logistic-regression", "iris", &[]), "iris".to_string()),
         (fitted(folder.path(), "decision-tree-classifier", "iris", &[]), "iris".to_string()),
         (fitted(folder.path(), "pca", "iris", &[]), "iris".to_string()),
+        (fitted(folder.path(), "linear-discriminant-analysis", "iris", &[]), "iris".to_string()),
     ];
     for plot in listed {
         let name = plot["name"].as_str().unwrap();

@@ -46,9 +46,7 @@ pub fn scatter(groups: &Groups) -> Option<Chart> {
     if let Some(centres) = groups.centres {
         let (x, y): (Vec<f64>, Vec<f64>) =
             (0..centres.nrows().min(shown)).map(|k| place(centres, k, k as f64)).unzip();
-        let names = groups.names[..x.len()].to_vec();
-        panel = panel.mark(Mark::points("centre", x.clone(), y.clone()).muted().weight(3.0));
-        panel = panel.mark(Mark::texts(x, y, names));
+        panel = panel.mark(Mark::points("centre", x, y).muted().weight(3.5));
     }
     let chart = Chart::new(groups.title, groups.text);
     let chart = match columns > 2 {

@@ -73,11 +73,13 @@ impl Function for BrierDecomposition {
         }
         let positive = positive_class(self.pos_label.as_ref(), &given.y_true)?;
         let mut bins = vec![Bin::default(); self.n_bins];
+        // As in the calibration curve, an edge belongs to the bin below it.
+        let edges: Vec<f64> = (1..self.n_bins).map(|k| k as f64 / self.n_bins as f64).collect();
         let (mut total, mut came, mut squares) = (0.0, 0.0, 0.0);
         for (i, &p) in given.y_prob.iter().enumerate() {
             let weight = weight_of(given.sample_weight, i);
             let outcome = f64::from(Some(given.y_true.codes[i]) == positive);
-            let place = ((p * self.n_bins as f64) as usize).min(self.n_bins - 1);
+            let place = edges.partition_point(|&edge| edge < p);
             bins[place].weight += weight;
             bins[place].given += weight * p;
             bins[place].came += weight * outcome;

@@ -18,6 +18,7 @@ mod cross_entropy;
 mod deviance;
 mod loss_functions;
 pub mod losses;
+mod pair_indices;
 mod pairwise;
 mod precision_recall;
 mod precision_recall_curve;
@@ -60,6 +61,7 @@ pub use learnt_core::function::{Direction, Task};
 pub use loss_functions::{
     Decided, HingeLoss, HuberLoss, LossCurves, LossTable, MarginKind, MarginLoss, Margins,
 };
+pub use pair_indices::{Indices, PairIndices};
 pub use pairwise::{CosineSimilarity, DistanceKind, PairwiseDistances, RowsAndRows};
 pub use precision_recall::{
     Average, Averaging, ClassScores, ClassificationReport, F1Score, FbetaScore,
@@ -145,6 +147,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<Inertia>(),
     function::<DunnScore>(),
     function::<BetaCvScore>(),
+    function::<PairIndices>(),
     function::<ScatterDecomposition>(),
     function::<ContingencyMatrix>(),
     function::<AdjustedRandScore>(),

@@ -127,6 +127,12 @@ pub const PLOTS: &[Plot] = &[
         model::scree,
     ),
     plot(
+        "coordinates",
+        "Rows along the first two discriminant coordinates, by class, with the means.",
+        Needs::RowsAndTarget,
+        model::coordinates,
+    ),
+    plot(
         "biplot",
         "Rows and columns along the first two principal components.",
         Needs::Rows,

@@ -3,6 +3,7 @@
 use super::Scene;
 use crate::charts::classification::{Curve, Scored};
 use crate::charts::coefficients::Group;
+use crate::charts::groups::Groups;
 use crate::charts::{self, regression::Fit};
 use crate::compose::PipelineModel;
 use crate::linear::diagnostics::normal_pairs;
@@ -279,6 +280,54 @@ pub(super) fn biplot(scene: &Scene) -> Result<Chart> {
     let [first, second] = axes[..] else { return Err(wrong()) };
     let column = |k: usize| scores.values().column(k);
     Ok(charts::components::biplot([first, second], [&column(0), &column(1)], &names, [&one, &two]))
+}
+
+/// Rows by class in the coordinates of a classifier that is a transformer too.
+pub(super) fn coordinates(scene: &Scene) -> Result<Chart> {
+    let (trained, data) = (scene.trained, scene.rows()?);
+    let wrong =
+        || Error::unsupported(format!("{} has no discriminant coordinates", trained.about.name()));
+    let model = last_model(trained);
+    if model.as_classifier().is_none() || model.as_transformer().is_none() {
+        return Err(wrong());
+    }
+    let (codes, _) = data.class_target()?;
+    let rows = trained.admit(&data.x, data.sequences, Missing::Error, scene.run)?;
+    let transform = |x: &Frame| match model.as_transformer() {
+        Some(transformer) => transformer.transform_in(x, scene.run),
+        None => Err(wrong()),
+    };
+    let points = match as_pipeline(trained) {
+        Some(pipeline) => pipeline.prepared(&rows.frame(), scene.run, transform)?,
+        None => transform(&rows.frame())?,
+    };
+    let points = points.values();
+    let names = class_names(trained);
+    let means = class_means(points, codes, names.len(), data.weights);
+    charts::groups::scatter(&Groups {
+        title: "Discriminant coordinates",
+        text: "Each point is a row along the coordinates that separate the classes most.",
+        axes: ["first coordinate", "second coordinate"],
+        points: points.view(),
+        codes,
+        names: &names,
+        centres: Some(means.view()),
+    })
+    .ok_or_else(wrong)
+}
+
+/// Mean of the rows of each class; not a number for a class without rows.
+fn class_means(x: &Matrix, codes: &[u32], classes: usize, weights: Option<&[f64]>) -> Matrix {
+    let mut sums = Matrix::zeros(classes, x.ncols());
+    let mut total = vec![0.0; classes];
+    for (i, &code) in codes.iter().enumerate() {
+        let weight = weights.map_or(1.0, |weights| weights[i]);
+        total[code as usize] += weight;
+        for (sum, value) in sums.row_mut(code as usize).iter_mut().zip(x.row(i)) {
+            *sum += weight * value;
+        }
+    }
+    Matrix::from_fn(classes, x.ncols(), |k, j| sums[(k, j)] / total[k])
 }
 
 /// Actual and predicted numbers of the first output.
