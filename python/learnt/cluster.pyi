@@ -30,6 +30,74 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
 
+class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
+    cluster_centers_: Any
+    labels_: Any
+    inertia_: Any
+    n_iter_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Literal["k-means++", "random"] | Sequence[Sequence[float]] = "k-means++",
+        max_iter: int = 100,
+        batch_size: int = 1024,
+        tol: float = 0.0,
+        max_no_improvement: int | None = 10,
+        init_size: int | None = None,
+        n_init: Literal["auto"] | int = "auto",
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans: ...
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans: ...
+
+class BisectingKMeans(Weighted, Assigning, Clusterer):
+    cluster_centers_: Any
+    inertia_: Any
+    cluster_sizes_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Literal["random", "k-means++"] = "random",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 0.0001,
+        bisecting_strategy: Literal["biggest_inertia", "largest_cluster"] = "biggest_inertia",
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BisectingKMeans: ...
+
+class KMedoids(Weighted, Assigning, Clusterer):
+    cluster_centers_: Any
+    medoid_indices_: Any
+    inertia_: Any
+    n_iter_: Any
+    cluster_sizes_: Any
+    labels_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+        init: Literal["build", "random"] = "build",
+        max_iter: int = 300,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids: ...
+
 class DBSCAN(Weighted, Clusterer):
     core_sample_indices_: Any
     cluster_sizes_: Any
@@ -49,3 +117,213 @@ class DBSCAN(Weighted, Clusterer):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN: ...
+
+class HDBSCAN(Clusterer):
+    cluster_sizes_: Any
+    cluster_persistence_: Any
+    n_noise_: Any
+    probabilities_: Any
+    outlier_scores_: Any
+    core_distances_: Any
+    single_linkage_tree_: Any
+    condensed_tree_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        min_cluster_size: int = 5,
+        *,
+        min_samples: int | None = None,
+        cluster_selection_epsilon: float = 0.0,
+        max_cluster_size: int | None = None,
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+        p: float = 2.0,
+        alpha: float = 1.0,
+        cluster_selection_method: Literal["eom", "leaf"] = "eom",
+        allow_single_cluster: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> HDBSCAN: ...
+
+class OPTICS(Clusterer):
+    cluster_sizes_: Any
+    n_noise_: Any
+    ordering_: Any
+    reachability_: Any
+    core_distances_: Any
+    predecessor_: Any
+    cluster_hierarchy_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        min_samples: int = 5,
+        *,
+        max_eps: Literal["inf"] | float = "inf",
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "minkowski",
+        p: float = 2.0,
+        cluster_method: Literal["xi", "dbscan"] = "xi",
+        eps: float | None = None,
+        xi: float = 0.05,
+        predecessor_correction: bool = True,
+        min_cluster_size: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> OPTICS: ...
+
+class MeanShift(Assigning, Clusterer):
+    cluster_centers_: Any
+    bandwidth_: Any
+    n_iter_: Any
+    cluster_sizes_: Any
+    loss_curve_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        bandwidth: float | None = None,
+        kernel: Literal["flat", "gaussian"] = "flat",
+        cluster_all: bool = True,
+        max_iter: int = 300,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> MeanShift: ...
+
+class AgglomerativeClustering(Clusterer):
+    n_clusters_: Any
+    n_leaves_: Any
+    cluster_sizes_: Any
+    children_: Any
+    distances_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+        linkage: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "ward",
+        distance_threshold: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> AgglomerativeClustering: ...
+
+def linkage(
+    X: Any,
+    method: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "single",
+    metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def fcluster(
+    Z: Any,
+    t: float | None,
+    criterion: Literal["distance", "maxclust"] = "distance",
+) -> Any: ...
+
+def cophenet(Z: Any) -> Any: ...
+
+def is_monotonic(Z: Any) -> Any: ...
+
+def lance_williams(
+    method: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "ward",
+    *,
+    n_i: int = 1,
+    n_j: int = 1,
+    n_r: int = 1,
+) -> Any: ...
+
+def number_of_partitions(n: int | None, k: int | None) -> Any: ...
+
+def number_of_dendrograms(n: int | None) -> Any: ...
+
+def diana(
+    X: Any,
+    metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def elbow(
+    X: Any,
+    *,
+    k_max: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def gap_statistic(
+    X: Any,
+    *,
+    k_max: int = 8,
+    n_refs: int = 20,
+    reference: Literal["columns", "principal"] = "columns",
+    rule: Literal["first", "largest"] = "first",
+    power: int = 2,
+    inflate: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def silhouette_curve(
+    X: Any,
+    *,
+    k_max: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def cluster_stability(
+    X: Any,
+    *,
+    k_max: int = 8,
+    n_pairs: int = 20,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def hopkins(
+    X: Any,
+    *,
+    sample_size: int | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def point_types(
+    X: Any,
+    eps: float = 0.5,
+    min_samples: int = 5,
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def k_distance(X: Any, k: int = 4, *, n_jobs: int | None = None) -> Any: ...
+
+def eps_study(
+    X: Any,
+    eps: Sequence[float] | None = None,
+    *,
+    min_samples: int = 5,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def dbscan_cost(d: int | None) -> Any: ...
+
+def exhaustive_clustering(X: Any, n_clusters: int = 2) -> Any: ...
+
+def vector_quantization(
+    image: Any,
+    n_codes: int = 4,
+    *,
+    block: int = 2,
+    start_blocks: Sequence[int] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...

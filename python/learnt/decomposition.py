@@ -6,15 +6,17 @@ from ._sklearn import Weighted
 
 __all__ = [
     "PCA",
+    "Whitening",
 ]
 
 
 class PCA(Weighted, Invertible, Transformer):
     """Principal component analysis (PCA): uncorrelated components, the largest variance first.
 
-    scikit-learn's solver `arpack` and the settings of its iterations (`tol`, `iterated_power`,
-    `n_oversamples`, `power_iteration_normalizer`) do not exist: every solver here is exact.
-    Weights count as copies of rows.
+    The settings of scikit-learn's iterations (`tol`, `iterated_power`, `n_oversamples`,
+    `power_iteration_normalizer`, `random_state`) do not exist: `randomized` and `arpack` start
+    from fixed directions and say by themselves when they are done. Weights count as copies of
+    rows.
 
     Parameters
     ----------
@@ -27,14 +29,16 @@ class PCA(Weighted, Invertible, Transformer):
         - a number in (0, 1): As few as explain more than this share of the variance.
     whiten : True or False, default=False
         Divide the components by their standard deviations.
-    svd_solver : 'auto', 'full', 'covariance_eigh' or 'randomized', default="auto"
+    svd_solver : 'auto', 'full', 'covariance_eigh', 'randomized' or 'arpack', default="auto"
         The algorithm: eigendecomposition or singular values (SVD).
 
-        - 'auto': `covariance_eigh` for up to 1000 columns and ten times as many rows, else `full`.
+        - 'auto': The cheapest: `randomized` for few of many components, `covariance_eigh` with ten
+        rows a column, else `full`.
         - 'full': Singular vectors of the centred table.
         - 'covariance_eigh': Eigenvectors of the covariance: faster, with half the digits for small
         variances.
-        - 'randomized': The same as `auto`, which is exact and no slower.
+        - 'randomized': A Krylov space of six passes: exact for the components that stand out.
+        - 'arpack': The same until it has converged; fewer components than rows and columns.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -77,6 +81,59 @@ class PCA(Weighted, Invertible, Transformer):
         self.n_components = n_components
         self.whiten = whiten
         self.svd_solver = svd_solver
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None, sample_weight)
+
+
+class Whitening(Weighted, Transformer):
+    """Whitening (sphering): columns without correlation and with variance one.
+
+    Parameters
+    ----------
+    method : 'zca' or 'pca', default="zca"
+        The form of the matrix.
+
+        - 'zca': Symmetric: changes rows least.
+        - 'pca': Components of variance one.
+    tol : a number in [0, 1), default=1e-12
+        Share of the largest variance below which a direction is left out.
+    ddof : a whole number in [0, 1], default=1
+        Subtracted from the number of rows in the divisor of the covariance.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    mean_
+        Mean of each column.
+    matrix_
+        W (n_outputs × n_features).
+    eigenvalues_
+        Variances along the principal axes, the largest first.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p² + p³ time in one pass, p² memory
+
+    Reference
+    ---------
+    Kessy, Lewin and Strimmer (2018), The American Statistician 72, 309-314
+    """
+
+    _path = "decomposition.Whitening"
+
+    def __init__(self, method="zca", *, tol=1e-12, ddof=1, n_jobs=None):
+        self.method = method
+        self.tol = tol
+        self.ddof = ddof
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None):

@@ -20,7 +20,23 @@ class PCA(Weighted, Invertible, Transformer):
         n_components: Literal["mle"] | None | int | float = None,
         *,
         whiten: bool = False,
-        svd_solver: Literal["auto", "full", "covariance_eigh", "randomized"] = "auto",
+        svd_solver: Literal["auto", "full", "covariance_eigh", "randomized", "arpack"] = "auto",
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA: ...
+
+class Whitening(Weighted, Transformer):
+    mean_: Any
+    matrix_: Any
+    eigenvalues_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        method: Literal["zca", "pca"] = "zca",
+        *,
+        tol: float = 1e-12,
+        ddof: int = 1,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Whitening: ...

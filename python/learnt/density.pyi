@@ -34,3 +34,22 @@ class GaussianDetector(Weighted, Detector, Density):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GaussianDetector: ...
+
+def empirical_distribution(x: Any, at: Any = None) -> Any: ...
+
+def knn_density(X: Any, at: Any = None, k: int = 5, *, n_jobs: int | None = None) -> Any: ...
+
+def kde_gradient(
+    X: Any,
+    at: Any = None,
+    bandwidth: float = 1.0,
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def select_bandwidth(
+    X: Any,
+    rule: Literal["normal_reference", "scott", "silverman", "likelihood", "least_squares"] = "normal_reference",
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...

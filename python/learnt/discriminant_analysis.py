@@ -74,7 +74,7 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
 
     Cost
     ----
-    n p² + p³ time, p² memory
+    n p² + p³ time, p² memory; n²p + n³ and n p with fewer rows than columns
 
     Reference
     ---------

@@ -284,7 +284,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     solver : 'auto', 'lbfgs', 'newton-cholesky', 'newton-cg', 'sag', 'saga' or 'liblinear', default="auto"
         The optimization algorithm; the optimum is the same.
 
-        - 'auto': `newton-cholesky` for few parameters, else `lbfgs`.
+        - 'auto': `newton-cholesky` or `lbfgs`, whichever takes less arithmetic.
         - 'lbfgs': Quasi-Newton steps: cheap with many columns and classes.
         - 'newton-cholesky': Newton steps: few, each with the matrix of second derivatives.
         - 'newton-cg': Accepted: the same as `auto`, with the same optimum.
@@ -456,9 +456,9 @@ class BestSubsetRegression(Weighted, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
 
 class StepwiseRegression(Weighted, Regressor):
@@ -578,9 +578,9 @@ class StepwiseRegression(Weighted, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
 
 class IndicatorRegression(Weighted, DecisionScores, Classifier):
@@ -1175,14 +1175,32 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         Share of the absolute values in the penalty `elasticnet`.
     fit_intercept : True or False, default=True
         Whether there are intercepts; they are not penalised.
+    epsilon : a number >= 0, default=0.1
+        Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
+    eta0 : a number >= 0, default=0.01
+        Initial learning rate, for all schedules but `optimal`.
+    average : True or False or a whole number >= 1, default=False
+        Whether the weights are averaged over steps, or the step from which they are.
+
+        - True or False: Over all steps, or not at all.
+        - a whole number >= 1: From this step on.
+    batch_size : a whole number >= 1, default=1
+        Mini-batch size: rows of a step, whose gradients are averaged.
+    momentum : a number in [0, 1), default=0.0
+        Momentum: the share of the last step that is repeated.
     max_iter : a whole number >= 1, default=1000
         Maximum number of epochs (passes over the rows).
     tol : a number >= 0 or None, default=0.001
-        Stop when passes lower the mean loss by less than this; none makes all passes.
+        Stop when passes lower the mean loss by less than this; none makes all passes, those of a
+        perceptron up to the first without a mistake.
     shuffle : True or False, default=True
         Whether rows are shuffled before each epoch; else they are taken as listed.
-    epsilon : a number >= 0, default=0.1
-        Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
+    early_stopping : True or False, default=False
+        Whether the score of held-out rows (accuracy, R²) decides when to stop.
+    validation_fraction : a number in (0, 1), default=0.1
+        The share of rows held out as a validation set for early stopping.
+    n_iter_no_change : a whole number >= 1, default=5
+        Epochs without improvement before stopping.
     learning_rate : 'constant', 'optimal', 'invscaling', 'adaptive', 'pa1' or 'pa2', default="optimal"
         The learning rate schedule: how long steps are.
 
@@ -1193,30 +1211,13 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         - 'adaptive': `eta0`, divided by 5 whenever passes no longer help, down to 1e-6.
         - 'pa1': Passive-aggressive: as long as the hinge needs, at most `eta0`.
         - 'pa2': Passive-aggressive: hinge / (|x|² + 1 / (2 `eta0`)).
-    eta0 : a number >= 0, default=0.01
-        Initial learning rate, for all schedules but `optimal`.
     power_t : a number >= 0, default=0.5
         Exponent of the learning rate `invscaling`.
-    early_stopping : True or False, default=False
-        Whether the score of held-out rows decides when to stop.
-    validation_fraction : a number in (0, 1), default=0.1
-        The share of rows held out as a validation set for early stopping.
-    n_iter_no_change : a whole number >= 1, default=5
-        Epochs without improvement before stopping.
     class_weight : None or 'balanced', default=None
         Weights of the classes, which multiply the row weights.
 
         - None: All 1.
         - 'balanced': Inverse to the weight of the class, so that every class counts the same.
-    average : True or False or a whole number >= 1, default=False
-        Whether the weights are averaged over steps, or the step from which they are.
-
-        - True or False: Over all steps, or not at all.
-        - a whole number >= 1: From this step on.
-    batch_size : a whole number >= 1, default=1
-        Mini-batch size: rows of a step, whose gradients are averaged.
-    momentum : a number in [0, 1), default=0.0
-        Momentum: the share of the last step that is repeated.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1262,20 +1263,20 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         alpha=0.0001,
         l1_ratio=0.15,
         fit_intercept=True,
-        max_iter=1000,
-        tol=0.001,
-        shuffle=True,
         epsilon=0.1,
-        learning_rate="optimal",
         eta0=0.01,
-        power_t=0.5,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
-        class_weight=None,
         average=False,
         batch_size=1,
         momentum=0.0,
+        max_iter=1000,
+        tol=0.001,
+        shuffle=True,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        learning_rate="optimal",
+        power_t=0.5,
+        class_weight=None,
         random_state=None,
         n_jobs=None,
     ):
@@ -1284,20 +1285,20 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
         self.epsilon = epsilon
-        self.learning_rate = learning_rate
         self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
         self.average = average
         self.batch_size = batch_size
         self.momentum = momentum
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.learning_rate = learning_rate
+        self.power_t = power_t
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1338,15 +1339,33 @@ class SGDRegressor(Weighted, Online, Regressor):
     l1_ratio : a number in [0, 1], default=0.15
         Share of the absolute values in the penalty `elasticnet`.
     fit_intercept : True or False, default=True
-        Whether there is an intercept; it is not penalised.
+        Whether there are intercepts; they are not penalised.
+    epsilon : a number >= 0, default=0.1
+        Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
+    eta0 : a number >= 0, default=0.01
+        Initial learning rate, for all schedules but `optimal`.
+    average : True or False or a whole number >= 1, default=False
+        Whether the weights are averaged over steps, or the step from which they are.
+
+        - True or False: Over all steps, or not at all.
+        - a whole number >= 1: From this step on.
+    batch_size : a whole number >= 1, default=1
+        Mini-batch size: rows of a step, whose gradients are averaged.
+    momentum : a number in [0, 1), default=0.0
+        Momentum: the share of the last step that is repeated.
     max_iter : a whole number >= 1, default=1000
         Maximum number of epochs (passes over the rows).
     tol : a number >= 0 or None, default=0.001
-        Stop when passes lower the mean loss by less than this; none makes all passes.
+        Stop when passes lower the mean loss by less than this; none makes all passes, those of a
+        perceptron up to the first without a mistake.
     shuffle : True or False, default=True
         Whether rows are shuffled before each epoch; else they are taken as listed.
-    epsilon : a number >= 0, default=0.1
-        Width of the losses `huber`, `epsilon_insensitive` and `squared_epsilon_insensitive`.
+    early_stopping : True or False, default=False
+        Whether the score of held-out rows (accuracy, R²) decides when to stop.
+    validation_fraction : a number in (0, 1), default=0.1
+        The share of rows held out as a validation set for early stopping.
+    n_iter_no_change : a whole number >= 1, default=5
+        Epochs without improvement before stopping.
     learning_rate : 'constant', 'optimal', 'invscaling', 'adaptive', 'pa1' or 'pa2', default="invscaling"
         The learning rate schedule: how long steps are.
 
@@ -1357,25 +1376,8 @@ class SGDRegressor(Weighted, Online, Regressor):
         - 'adaptive': `eta0`, divided by 5 whenever passes no longer help, down to 1e-6.
         - 'pa1': Passive-aggressive: as long as the hinge needs, at most `eta0`.
         - 'pa2': Passive-aggressive: hinge / (|x|² + 1 / (2 `eta0`)).
-    eta0 : a number >= 0, default=0.01
-        Initial learning rate, for all schedules but `optimal`.
     power_t : a number >= 0, default=0.25
         Exponent of the learning rate `invscaling`.
-    early_stopping : True or False, default=False
-        Whether R² of held-out rows decides when to stop.
-    validation_fraction : a number in (0, 1), default=0.1
-        The share of rows held out as a validation set for early stopping.
-    n_iter_no_change : a whole number >= 1, default=5
-        Epochs without improvement before stopping.
-    average : True or False or a whole number >= 1, default=False
-        Whether the weights are averaged over steps, or the step from which they are.
-
-        - True or False: Over all steps, or not at all.
-        - a whole number >= 1: From this step on.
-    batch_size : a whole number >= 1, default=1
-        Mini-batch size: rows of a step, whose gradients are averaged.
-    momentum : a number in [0, 1), default=0.0
-        Momentum: the share of the last step that is repeated.
     factor2 : True or False, default=False
         Whether the squared error has no factor ½, so that its steps are twice as long.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
@@ -1418,19 +1420,19 @@ class SGDRegressor(Weighted, Online, Regressor):
         alpha=0.0001,
         l1_ratio=0.15,
         fit_intercept=True,
-        max_iter=1000,
-        tol=0.001,
-        shuffle=True,
         epsilon=0.1,
-        learning_rate="invscaling",
         eta0=0.01,
-        power_t=0.25,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=5,
         average=False,
         batch_size=1,
         momentum=0.0,
+        max_iter=1000,
+        tol=0.001,
+        shuffle=True,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=5,
+        learning_rate="invscaling",
+        power_t=0.25,
         factor2=False,
         random_state=None,
     ):
@@ -1439,19 +1441,19 @@ class SGDRegressor(Weighted, Online, Regressor):
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
         self.epsilon = epsilon
-        self.learning_rate = learning_rate
         self.eta0 = eta0
-        self.power_t = power_t
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.average = average
         self.batch_size = batch_size
         self.momentum = momentum
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.learning_rate = learning_rate
+        self.power_t = power_t
         self.factor2 = factor2
         self.random_state = random_state
 
@@ -1492,17 +1494,18 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     max_iter : a whole number >= 1, default=1000
         Maximum number of epochs (passes over the rows).
     tol : a number >= 0 or None, default=0.001
-        Stop when passes lower the mean criterion by less than this; none goes on to a clean pass.
+        Stop when passes lower the mean loss by less than this; none makes all passes, those of a
+        perceptron up to the first without a mistake.
     shuffle : True or False, default=True
         Whether rows are shuffled before each epoch; else they are taken as listed.
-    eta0 : a number > 0, default=1.0
-        Learning rate: the length of steps.
     early_stopping : True or False, default=False
-        Whether the score of held-out rows decides when to stop.
+        Whether the score of held-out rows (accuracy, R²) decides when to stop.
     validation_fraction : a number in (0, 1), default=0.1
         The share of rows held out as a validation set for early stopping.
     n_iter_no_change : a whole number >= 1, default=5
         Epochs without improvement before stopping.
+    eta0 : a number > 0, default=1.0
+        Learning rate: the length of steps.
     class_weight : None or 'balanced', default=None
         Weights of the classes, which multiply the row weights.
 
@@ -1578,10 +1581,10 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         max_iter=1000,
         tol=0.001,
         shuffle=True,
-        eta0=1.0,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
+        eta0=1.0,
         class_weight=None,
         mode="sample",
         zero_is="mistake",
@@ -1597,10 +1600,10 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle
-        self.eta0 = eta0
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.eta0 = eta0
         self.class_weight = class_weight
         self.mode = mode
         self.zero_is = zero_is
@@ -1790,7 +1793,7 @@ class RidgeCV(Weighted, Regressor):
     fit_intercept : True or False, default=True
         Fit an intercept.
     cv : a whole number >= 2 or None, default=None
-        Number of cross-validation folds; none is leave-one-out.
+        Number of cross-validation folds; none is leave-one-out, or five folds of whole groups.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -1827,9 +1830,9 @@ class RidgeCV(Weighted, Regressor):
         self.cv = cv
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
 
 class LassoCV(Weighted, Regressor):
@@ -1848,14 +1851,14 @@ class LassoCV(Weighted, Regressor):
         - a whole number >= 1: So many, on a geometric grid from the least that leaves no
         coefficient.
         - a list, each a number >= 0: These.
+    cv : a whole number >= 2 or None, default=None
+        Number of cross-validation folds; none is five.
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1, default=1000
-        Maximum number of iterations (passes over the coefficients) for each penalty.
+        Maximum number of iterations (passes over the coefficients).
     tol : a number >= 0, default=0.0001
         Convergence tolerance of the duality gap, as a share of the target's variance.
-    cv : a whole number >= 2 or None, default=None
-        Number of cross-validation folds; none is five.
     positive : True or False, default=False
         Constrain all coefficients to be non-negative.
     selection : 'cyclic' or 'random', default="cyclic"
@@ -1909,10 +1912,10 @@ class LassoCV(Weighted, Regressor):
         *,
         eps=0.001,
         alphas=100,
+        cv=None,
         fit_intercept=True,
         max_iter=1000,
         tol=0.0001,
-        cv=None,
         positive=False,
         selection="cyclic",
         random_state=None,
@@ -1920,18 +1923,18 @@ class LassoCV(Weighted, Regressor):
     ):
         self.eps = eps
         self.alphas = alphas
+        self.cv = cv
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
-        self.cv = cv
         self.positive = positive
         self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
 
 class ElasticNetCV(Weighted, Regressor):
@@ -1955,14 +1958,14 @@ class ElasticNetCV(Weighted, Regressor):
         - a whole number >= 1: So many, on a geometric grid from the least that leaves no
         coefficient.
         - a list, each a number >= 0: These.
+    cv : a whole number >= 2 or None, default=None
+        Number of cross-validation folds; none is five.
     fit_intercept : True or False, default=True
         Fit an intercept.
     max_iter : a whole number >= 1, default=1000
-        Maximum number of iterations (passes over the coefficients) for each penalty.
+        Maximum number of iterations (passes over the coefficients).
     tol : a number >= 0, default=0.0001
         Convergence tolerance of the duality gap, as a share of the target's variance.
-    cv : a whole number >= 2 or None, default=None
-        Number of cross-validation folds; none is five.
     positive : True or False, default=False
         Constrain all coefficients to be non-negative.
     selection : 'cyclic' or 'random', default="cyclic"
@@ -2019,10 +2022,10 @@ class ElasticNetCV(Weighted, Regressor):
         l1_ratio=0.5,
         eps=0.001,
         alphas=100,
+        cv=None,
         fit_intercept=True,
         max_iter=1000,
         tol=0.0001,
-        cv=None,
         positive=False,
         selection="cyclic",
         random_state=None,
@@ -2031,18 +2034,18 @@ class ElasticNetCV(Weighted, Regressor):
         self.l1_ratio = l1_ratio
         self.eps = eps
         self.alphas = alphas
+        self.cv = cv
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
-        self.cv = cv
         self.positive = positive
         self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups=groups)
 
 
 def simple_regression(x, y, *, through_origin=False, sample_weight=None):

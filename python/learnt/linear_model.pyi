@@ -106,7 +106,7 @@ class BestSubsetRegression(Weighted, Regressor):
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BestSubsetRegression: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> BestSubsetRegression: ...
 
 class StepwiseRegression(Weighted, Regressor):
     coef_: Any
@@ -139,7 +139,7 @@ class StepwiseRegression(Weighted, Regressor):
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StepwiseRegression: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> StepwiseRegression: ...
 
 class IndicatorRegression(Weighted, DecisionScores, Classifier):
     coef_: Any
@@ -302,20 +302,20 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.001,
-        shuffle: bool = True,
         epsilon: float = 0.1,
-        learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"] = "optimal",
         eta0: float = 0.01,
-        power_t: float = 0.5,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Literal["balanced"] | None = None,
         average: bool | int = False,
         batch_size: int = 1,
         momentum: float = 0.0,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"] = "optimal",
+        power_t: float = 0.5,
+        class_weight: Literal["balanced"] | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -338,19 +338,19 @@ class SGDRegressor(Weighted, Online, Regressor):
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
         fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 0.001,
-        shuffle: bool = True,
         epsilon: float = 0.1,
-        learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"] = "invscaling",
         eta0: float = 0.01,
-        power_t: float = 0.25,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
         average: bool | int = False,
         batch_size: int = 1,
         momentum: float = 0.0,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"] = "invscaling",
+        power_t: float = 0.25,
         factor2: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None: ...
@@ -378,10 +378,10 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         max_iter: int = 1000,
         tol: float | None = 0.001,
         shuffle: bool = True,
-        eta0: float = 1.0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
+        eta0: float = 1.0,
         class_weight: Literal["balanced"] | None = None,
         mode: Literal["sample", "batch", "pocket"] = "sample",
         zero_is: Literal["mistake", "positive", "negative"] = "mistake",
@@ -454,7 +454,7 @@ class RidgeCV(Weighted, Regressor):
         cv: int | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RidgeCV: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RidgeCV: ...
 
 class LassoCV(Weighted, Regressor):
     alpha_: Any
@@ -472,16 +472,16 @@ class LassoCV(Weighted, Regressor):
         *,
         eps: float = 0.001,
         alphas: int | Sequence[float] = 100,
+        cv: int | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float = 0.0001,
-        cv: int | None = None,
         positive: bool = False,
         selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LassoCV: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> LassoCV: ...
 
 class ElasticNetCV(Weighted, Regressor):
     alpha_: Any
@@ -501,16 +501,16 @@ class ElasticNetCV(Weighted, Regressor):
         l1_ratio: float | Sequence[float] = 0.5,
         eps: float = 0.001,
         alphas: int | Sequence[float] = 100,
+        cv: int | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float = 0.0001,
-        cv: int | None = None,
         positive: bool = False,
         selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNetCV: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ElasticNetCV: ...
 
 def simple_regression(
     x: Any,

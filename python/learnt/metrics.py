@@ -61,6 +61,7 @@ __all__ = [
     "inertia",
     "dunn_score",
     "beta_cv_score",
+    "pair_indices",
     "scatter_decomposition",
     "contingency_matrix",
     "adjusted_rand_score",
@@ -2120,6 +2121,54 @@ def beta_cv_score(X, labels, *, n_jobs=None):
         (X, labels),
         {},
         ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def pair_indices(X, labels, *, metric="euclidean", n_jobs=None):
+    """Three scores of clusters from all distances between rows: C-index, normalised cut and
+    modularity.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    metric : 'euclidean', 'l2', 'sqeuclidean', 'manhattan', 'l1', 'cityblock', 'chebyshev', 'minkowski' or 'cosine', default="euclidean"
+        The distance between rows.
+
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': The same.
+        - 'sqeuclidean': The sum of squared differences.
+        - 'manhattan': The sum of absolute differences.
+        - 'l1': The same.
+        - 'cityblock': The same.
+        - 'chebyshev': The largest absolute difference.
+        - 'minkowski': The p-th root of the sum of absolute differences to the power p.
+        - 'cosine': One minus the cosine of the angle.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    c_index
+        0 if all pairs within clusters are the nearest, 1 if they are the farthest.
+    normalized_cut
+        Share of distances that leave each cluster, summed over clusters; more is better.
+    modularity
+        Distances within clusters above what chance would give; less is better.
+
+    Reference
+    ---------
+    Zaki and Meira (2014), chapter 17
+    """
+    return call(
+        "metrics.pair_indices",
+        ("matrix", "clusters"),
+        (X, labels),
+        {"metric": metric},
+        ("c_index", "normalized_cut", "modularity"),
         n_jobs=n_jobs,
     )
 

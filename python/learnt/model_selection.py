@@ -30,6 +30,18 @@ __all__ = [
     "bootstrap_sample",
     "weighted_resample",
     "balanced_sample",
+    "learning_curve",
+    "validation_curve",
+    "bootstrap_error",
+    "permutation_test_score",
+    "stability",
+    "active_learning",
+    "information_criteria",
+    "squared_error_criteria",
+    "deviance_information",
+    "bayes_factor",
+    "description_length",
+    "structural_risk",
 ]
 
 
@@ -395,4 +407,565 @@ def balanced_sample(y, *, balance="over", random_state=None):
         {"balance": balance},
         ("value",),
         random_state=random_state,
+    )
+
+
+def learning_curve(
+    estimator,
+    X,
+    y,
+    *,
+    train_sizes=(0.1, 0.325, 0.55, 0.775, 1.0),
+    cv=5,
+    scoring=None,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Scores of a learner in and out of sample, for growing training parts.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    train_sizes : a list, each a number > 0, default=(0.1, 0.325, 0.55, 0.775, 1.0)
+        Numbers of training rows; up to 1 they are shares of the training parts.
+    cv : a whole number >= 2, default=5
+        Number of folds.
+    scoring : text or None, default=None
+        The metric; accuracy or R² by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    train_sizes
+        Numbers of training rows.
+    train_scores
+        Scores on the training rows: one row a size, one column a fold.
+    test_scores
+        Scores on the test rows: one row a size, one column a fold.
+    """
+    return call(
+        "model_selection.learning_curve",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "train_sizes": train_sizes, "cv": cv, "scoring": scoring},
+        ("train_sizes", "train_scores", "test_scores"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def validation_curve(
+    estimator,
+    X,
+    y,
+    *,
+    param_name,
+    param_range,
+    cv=5,
+    scoring=None,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Scores of a learner in and out of sample, for values of one parameter.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    param_name : text, default=""
+        Name of the parameter; `a__b` reaches inside.
+    param_range : a list, each a value, default=()
+        Values that it is tried with.
+    cv : a whole number >= 2, default=5
+        Number of folds.
+    scoring : text or None, default=None
+        The metric; accuracy or R² by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    train_scores
+        Scores on the training rows: one row a value, one column a fold.
+    test_scores
+        Scores on the test rows: one row a value, one column a fold.
+    """
+    return call(
+        "model_selection.validation_curve",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "param_name": param_name, "param_range": param_range, "cv": cv, "scoring": scoring},
+        ("train_scores", "test_scores"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def bootstrap_error(
+    estimator,
+    X,
+    y,
+    *,
+    n_resamples=50,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Error of a learner by the bootstrap: naive, leave-one-out, .632 and .632+ estimates.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    n_resamples : a whole number >= 1, default=50
+        Number of resamples.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    training
+        Error on the rows that the learner was trained on.
+    naive
+        Mean error of the resampled fits over all rows.
+    leave_one_out
+        Mean error over fits that did not see the row.
+    err_632
+        0.368 · training + 0.632 · leave-one-out.
+    err_632_plus
+        The same with a weight that follows the overfitting.
+    no_information
+        Error if inputs said nothing about the target.
+    overfitting
+        Relative rate of overfitting, from 0 to 1.
+    rows_without
+        Rows that every resample drew, which the leave-one-out estimate leaves out.
+
+    Reference
+    ---------
+    Efron and Tibshirani (1997)
+    """
+    return call(
+        "model_selection.bootstrap_error",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "n_resamples": n_resamples},
+        ("training", "naive", "leave_one_out", "err_632", "err_632_plus", "no_information", "overfitting", "rows_without"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def permutation_test_score(
+    estimator,
+    X,
+    y,
+    *,
+    cv=5,
+    n_permutations=100,
+    scoring=None,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Whether a cross-validated score could be chance: permutation test of a learner.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    cv : a whole number >= 2, default=5
+        Number of folds.
+    n_permutations : a whole number >= 1, default=100
+        Number of permutations.
+    scoring : text or None, default=None
+        The metric; accuracy or R² by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    score
+        The score with the targets as they are.
+    permutation_scores
+        Scores with permuted targets.
+    pvalue
+        Share of permutations that score at least as well, each side counting the targets
+        themselves.
+
+    Reference
+    ---------
+    Ojala and Garriga (2010)
+    """
+    return call(
+        "model_selection.permutation_test_score",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "cv": cv, "n_permutations": n_permutations, "scoring": scoring},
+        ("score", "permutation_scores", "pvalue"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def stability(estimator, X, y, *, draws=20, sample_weight=None, random_state=None, n_jobs=None):
+    """How much predictions of a learner change from one training set to another.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    draws : a whole number >= 1, default=20
+        Number of draws.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    disagreement
+        Mean disagreement over the draws.
+    standard_error
+        Its standard error over the draws; nothing for a single one.
+    variance
+        Mean variance of a prediction: half of the squared difference of numbers, half of the share
+        of different classes.
+    draws
+        The disagreement of each draw.
+
+    Reference
+    ---------
+    Breiman (1996)
+    """
+    return call(
+        "model_selection.stability",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "draws": draws},
+        ("disagreement", "standard_error", "variance", "draws"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def active_learning(
+    estimator,
+    X,
+    y,
+    *,
+    strategy="uncertainty",
+    initial=2,
+    queries=20,
+    sample_weight=None,
+    random_state=None,
+):
+    """Error of a classifier that chooses the rows it is told the labels of.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a classifier, default=None
+        The classifier.
+    strategy : 'uncertainty', 'margin' or 'random', default="uncertainty"
+        How the next row is chosen.
+
+        - 'uncertainty': The smallest largest probability.
+        - 'margin': The smallest difference of the two largest probabilities.
+        - 'random': Any row.
+    initial : a whole number >= 1, default=2
+        Rows whose labels are known at the start.
+    queries : a whole number >= 1, default=20
+        Number of queries.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    labeled
+        Number of labelled rows.
+    error
+        Share of wrong classes over the pool.
+    asked
+        The rows whose labels were asked for, from 0, in order.
+
+    Reference
+    ---------
+    Settles (2009)
+    """
+    return call(
+        "model_selection.active_learning",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "strategy": strategy, "initial": initial, "queries": queries},
+        ("labeled", "error", "asked"),
+        random_state=random_state,
+    )
+
+
+def information_criteria(log_likelihood, k, n):
+    """AIC, AICc, BIC and description length from a log-likelihood.
+
+    Parameters
+    ----------
+    log_likelihood : a number, default=0.0
+        Log-likelihood of the fit.
+    k : a whole number >= 0, default=0
+        Number of parameters.
+    n : a whole number >= 1, default=0
+        Number of rows.
+
+    Returns
+    -------
+    aic
+        2k - 2 lnL.
+    aicc
+        AIC for few rows; nothing for n ≤ k + 1.
+    bic
+        k ln n - 2 lnL.
+    description_length
+        Asymptotic description length, BIC/2.
+
+    Reference
+    ---------
+    Akaike (1974); Schwarz (1978)
+    """
+    return call(
+        "model_selection.information_criteria",
+        (),
+        (),
+        {"log_likelihood": log_likelihood, "k": k, "n": n},
+        ("aic", "aicc", "bic", "description_length"),
+    )
+
+
+def squared_error_criteria(error, d, n, sigma2):
+    """Cp and BIC from the error in sample of a model fitted by least squares.
+
+    Parameters
+    ----------
+    error : a number >= 0, default=0.0
+        Mean squared error in sample.
+    d : a number >= 0, default=0.0
+        Number of parameters, or effective degrees of freedom.
+    n : a whole number >= 1, default=0
+        Number of rows.
+    sigma2 : a number > 0, default=0.0
+        Variance of the noise, from a model of low bias.
+
+    Returns
+    -------
+    aic
+        err + 2 (d/n) σ²: AIC in the units of the error, Mallows' Cp.
+    bic
+        (n/σ²)(err + ln n (d/n) σ²).
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), sections 7.5 and 7.7
+    """
+    return call(
+        "model_selection.squared_error_criteria",
+        (),
+        (),
+        {"error": error, "d": d, "n": n, "sigma2": sigma2},
+        ("aic", "bic"),
+    )
+
+
+def deviance_information(deviance, deviance_at_mean):
+    """Deviance information criterion from draws of a posterior.
+
+    Parameters
+    ----------
+    deviance : array of numbers
+        -2 lnL of each draw of the parameters.
+    deviance_at_mean : a number, default=0.0
+        Deviance at the mean of the parameters.
+
+    Returns
+    -------
+    dic
+        D̄ + p_D.
+    mean_deviance
+        D̄, the mean deviance.
+    effective_parameters
+        p_D, the effective number of parameters.
+
+    Reference
+    ---------
+    Spiegelhalter et al. (2002)
+    """
+    return call(
+        "model_selection.deviance_information",
+        ("numbers",),
+        (deviance,),
+        {"deviance_at_mean": deviance_at_mean},
+        ("dic", "mean_deviance", "effective_parameters"),
+    )
+
+
+def bayes_factor(*, bic1=None, bic2=None, log_evidence1=None, log_evidence2=None):
+    """Bayes factor of two models, from their BIC or their log-evidence.
+
+    Parameters
+    ----------
+    bic1 : a number or None, default=None
+        BIC of the first model.
+    bic2 : a number or None, default=None
+        BIC of the second model.
+    log_evidence1 : a number or None, default=None
+        Logarithm of the evidence of the first model.
+    log_evidence2 : a number or None, default=None
+        Logarithm of the evidence of the second model.
+
+    Returns
+    -------
+    bayes_factor
+        The Bayes factor of the first model against the second.
+    log_bayes_factor
+        Its logarithm.
+    probability
+        Probability of the first model if both were equally likely before.
+
+    Reference
+    ---------
+    Kass and Raftery (1995)
+    """
+    return call(
+        "model_selection.bayes_factor",
+        (),
+        (),
+        {"bic1": bic1, "bic2": bic2, "log_evidence1": log_evidence1, "log_evidence2": log_evidence2},
+        ("bayes_factor", "log_bayes_factor", "probability"),
+    )
+
+
+def description_length(log_likelihood, k, n, *, log_prior=None, log_volume=None):
+    """Description length of data with a model, in nats.
+
+    Parameters
+    ----------
+    log_likelihood : a number, default=0.0
+        Log-likelihood of the fit.
+    k : a whole number >= 0, default=0
+        Number of parameters.
+    n : a whole number >= 1, default=0
+        Number of rows.
+    log_prior : a number or None, default=None
+        Logarithm of the prior density of the parameters, for the two-part code.
+    log_volume : a number or None, default=None
+        ln ∫√det I over the parameters, for the Fisher information approximation.
+
+    Returns
+    -------
+    asymptotic
+        -lnL + (k/2) ln n.
+    two_part
+        -lnL - ln prior.
+    fisher
+        -lnL + (k/2) ln(n/2π) + ln ∫√det I.
+
+    Reference
+    ---------
+    Rissanen (1996)
+    """
+    return call(
+        "model_selection.description_length",
+        (),
+        (),
+        {"log_likelihood": log_likelihood, "k": k, "n": n, "log_prior": log_prior, "log_volume": log_volume},
+        ("asymptotic", "two_part", "fisher"),
+    )
+
+
+def structural_risk(d_vc, error, n, *, delta=0.05, growth="polynomial"):
+    """Choice among nested classes by the bound on their error out of sample.
+
+    Parameters
+    ----------
+    d_vc : array of numbers
+        VC dimension of each class.
+    error : array of numbers
+        Error in sample of the best hypothesis of each class.
+    n : a whole number >= 1, default=0
+        Number of rows.
+    delta : a number in (0, 1), default=0.05
+        Probability with which the bounds may fail.
+    growth : 'polynomial' or 'binomial_sum', default="polynomial"
+        Bound on the growth function.
+
+        - 'polynomial': (2N)^d + 1.
+        - 'binomial_sum': Σ_{i ≤ d} C(2N, i).
+
+    Returns
+    -------
+    chosen
+        Position of the chosen class, from 0.
+    d_vc
+        VC dimension of each class.
+    error
+        Error in sample.
+    penalty
+        Penalty Ω.
+    bound
+        Their sum, which bounds the error out of sample.
+
+    Reference
+    ---------
+    Vapnik (1998)
+    """
+    return call(
+        "model_selection.structural_risk",
+        ("numbers", "numbers"),
+        (d_vc, error),
+        {"n": n, "delta": delta, "growth": growth},
+        ("chosen", "d_vc", "error", "penalty", "bound"),
     )

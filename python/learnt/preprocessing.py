@@ -336,7 +336,7 @@ class RobustScaler(Weighted, Invertible, Transformer):
 
     Cost
     ----
-    n p log n time, n memory a thread
+    n p time (n p log n with weights), n memory a thread
     """
 
     _path = "preprocessing.RobustScaler"
@@ -417,7 +417,7 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
 
     Cost
     ----
-    n p log n time, n memory a thread
+    n p time (n p log n with weights), n memory a thread
 
     Reference
     ---------

@@ -5,13 +5,45 @@ from ._functions import call
 
 __all__ = [
     "hoeffding_bound",
+    "pac_bound",
+    "dichotomies",
+    "dichotomies_of_values",
+    "growth_function",
+    "vc_dimension",
+    "sauer_bound",
     "vc_bound",
-    "bias_variance",
+    "vc_sample_size",
+    "vapnik_bound",
+    "perceptron_bound",
+    "cover_count",
+    "chi_square_tail_bound",
+    "neighborhood_edge",
+    "nearest_point_distance",
+    "linear_expected_error",
+    "linear_error_at",
+    "neighbors_expected_error",
     "expected_distinct_share",
+    "bias_variance",
+    "pac_study",
+    "overfitting_study",
+    "regularization_study",
+    "validation_study",
+    "criteria_study",
+    "nearest_neighbor_dimensions",
+    "prefix_code",
+    "huffman_code",
 ]
 
 
-def hoeffding_bound(*, n=None, eps=None, delta=None, hypotheses=1, one_sided=False):
+def hoeffding_bound(
+    *,
+    n=None,
+    eps=None,
+    delta=None,
+    hypotheses=1,
+    one_sided=False,
+    in_sample_error=None,
+):
     """How far a share can lie from its expectation: Hoeffding's bound, solved for what is left out.
 
     Two of `n`, `eps` and `delta` are given, the third is found.
@@ -28,6 +60,8 @@ def hoeffding_bound(*, n=None, eps=None, delta=None, hypotheses=1, one_sided=Fal
         Number of hypotheses that the bound holds for together.
     one_sided : True or False, default=False
         Whether only one direction counts.
+    in_sample_error : a number in [0, 1] or None, default=None
+        Error in sample, for a bound on the error out of sample.
 
     Returns
     -------
@@ -37,6 +71,8 @@ def hoeffding_bound(*, n=None, eps=None, delta=None, hypotheses=1, one_sided=Fal
         Distance of the share from its expectation.
     delta
         Probability with which the distance may be exceeded; above 1 the bound says nothing.
+    bound
+        E_in + ε, which the error out of sample exceeds with probability δ at most.
 
     Reference
     ---------
@@ -46,8 +82,253 @@ def hoeffding_bound(*, n=None, eps=None, delta=None, hypotheses=1, one_sided=Fal
         "theory.hoeffding_bound",
         (),
         (),
-        {"n": n, "eps": eps, "delta": delta, "hypotheses": hypotheses, "one_sided": one_sided},
-        ("n", "eps", "delta"),
+        {"n": n, "eps": eps, "delta": delta, "hypotheses": hypotheses, "one_sided": one_sided, "in_sample_error": in_sample_error},
+        ("n", "eps", "delta", "bound"),
+    )
+
+
+def pac_bound(*, n=None, eps=None, delta=None, hypotheses=1.0):
+    """PAC bound for consistent learners over a finite class, solved for what is left out.
+
+    Two of `n`, `eps` and `delta` are given, the third is found.
+
+    Parameters
+    ----------
+    n : a whole number >= 1 or None, default=None
+        Number of rows.
+    eps : a number in (0, 0.5) or None, default=None
+        Error that a hypothesis may have.
+    delta : a number in (0, 0.5) or None, default=None
+        Probability with which the learner may fail.
+    hypotheses : a number >= 1, default=1.0
+        Number of hypotheses in the class.
+
+    Returns
+    -------
+    n
+        Number of rows, rounded up.
+    rows
+        The number before rounding.
+    eps
+        Error that a hypothesis may have.
+    delta
+        Probability with which the learner may fail; above 1 the bound says nothing.
+    survival
+        (1 - ε)^m, the probability that one bad hypothesis survives.
+
+    Reference
+    ---------
+    Valiant (1984)
+    """
+    return call(
+        "theory.pac_bound",
+        (),
+        (),
+        {"n": n, "eps": eps, "delta": delta, "hypotheses": hypotheses},
+        ("n", "rows", "eps", "delta", "survival"),
+    )
+
+
+def dichotomies(X, *, hypotheses="half_spaces", limit=65536):
+    """Labellings of given points by a class of hypotheses, and whether it shatters them.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The points, one a row.
+    hypotheses : 'positive_rays', 'positive_intervals', 'rectangles', 'half_spaces', 'convex_sets' or 'conjunctions', default="half_spaces"
+        The class of hypotheses.
+
+        - 'positive_rays': 1 above a threshold, on a line.
+        - 'positive_intervals': 1 between two thresholds, on a line.
+        - 'rectangles': 1 in a box with edges along the axes.
+        - 'half_spaces': 1 on one side of a hyperplane: the perceptron.
+        - 'convex_sets': 1 in a convex set.
+        - 'conjunctions': 1 where some columns have given values; no column, or never, counts too.
+    limit : a whole number >= 1, default=65536
+        Most dichotomies that are searched for.
+
+    Returns
+    -------
+    count
+        Number of dichotomies.
+    labelings
+        Number of labellings, 2^N.
+    shattered
+        Whether every labelling occurs.
+    dichotomies
+        The dichotomies, one a row; 1 where the hypothesis says so.
+
+    Reference
+    ---------
+    Vapnik and Chervonenkis (1971)
+    """
+    return call(
+        "theory.dichotomies",
+        ("matrix",),
+        (X,),
+        {"hypotheses": hypotheses, "limit": limit},
+        ("count", "labelings", "shattered", "dichotomies"),
+    )
+
+
+def dichotomies_of_values(values, *, thresholds="zero"):
+    """Labellings that given hypotheses produce: those of a class of one's own, by its values.
+
+    Parameters
+    ----------
+    values : array of numbers, one or two dimensions
+        The values, one hypothesis a row, one point a column.
+    thresholds : 'zero' or 'all', default="zero"
+        Thresholds at which values become labels.
+
+        - 'zero': Zero: 1 where the value is above 0.
+        - 'all': Every number: the class of all I(g(x) - b > 0).
+
+    Returns
+    -------
+    count
+        Number of dichotomies.
+    labelings
+        Number of labellings, 2^N.
+    shattered
+        Whether every labelling occurs.
+    dichotomies
+        The dichotomies, one a row; 1 where the hypothesis says so.
+
+    Reference
+    ---------
+    Vapnik and Chervonenkis (1971)
+    """
+    return call(
+        "theory.dichotomies_of_values",
+        ("matrix",),
+        (values,),
+        {"thresholds": thresholds},
+        ("count", "labelings", "shattered", "dichotomies"),
+    )
+
+
+def growth_function(n, *, hypotheses="half_spaces", d=2, draws=200, random_state=None):
+    """Growth function of a class of hypotheses: the most ways in which it labels N points.
+
+    Parameters
+    ----------
+    n : a list, each a whole number >= 1, default=()
+        Numbers of points.
+    hypotheses : 'positive_rays', 'positive_intervals', 'rectangles', 'half_spaces', 'convex_sets' or 'conjunctions', default="half_spaces"
+        The class of hypotheses.
+
+        - 'positive_rays': 1 above a threshold, on a line.
+        - 'positive_intervals': 1 between two thresholds, on a line.
+        - 'rectangles': 1 in a box with edges along the axes.
+        - 'half_spaces': 1 on one side of a hyperplane: the perceptron.
+        - 'convex_sets': 1 in a convex set.
+        - 'conjunctions': 1 where some columns have given values; no column, or never, counts too.
+    d : a whole number >= 1, default=2
+        Dimension of the space.
+    draws : a whole number >= 1, default=200
+        Sets of points that are drawn where no closed form is known.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    n
+        Number of points.
+    growth
+        The most dichotomies.
+    labelings
+        All labellings, 2^N.
+    shattered
+        Whether some points are shattered.
+    by_enumeration
+        Whether points were drawn, so that the numbers are lower bounds.
+
+    Reference
+    ---------
+    Abu-Mostafa, Magdon-Ismail and Lin (2012)
+    """
+    return call(
+        "theory.growth_function",
+        (),
+        (),
+        {"n": n, "hypotheses": hypotheses, "d": d, "draws": draws},
+        ("n", "growth", "labelings", "shattered", "by_enumeration"),
+        random_state=random_state,
+    )
+
+
+def vc_dimension(hypotheses="half_spaces", *, d=2, degree=1):
+    """VC dimension and break point of a class of hypotheses.
+
+    Parameters
+    ----------
+    hypotheses : 'positive_rays', 'positive_intervals', 'rectangles', 'half_spaces', 'convex_sets' or 'conjunctions', default="half_spaces"
+        The class of hypotheses.
+
+        - 'positive_rays': 1 above a threshold, on a line.
+        - 'positive_intervals': 1 between two thresholds, on a line.
+        - 'rectangles': 1 in a box with edges along the axes.
+        - 'half_spaces': 1 on one side of a hyperplane: the perceptron.
+        - 'convex_sets': 1 in a convex set.
+        - 'conjunctions': 1 where some columns have given values; no column, or never, counts too.
+    d : a whole number >= 1, default=2
+        Dimension of the space.
+    degree : a whole number >= 1, default=1
+        Degree of the polynomials that half-spaces are taken of.
+
+    Returns
+    -------
+    vc_dimension
+        The VC dimension; nothing if it is infinite.
+    break_point
+        The smallest number of points that are never shattered.
+
+    Reference
+    ---------
+    Vapnik and Chervonenkis (1971)
+    """
+    return call(
+        "theory.vc_dimension",
+        (),
+        (),
+        {"hypotheses": hypotheses, "d": d, "degree": degree},
+        ("vc_dimension", "break_point"),
+    )
+
+
+def sauer_bound(n, k, *, table=False):
+    """Sauer's bound on the growth function of a class with a break point.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of points N.
+    k : a whole number >= 1, default=0
+        Break point k: no k points are shattered.
+    table : True or False, default=False
+        Whether the table of B for all smaller numbers is given too.
+
+    Returns
+    -------
+    bound
+        B(N, k) = Σ_{i < k} C(N, i).
+    polynomial
+        The polynomial bound N^(k - 1) + 1.
+    table
+        B for 1 to N points (rows) and break points 1 to k (columns), by the recursion.
+
+    Reference
+    ---------
+    Sauer (1972)
+    """
+    return call(
+        "theory.sauer_bound",
+        (),
+        (),
+        {"n": n, "k": k, "table": table},
+        ("bound", "polynomial", "table"),
     )
 
 
@@ -89,6 +370,384 @@ def vc_bound(n, d_vc, *, delta=0.05, growth="polynomial", in_sample_error=None):
         (),
         {"n": n, "d_vc": d_vc, "delta": delta, "growth": growth, "in_sample_error": in_sample_error},
         ("penalty", "bound", "vacuous"),
+    )
+
+
+def vc_sample_size(eps, d_vc, *, delta=0.05, growth="polynomial", start=1000.0):
+    """Number of rows at which the generalisation bound of Vapnik and Chervonenkis reaches a given
+    size.
+
+    Parameters
+    ----------
+    eps : a number > 0, default=0.0
+        Wanted bound on the rise of the error out of sample.
+    d_vc : a whole number >= 1, default=0
+        VC dimension of the class of hypotheses.
+    delta : a number in (0, 1), default=0.05
+        Probability with which the bound may fail.
+    growth : 'polynomial' or 'binomial_sum', default="polynomial"
+        Bound on the growth function.
+
+        - 'polynomial': (2N)^d + 1.
+        - 'binomial_sum': Σ_{i ≤ d} C(2N, i).
+    start : a number >= 1, default=1000.0
+        Number of rows from which the steps start.
+
+    Returns
+    -------
+    n
+        Smallest number of rows.
+    limit
+        The fixed point.
+    iterates
+        The steps.
+
+    Reference
+    ---------
+    Abu-Mostafa, Magdon-Ismail and Lin (2012)
+    """
+    return call(
+        "theory.vc_sample_size",
+        (),
+        (),
+        {"eps": eps, "d_vc": d_vc, "delta": delta, "growth": growth, "start": start},
+        ("n", "limit", "iterates"),
+    )
+
+
+def vapnik_bound(n, h, error, *, eta=0.05, a1=4.0, a2=2.0, c=1.0):
+    """Vapnik's bounds on the error of classification and regression, from the VC dimension.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of rows.
+    h : a whole number >= 1, default=0
+        VC dimension of the class.
+    error : a number >= 0, default=0.0
+        Error in sample.
+    eta : a number in (0, 1), default=0.05
+        Probability with which the bounds may fail.
+    a1 : a number in (0, 4], default=4.0
+        Factor of ε; between 0 and 4.
+    a2 : a number in (0, 2], default=2.0
+        Factor of the number of rows in the logarithm; between 0 and 2.
+    c : a number > 0, default=1.0
+        Factor of the root in the bound of regression.
+
+    Returns
+    -------
+    eps
+        ε.
+    classification
+        Bound on the error of a classifier.
+    regression
+        Bound on the error of a regression; infinite where it says nothing.
+    vacuous
+        Whether the bound of classification is above 1 and says nothing.
+
+    Reference
+    ---------
+    Cherkassky and Mulier (2007)
+    """
+    return call(
+        "theory.vapnik_bound",
+        (),
+        (),
+        {"n": n, "h": h, "error": error, "eta": eta, "a1": a1, "a2": a2, "c": c},
+        ("eps", "classification", "regression", "vacuous"),
+    )
+
+
+def perceptron_bound(X, y, *, weights, max_iter=1000):
+    """Mistake bound of the perceptron for a given separator, and the mistakes it makes.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows; a column of ones stands for an intercept.
+    y : array of classes
+        Two classes; the second lies on the side of the weights.
+    weights : a list, each a number, default=()
+        Normal of a hyperplane through the origin that separates the classes.
+    max_iter : a whole number >= 1, default=1000
+        Most passes over the rows.
+
+    Returns
+    -------
+    bound
+        (R/γ)².
+    radius
+        R, the length of the longest row.
+    margin
+        γ, the distance of the nearest row from the hyperplane.
+    mistakes
+        Mistakes that the perceptron made.
+    passes
+        Passes over the rows, the last without a mistake.
+
+    Reference
+    ---------
+    Novikoff (1962)
+    """
+    return call(
+        "theory.perceptron_bound",
+        ("matrix", "labels"),
+        (X, y),
+        {"weights": weights, "max_iter": max_iter},
+        ("bound", "radius", "margin", "mistakes", "passes"),
+    )
+
+
+def cover_count(n, d):
+    """Labellings of points in general position that a hyperplane through the origin separates.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of points.
+    d : a whole number >= 1, default=0
+        Dimension of the space.
+
+    Returns
+    -------
+    count
+        Number of separable labellings.
+    probability
+        Their share of all: the probability that a random labelling is separable.
+
+    Reference
+    ---------
+    Cover (1965)
+    """
+    return call(
+        "theory.cover_count",
+        (),
+        (),
+        {"n": n, "d": d},
+        ("count", "probability"),
+    )
+
+
+def chi_square_tail_bound(k, x):
+    """How far a chi-square variable strays from its mean: a bound, and the exact probability.
+
+    Parameters
+    ----------
+    k : a whole number >= 1, default=0
+        Degrees of freedom.
+    x : a number in [0, 0.5], default=0.0
+        Relative distance from the mean.
+
+    Returns
+    -------
+    bound
+        exp(-3/16 · k x²).
+    exact
+        P(|Y/k - 1| ≥ x).
+
+    Reference
+    ---------
+    Dasgupta and Gupta (2003)
+    """
+    return call(
+        "theory.chi_square_tail_bound",
+        (),
+        (),
+        {"k": k, "x": x},
+        ("bound", "exact"),
+    )
+
+
+def neighborhood_edge(share, p):
+    """Edge of a cube that holds a share of uniform data.
+
+    Parameters
+    ----------
+    share : a number in (0, 1], default=0.0
+        Share of the data.
+    p : a whole number >= 1, default=0
+        Number of dimensions.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.neighborhood_edge",
+        (),
+        (),
+        {"share": share, "p": p},
+        ("value",),
+    )
+
+
+def nearest_point_distance(n, p):
+    """Median distance from the centre of a ball to the nearest of uniform points in it.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of points.
+    p : a whole number >= 1, default=0
+        Number of dimensions.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.nearest_point_distance",
+        (),
+        (),
+        {"n": n, "p": p},
+        ("value",),
+    )
+
+
+def linear_expected_error(n, p, *, sigma=1.0):
+    """Expected errors of least squares in and out of sample, for Gaussian inputs.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of rows.
+    p : a whole number >= 0, default=0
+        Number of coefficients.
+    sigma : a number >= 0, default=1.0
+        Standard deviation of the noise.
+
+    Returns
+    -------
+    in_sample
+        Expected error in sample, σ²(1 - p/N).
+    out_of_sample
+        Expected error out of sample, σ²(1 + p/(N - p - 1)); infinite for N ≤ p + 1.
+    many_rows
+        Its form for many rows, σ²(1 + p/N).
+    variance
+        Variance of the fit in sample, σ²p/N.
+    optimism
+        Optimism of the error in sample, 2σ²p/N.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.linear_expected_error",
+        (),
+        (),
+        {"n": n, "p": p, "sigma": sigma},
+        ("in_sample", "out_of_sample", "many_rows", "variance", "optimism"),
+    )
+
+
+def linear_error_at(X, *, x0, sigma=1.0, bias=0.0):
+    """Expected error of least squares at one point, for given inputs.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The inputs; a column of ones stands for an intercept.
+    x0 : a list, each a number, default=()
+        The point, one value a column.
+    sigma : a number >= 0, default=1.0
+        Standard deviation of the noise.
+    bias : a number, default=0.0
+        Mean prediction less the truth at the point.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.linear_error_at",
+        ("matrix",),
+        (X,),
+        {"x0": x0, "sigma": sigma, "bias": bias},
+        ("value",),
+    )
+
+
+def neighbors_expected_error(X, f, *, x0, f0, k=(1,), sigma=1.0):
+    """Expected error of k nearest neighbours at one point, for given inputs and a known target.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The inputs.
+    f : array of numbers
+        The target without noise.
+    x0 : a list, each a number, default=()
+        The point, one value a column.
+    f0 : a number, default=0.0
+        The target at the point.
+    k : a list, each a whole number >= 1, default=(1,)
+        Numbers of neighbours.
+    sigma : a number >= 0, default=1.0
+        Standard deviation of the noise.
+
+    Returns
+    -------
+    k
+        Number of neighbours.
+    error
+        Expected squared error.
+    bias_squared
+        Squared bias.
+    variance
+        Variance, σ²/k.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.neighbors_expected_error",
+        ("matrix", "numbers"),
+        (X, f),
+        {"x0": x0, "f0": f0, "k": k, "sigma": sigma},
+        ("k", "error", "bias_squared", "variance"),
+    )
+
+
+def expected_distinct_share(n, draws=None):
+    """Expected share of rows that a sample with replacement draws at least once.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=0
+        Number of rows.
+    draws : a whole number >= 0 or None, default=None
+        Number of draws; as many as rows by default.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "theory.expected_distinct_share",
+        (),
+        (),
+        {"n": n, "draws": draws},
+        ("value",),
     )
 
 
@@ -156,25 +815,389 @@ def bias_variance(
     )
 
 
-def expected_distinct_share(n, draws=None):
-    """Expected share of rows that a sample with replacement draws at least once.
+def pac_study(
+    *,
+    variables=6,
+    eps=0.1,
+    delta=0.05,
+    rows=(5, 10, 20, 40),
+    runs=1000,
+    random_state=None,
+    n_jobs=None,
+):
+    """PAC learning of conjunctions, by simulation: how often the learner's error is above the
+    bound's.
 
     Parameters
     ----------
-    n : a whole number >= 1, default=0
-        Number of rows.
-    draws : a whole number >= 0 or None, default=None
-        Number of draws; as many as rows by default.
+    variables : a whole number in [1, 16], default=6
+        Number of Boolean variables.
+    eps : a number in (0, 0.5), default=0.1
+        Error that a hypothesis may have.
+    delta : a number in (0, 0.5), default=0.05
+        Probability with which the learner may fail.
+    rows : a list, each a whole number >= 1, default=(5, 10, 20, 40)
+        Numbers of rows that are tried beside the one of the bound.
+    runs : a whole number >= 1, default=1000
+        Number of runs for each.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
 
     Returns
     -------
-    value
-        The result.
+    rows
+        Number of rows; the last is the one of the bound.
+    failures
+        Share of runs with an error above ε.
+    bound
+        The bound on it: |H| exp(-εm), at most 1.
+    mean_error
+        Mean error.
+
+    Reference
+    ---------
+    Valiant (1984)
     """
     return call(
-        "theory.expected_distinct_share",
+        "theory.pac_study",
         (),
         (),
-        {"n": n, "draws": draws},
-        ("value",),
+        {"variables": variables, "eps": eps, "delta": delta, "rows": rows, "runs": runs},
+        ("rows", "failures", "bound", "mean_error"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def overfitting_study(
+    *,
+    points=(20, 40, 80, 120),
+    noise=(0.0, 0.5, 1.0, 2.0),
+    target_degree=20,
+    low=2,
+    high=10,
+    data_sets=600,
+    random_state=None,
+    n_jobs=None,
+):
+    """Overfitting of a high degree against a low one, over numbers of points and levels of noise.
+
+    Parameters
+    ----------
+    points : a list, each a whole number >= 1, default=(20, 40, 80, 120)
+        Numbers of points.
+    noise : a list, each a number >= 0, default=(0.0, 0.5, 1.0, 2.0)
+        Variances of the noise.
+    target_degree : a whole number in [0, 100], default=20
+        Degree of the target.
+    low : a whole number in [0, 30], default=2
+        The low degree.
+    high : a whole number in [0, 30], default=10
+        The high degree.
+    data_sets : a whole number >= 1, default=600
+        Data sets for each pair of a number and a level.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    points
+        Number of points.
+    noise
+        Variance of the noise.
+    overfit
+        Median of E_out(high) - E_out(low).
+    error_low
+        Median error out of sample of the low degree.
+    error_high
+        Median error out of sample of the high degree.
+    deterministic_noise
+        Mean part of the target that no polynomial of the low degree reaches: deterministic noise.
+
+    Reference
+    ---------
+    Abu-Mostafa, Magdon-Ismail and Lin (2012)
+    """
+    return call(
+        "theory.overfitting_study",
+        (),
+        (),
+        {"points": points, "noise": noise, "target_degree": target_degree, "low": low, "high": high, "data_sets": data_sets},
+        ("points", "noise", "overfit", "error_low", "error_high", "deterministic_noise"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def regularization_study(
+    *,
+    penalties=(0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
+    points=30,
+    noise=0.5,
+    target_degree=15,
+    degree=15,
+    data_sets=400,
+    random_state=None,
+    n_jobs=None,
+):
+    """Error out of sample against the penalty, for a uniform penalty and one on high orders.
+
+    Parameters
+    ----------
+    penalties : a list, each a number >= 0, default=(0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
+        Penalties λ.
+    points : a whole number >= 1, default=30
+        Number of points.
+    noise : a number >= 0, default=0.5
+        Variance of the noise.
+    target_degree : a whole number in [0, 100], default=15
+        Degree of the target.
+    degree : a whole number in [0, 30], default=15
+        Degree of the fit.
+    data_sets : a whole number >= 1, default=400
+        Number of data sets.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    penalty
+        Penalty λ.
+    uniform
+        Error with the penalty λ Σ w_q².
+    low_order
+        Error with the penalty λ Σ q w_q², which prefers low orders.
+
+    Reference
+    ---------
+    Abu-Mostafa, Magdon-Ismail and Lin (2012)
+    """
+    return call(
+        "theory.regularization_study",
+        (),
+        (),
+        {"penalties": penalties, "points": points, "noise": noise, "target_degree": target_degree, "degree": degree, "data_sets": data_sets},
+        ("penalty", "uniform", "low_order"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def validation_study(
+    *,
+    validation=(3, 7, 15, 25),
+    points=35,
+    noise=0.4,
+    target_degree=10,
+    degrees=(2, 5),
+    data_sets=1000,
+    random_state=None,
+    n_jobs=None,
+):
+    """Choosing between two degrees by a validation set, with and without fitting again to all points.
+
+    Parameters
+    ----------
+    validation : a list, each a whole number >= 1, default=(3, 7, 15, 25)
+        Sizes of the validation set.
+    points : a whole number >= 2, default=35
+        Number of points.
+    noise : a number >= 0, default=0.4
+        Variance of the noise.
+    target_degree : a whole number in [0, 100], default=10
+        Degree of the target.
+    degrees : a list, each a whole number in [0, 30], default=(2, 5)
+        Degrees to choose from, the simplest first.
+    data_sets : a whole number >= 1, default=1000
+        Number of data sets.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    validation
+        Points in the validation set.
+    kept
+        Error of the chosen fit without the validation set.
+    retrained
+        Error of the chosen degree fitted again to all points.
+
+    Reference
+    ---------
+    Abu-Mostafa, Magdon-Ismail and Lin (2012)
+    """
+    return call(
+        "theory.validation_study",
+        (),
+        (),
+        {"validation": validation, "points": points, "noise": noise, "target_degree": target_degree, "degrees": degrees, "data_sets": data_sets},
+        ("validation", "kept", "retrained"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def criteria_study(
+    *,
+    rows=(100, 400, 1600),
+    true_inputs=3,
+    inputs=10,
+    data_sets=600,
+    random_state=None,
+    n_jobs=None,
+):
+    """Share of data sets for which AIC, BIC and cross-validation choose the true inputs.
+
+    Parameters
+    ----------
+    rows : a list, each a whole number >= 3, default=(100, 400, 1600)
+        Numbers of rows.
+    true_inputs : a whole number >= 0, default=3
+        Inputs that matter.
+    inputs : a whole number in [1, 500], default=10
+        Inputs in all.
+    data_sets : a whole number >= 1, default=600
+        Number of data sets for each number of rows.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    rows
+        Number of rows.
+    aic
+        Share for which AIC chooses the true size.
+    bic
+        Share for which BIC does.
+    leave_one_out
+        Share for which leave-one-out cross-validation does.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.criteria_study",
+        (),
+        (),
+        {"rows": rows, "true_inputs": true_inputs, "inputs": inputs, "data_sets": data_sets},
+        ("rows", "aic", "bic", "leave_one_out"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def nearest_neighbor_dimensions(*, n=1000, p=(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)):
+    """Error of one nearest neighbour as dimensions are added, at the top of a bell.
+
+    Parameters
+    ----------
+    n : a whole number >= 1, default=1000
+        Number of points.
+    p : a list, each a whole number in [1, 1000], default=(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+        Numbers of dimensions.
+
+    Returns
+    -------
+    p
+        Number of dimensions.
+    mse
+        Mean squared error.
+    bias_squared
+        Squared bias.
+    variance
+        Variance.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009)
+    """
+    return call(
+        "theory.nearest_neighbor_dimensions",
+        (),
+        (),
+        {"n": n, "p": p},
+        ("p", "mse", "bias_squared", "variance"),
+    )
+
+
+def prefix_code(codewords, *, probabilities=(), message=None):
+    """Whether codewords are a prefix code, its Kraft sum and mean length; decodes a message.
+
+    Parameters
+    ----------
+    codewords : a list, each text, default=()
+        The codewords, of 0 and 1.
+    probabilities : a list, each a number in [0, 1], default=()
+        Probabilities of the symbols.
+    message : text or None, default=None
+        A message to decode.
+
+    Returns
+    -------
+    is_prefix
+        Whether no codeword begins another.
+    kraft_sum
+        Σ 2^-length.
+    mean_length
+        Mean length in bits, where probabilities are given.
+    entropy
+        Entropy in bits, where probabilities are given.
+    decoded
+        The symbols of the message, from 0.
+
+    Reference
+    ---------
+    Cover and Thomas (2006)
+    """
+    return call(
+        "theory.prefix_code",
+        (),
+        (),
+        {"codewords": codewords, "probabilities": probabilities, "message": message},
+        ("is_prefix", "kraft_sum", "mean_length", "entropy", "decoded"),
+    )
+
+
+def huffman_code(probabilities):
+    """Huffman's code: the shortest prefix code for given probabilities.
+
+    Parameters
+    ----------
+    probabilities : a list, each a number in [0, 1], default=()
+        Probabilities of the symbols; they sum to 1.
+
+    Returns
+    -------
+    codewords
+        Codewords in the order of the symbols.
+    lengths
+        Their lengths.
+    shannon_lengths
+        Shannon's lengths ⌈-log2 p⌉.
+    mean_length
+        Mean length in bits.
+    entropy
+        Entropy in bits, which no code falls below.
+
+    Reference
+    ---------
+    Huffman (1952)
+    """
+    return call(
+        "theory.huffman_code",
+        (),
+        (),
+        {"probabilities": probabilities},
+        ("codewords", "lengths", "shannon_lengths", "mean_length", "entropy"),
     )

@@ -10,7 +10,43 @@ def hoeffding_bound(
     delta: float | None = None,
     hypotheses: int = 1,
     one_sided: bool = False,
+    in_sample_error: float | None = None,
 ) -> Any: ...
+
+def pac_bound(
+    *,
+    n: int | None = None,
+    eps: float | None = None,
+    delta: float | None = None,
+    hypotheses: float = 1.0,
+) -> Any: ...
+
+def dichotomies(
+    X: Any,
+    *,
+    hypotheses: Literal["positive_rays", "positive_intervals", "rectangles", "half_spaces", "convex_sets", "conjunctions"] = "half_spaces",
+    limit: int = 65536,
+) -> Any: ...
+
+def dichotomies_of_values(values: Any, *, thresholds: Literal["zero", "all"] = "zero") -> Any: ...
+
+def growth_function(
+    n: Sequence[int],
+    *,
+    hypotheses: Literal["positive_rays", "positive_intervals", "rectangles", "half_spaces", "convex_sets", "conjunctions"] = "half_spaces",
+    d: int = 2,
+    draws: int = 200,
+    random_state: Any = None,
+) -> Any: ...
+
+def vc_dimension(
+    hypotheses: Literal["positive_rays", "positive_intervals", "rectangles", "half_spaces", "convex_sets", "conjunctions"] = "half_spaces",
+    *,
+    d: int = 2,
+    degree: int = 1,
+) -> Any: ...
+
+def sauer_bound(n: int, k: int, *, table: bool = False) -> Any: ...
 
 def vc_bound(
     n: int,
@@ -20,6 +56,58 @@ def vc_bound(
     growth: Literal["polynomial", "binomial_sum"] = "polynomial",
     in_sample_error: float | None = None,
 ) -> Any: ...
+
+def vc_sample_size(
+    eps: float,
+    d_vc: int,
+    *,
+    delta: float = 0.05,
+    growth: Literal["polynomial", "binomial_sum"] = "polynomial",
+    start: float = 1000.0,
+) -> Any: ...
+
+def vapnik_bound(
+    n: int,
+    h: int,
+    error: float,
+    *,
+    eta: float = 0.05,
+    a1: float = 4.0,
+    a2: float = 2.0,
+    c: float = 1.0,
+) -> Any: ...
+
+def perceptron_bound(X: Any, y: Any, *, weights: Sequence[float], max_iter: int = 1000) -> Any: ...
+
+def cover_count(n: int, d: int) -> Any: ...
+
+def chi_square_tail_bound(k: int, x: float) -> Any: ...
+
+def neighborhood_edge(share: float, p: int) -> Any: ...
+
+def nearest_point_distance(n: int, p: int) -> Any: ...
+
+def linear_expected_error(n: int, p: int, *, sigma: float = 1.0) -> Any: ...
+
+def linear_error_at(
+    X: Any,
+    *,
+    x0: Sequence[float],
+    sigma: float = 1.0,
+    bias: float = 0.0,
+) -> Any: ...
+
+def neighbors_expected_error(
+    X: Any,
+    f: Any,
+    *,
+    x0: Sequence[float],
+    f0: float,
+    k: Sequence[int] = (1,),
+    sigma: float = 1.0,
+) -> Any: ...
+
+def expected_distinct_share(n: int, draws: int | None = None) -> Any: ...
 
 def bias_variance(
     *,
@@ -33,4 +121,74 @@ def bias_variance(
     n_jobs: int | None = None,
 ) -> Any: ...
 
-def expected_distinct_share(n: int, draws: int | None = None) -> Any: ...
+def pac_study(
+    *,
+    variables: int = 6,
+    eps: float = 0.1,
+    delta: float = 0.05,
+    rows: Sequence[int] = (5, 10, 20, 40),
+    runs: int = 1000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def overfitting_study(
+    *,
+    points: Sequence[int] = (20, 40, 80, 120),
+    noise: Sequence[float] = (0.0, 0.5, 1.0, 2.0),
+    target_degree: int = 20,
+    low: int = 2,
+    high: int = 10,
+    data_sets: int = 600,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def regularization_study(
+    *,
+    penalties: Sequence[float] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0),
+    points: int = 30,
+    noise: float = 0.5,
+    target_degree: int = 15,
+    degree: int = 15,
+    data_sets: int = 400,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def validation_study(
+    *,
+    validation: Sequence[int] = (3, 7, 15, 25),
+    points: int = 35,
+    noise: float = 0.4,
+    target_degree: int = 10,
+    degrees: Sequence[int] = (2, 5),
+    data_sets: int = 1000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def criteria_study(
+    *,
+    rows: Sequence[int] = (100, 400, 1600),
+    true_inputs: int = 3,
+    inputs: int = 10,
+    data_sets: int = 600,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def nearest_neighbor_dimensions(
+    *,
+    n: int = 1000,
+    p: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
+) -> Any: ...
+
+def prefix_code(
+    codewords: Sequence[str],
+    *,
+    probabilities: Sequence[float] = (),
+    message: str | None = None,
+) -> Any: ...
+
+def huffman_code(probabilities: Sequence[float]) -> Any: ...

@@ -12,6 +12,9 @@ __all__ = [
     "information_gain",
     "gain_ratio",
     "split_score",
+    "split_deviation",
+    "cost_sensitive_gain",
+    "impurity_curve",
 ]
 
 
@@ -60,10 +63,6 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         Maximum number of leaves; the tree then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
         Minimum decrease of impurity by a split, times the node's share of all weight.
-    class_weight : 'balanced' or None, default=None
-        Weights of classes: none, or `balanced` to make all classes count the same.
-
-        - 'balanced': n / (number of classes * n of the class).
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
     method : 'exact' or 'histogram', default="exact"
@@ -73,6 +72,10 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    class_weight : 'balanced' or None, default=None
+        Weights of classes: none, or `balanced` to make all classes count the same.
+
+        - 'balanced': n / (number of classes * n of the class).
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -118,10 +121,10 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         max_features=None,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
-        class_weight=None,
         ccp_alpha=0.0,
         method="exact",
         max_bins=255,
+        class_weight=None,
         random_state=None,
         n_jobs=None,
     ):
@@ -134,10 +137,10 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.method = method
         self.max_bins = max_bins
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -396,4 +399,105 @@ def split_score(table, criterion="gini"):
         (table,),
         {"criterion": criterion},
         ("value",),
+    )
+
+
+def split_deviation(x, y, *, sample_weight=None):
+    """Weighted variance of a number within the values of an attribute, and what a split by it takes
+    away.
+
+    Parameters
+    ----------
+    x : array of classes
+        The value of the attribute in each row.
+    y : array of numbers
+        The number of each row.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+
+    Returns
+    -------
+    standard_deviation_reduction
+        Standard deviation less its mean within the values.
+    weighted_variance
+        Mean variance within the values.
+
+    Reference
+    ---------
+    Quinlan (1992)
+    """
+    return call(
+        "tree.split_deviation",
+        ("labels", "numbers", "numbers"),
+        (x, y, sample_weight),
+        {},
+        ("standard_deviation_reduction", "weighted_variance"),
+    )
+
+
+def cost_sensitive_gain(gain=0.0, cost=1.0, *, w=1.0):
+    """Information gain with the cost of measuring an attribute.
+
+    Parameters
+    ----------
+    gain : a number >= 0, default=0.0
+        Information gain in bits.
+    cost : a number > 0, default=1.0
+        Cost of the test.
+    w : a number in [0, 1], default=1.0
+        How much costs count in the third form, from 0 to 1.
+
+    Returns
+    -------
+    gain_over_cost
+        Gain / Cost.
+    squared_gain_over_cost
+        Gain² / Cost.
+    information_over_cost
+        (2^Gain - 1) / (Cost + 1)^w.
+
+    Reference
+    ---------
+    Tan (1993); Núñez (1991)
+    """
+    return call(
+        "tree.cost_sensitive_gain",
+        (),
+        (),
+        {"gain": gain, "cost": cost, "w": w},
+        ("gain_over_cost", "squared_gain_over_cost", "information_over_cost"),
+    )
+
+
+def impurity_curve(*, points=101):
+    """Impurities of a node of two classes against the share of one of them.
+
+    Parameters
+    ----------
+    points : a whole number in [2, 100000], default=101
+        Number of points from 0 to 1.
+
+    Returns
+    -------
+    p
+        Share of one class.
+    error
+        1 - max p.
+    gini
+        2 p (1 - p).
+    entropy
+        Entropy in nats.
+    scaled_entropy
+        Entropy in bits, halved: ½ where both classes are equal.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), figure 9.3
+    """
+    return call(
+        "tree.impurity_curve",
+        (),
+        (),
+        {"points": points},
+        ("p", "error", "gini", "entropy", "scaled_entropy"),
     )

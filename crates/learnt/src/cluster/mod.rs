@@ -52,8 +52,17 @@ pub use small_tables::{
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<KMeans>(), entry::<DBSCAN>(), entry::<AgglomerativeClustering>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<KMeans>(),
+    entry::<MiniBatchKMeans>(),
+    entry::<BisectingKMeans>(),
+    entry::<KMedoids>(),
+    entry::<DBSCAN>(),
+    entry::<HDBSCAN>(),
+    entry::<OPTICS>(),
+    entry::<MeanShift>(),
+    entry::<AgglomerativeClustering>(),
+];
 
 /// The functions of this family.
 pub const FUNCTIONS: &[FunctionEntry] = &[

@@ -33,8 +33,13 @@ pub use radius_neighbors_regressor::{RadiusNeighborsRegressor, RadiusNeighborsRe
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<KNeighborsClassifier>(), entry::<KNeighborsRegressor>(), entry::<NearestCentroid>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<KNeighborsClassifier>(),
+    entry::<KNeighborsRegressor>(),
+    entry::<RadiusNeighborsClassifier>(),
+    entry::<RadiusNeighborsRegressor>(),
+    entry::<NearestCentroid>(),
+];
 
 /// The functions of this family.
 pub const FUNCTIONS: &[FunctionEntry] = &[

@@ -22,8 +22,12 @@ pub use whitening::{Whitening, WhiteningForm, WhiteningModel};
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<PCA>(), entry::<GaussianRandomProjection>(), entry::<SparseRandomProjection>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<PCA>(),
+    entry::<Whitening>(),
+    entry::<GaussianRandomProjection>(),
+    entry::<SparseRandomProjection>(),
+];
 
 /// The functions of this family.
 pub const FUNCTIONS: &[FunctionEntry] = &[
