@@ -26,12 +26,9 @@ fn main() -> Result<()> {
                 Box::new(ColumnTransformer::default().with("unit", scaler, &[":numeric"]))
             }
             _ => {
-                // Learners without a default for what they need say one for checks.
                 let mut learner = (entry.build)();
-                if learner.check().is_err() {
-                    for (name, value) in entry.about.check_with {
-                        learner.set(name, &Value::parse(value))?;
-                    }
+                for (name, value) in entry.about.check_with {
+                    learner.set(name, &Value::parse(value))?;
                 }
                 learner
             }
