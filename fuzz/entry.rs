@@ -9,8 +9,11 @@ use learnt::params::Value;
 use learnt::prepare::{Formula, Side};
 use learnt_io::{Format, Loaded, Ragged, ReadOptions, WriteOptions, read_bytes, write_to};
 
+/// What takes bytes from outside.
+pub(crate) type Entry = fn(&[u8]);
+
 /// The entry points by name: those of the targets, and of the folders of the corpus.
-pub(crate) const ALL: &[(&str, fn(&[u8]))] = &[
+pub(crate) const ALL: &[(&str, Entry)] = &[
     ("csv", csv),
     ("tsv", tsv),
     ("ndjson", ndjson),

@@ -114,7 +114,6 @@ impl Model {
     /// (-1 is noise), 1 for inliers and -1 for outliers, or a table with its names and levels. Then the
     /// numbers of the rows that it is for, if rows were skipped.
     #[pyo3(signature = (method, x, columns, threads, lengths=None, missing=None))]
-    #[expect(clippy::too_many_arguments, reason = "one crossing of the boundary")]
     fn call<'py>(
         &self,
         method: &str,

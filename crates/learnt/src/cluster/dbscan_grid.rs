@@ -8,7 +8,7 @@
 use super::dbscan::Forest;
 use crate::neighbors::Grid;
 use learnt_core::prelude::*;
-use pulp::Arch;
+use learnt_core::vectorized;
 use std::ops::Range;
 
 /// Cells that one task takes; tasks are cut by number alone.
@@ -136,22 +136,19 @@ impl Dense<'_> {
                     continue;
                 }
                 walk.go(cell);
-                Arch::new().dispatch(
-                    #[inline(always)]
-                    || {
-                        for place in places {
-                            let point = self.point(place);
-                            let mut total = 0.0;
-                            for range in walk.places() {
-                                total += self.weight_within(&point, range);
-                                if total >= self.least {
-                                    break;
-                                }
+                vectorized!({
+                    for place in places.clone() {
+                        let point = self.point(place);
+                        let mut total = 0.0;
+                        for range in walk.places() {
+                            total += self.weight_within(&point, range);
+                            if total >= self.least {
+                                break;
                             }
-                            core.push(total >= self.least);
                         }
-                    },
-                );
+                        core.push(total >= self.least);
+                    }
+                });
             }
             Ok(core)
         })?;
@@ -247,7 +244,7 @@ impl Dense<'_> {
                     continue;
                 }
                 walk.go(cell);
-                for place in places {
+                for place in places.clone() {
                     if core[place] {
                         out.push(labels[place]);
                         continue;

@@ -14,7 +14,7 @@ use crate::neighbors::BoxTree;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample::uniform;
-use pulp::Arch;
+use learnt_core::vectorized;
 
 /// Kernel density estimation (KDE, Parzen windows): a bump around every row.
 ///
@@ -314,10 +314,7 @@ impl Density for KernelDensityModel {
             let mut work = Work::default();
             for (i, out) in piece.iter_mut().enumerate() {
                 x.values().copy_row(first + i, &mut point);
-                *out = Arch::new().dispatch(
-                    #[inline(always)]
-                    || self.ln_density(&point, divisor, &mut work),
-                );
+                *out = vectorized!(self.ln_density(&point, divisor, &mut work));
             }
         });
         Ok(out)

@@ -268,7 +268,7 @@ fn dependence_answer(
             table.push(std::iter::once(shown).chain(means).collect());
         }
         answer.tables.push(table);
-        let mut panel = Panel::new(&plain(name), "mean prediction");
+        let mut panel = Panel::new(plain(name), "mean prediction");
         for (k, series) in head.iter().enumerate() {
             panel = panel.mark(Mark::line(series, values.clone(), found.column(k)));
         }

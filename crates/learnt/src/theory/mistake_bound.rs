@@ -68,7 +68,7 @@ impl Function for PerceptronBound {
         let length = norm(&self.weights);
         let nearest = rows.rows().map(|row| dot(row, &self.weights)).fold(f64::INFINITY, f64::min);
         let margin = nearest / length;
-        if !(margin > 0.0) {
+        if margin.is_nan() || margin <= 0.0 {
             return Err(Error::new(Code::Undefined, "the weights do not separate the classes")
                 .hint("learnt analyze linear-separability finds weights that do"));
         }

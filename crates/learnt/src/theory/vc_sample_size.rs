@@ -51,7 +51,7 @@ impl Function for VcSampleSize {
         while monitor.advance()? {
             let log_growth = self.growth.log_at(2.0 * n, self.d_vc);
             let next = 8.0 / (self.eps * self.eps) * (log_growth + (4.0 / self.delta).ln());
-            if !(next < 1e18) {
+            if next.is_nan() || next >= 1e18 {
                 return Err(Error::new(Code::Undefined, "more rows than can be counted")
                     .hint("take a larger eps or a smaller d_vc"));
             }

@@ -195,7 +195,7 @@ mod tests {
             ["good", "excellent", "good", "excellent", "fair", "good", "fair", "good", "fair"];
         let leslie = ["no", "no", "yes", "no", "no", "yes", "no", "no", "yes"];
         let expected = [
-            (model, 62_466.814_814_8, 1118.032_052_1),
+            (model, 62_466.814_814_8, 1_118.032_052_1),
             (condition, 590_538.138_889, 667.117_055_002),
             (leslie, 1_724_527.777_78, 91.243_562_275_6),
         ];

@@ -12,7 +12,7 @@ use super::spanning::Edge;
 use crate::cluster::dbscan::Forest;
 use crate::neighbors::BoxTree;
 use learnt_core::prelude::*;
-use pulp::Arch;
+use learnt_core::vectorized;
 
 /// Rows in a leaf.
 const LEAF: usize = 12;
@@ -132,26 +132,21 @@ impl Growth {
             let mut out = Vec::new();
             // What this task finds narrows its own later searches.
             let mut own = (u32::MAX, f64::INFINITY);
-            Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    let mut work = Work::new(this.boxes.width());
-                    for place in places {
-                        let group = this.group[place];
-                        if own.0 != group {
-                            own = (group, bounds[group as usize]);
-                        }
-                        if this.found[place].square <= this.least[place]
-                            || this.least[place] >= own.1
-                        {
-                            continue;
-                        }
-                        let found = this.nearest(place, own.1, &mut work);
-                        own.1 = own.1.min(found.square);
-                        out.push((place as u32, found, own.1));
+            vectorized!({
+                let mut work = Work::new(this.boxes.width());
+                for place in places.clone() {
+                    let group = this.group[place];
+                    if own.0 != group {
+                        own = (group, bounds[group as usize]);
                     }
-                },
-            );
+                    if this.found[place].square <= this.least[place] || this.least[place] >= own.1 {
+                        continue;
+                    }
+                    let found = this.nearest(place, own.1, &mut work);
+                    own.1 = own.1.min(found.square);
+                    out.push((place as u32, found, own.1));
+                }
+            });
             Ok(out)
         })?;
         for (place, found, bound) in parts.into_iter().flatten() {

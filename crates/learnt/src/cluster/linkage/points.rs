@@ -3,7 +3,7 @@
 
 use super::{Linkage, Space};
 use learnt_core::prelude::*;
-use pulp::Arch;
+use learnt_core::vectorized;
 
 const LANES: usize = 8;
 type Lanes = [f64; LANES];
@@ -133,10 +133,7 @@ impl Space for Points {
         let place = self.places[of] as usize;
         let (row, size) = self.get(place);
         let this = &*self;
-        let (found, distance) = Arch::new().dispatch(
-            #[inline(always)]
-            || this.scan(&row, size, place),
-        );
+        let (found, distance) = vectorized!(this.scan(&row, size, place));
         // Distances that overflow leave nobody: any other live cluster will do.
         let found = match self.clusters.get(found) {
             Some(&cluster) => cluster,

@@ -5,7 +5,7 @@
 
 use crate::neighbors::Metric;
 use learnt_core::prelude::*;
-use pulp::Arch;
+use learnt_core::vectorized;
 
 /// An edge of a tree: two rows and their distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,24 +145,21 @@ impl Outside {
     fn offer(&mut self, row: &Joined) -> usize {
         self.measure(row);
         let Outside { sums, entering, limit, least, nearest, numbers, .. } = self;
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let mut best = (f64::INFINITY, u32::MAX, 0);
-                for place in 0..sums.len() {
-                    let reach = sums[place].max(entering[place]).max(row.core);
-                    if reach < least[place] && sums[place] <= *limit {
-                        least[place] = reach;
-                        nearest[place] = row.number;
-                    }
-                    let found = (least[place], numbers[place]);
-                    if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1) {
-                        best = (found.0, found.1, place);
-                    }
+        vectorized!({
+            let mut best = (f64::INFINITY, u32::MAX, 0);
+            for place in 0..sums.len() {
+                let reach = sums[place].max(entering[place]).max(row.core);
+                if reach < least[place] && sums[place] <= *limit {
+                    least[place] = reach;
+                    nearest[place] = row.number;
                 }
-                best.2
-            },
-        )
+                let found = (least[place], numbers[place]);
+                if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1) {
+                    best = (found.0, found.1, place);
+                }
+            }
+            best.2
+        })
     }
 
     /// Distances of all rows outside to this row.
@@ -177,22 +174,19 @@ impl Outside {
             return;
         }
         const PIECE: usize = 512;
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for start in (0..sums.len()).step_by(PIECE) {
-                    let end = (start + PIECE).min(sums.len());
-                    let sums = &mut sums[start..end];
-                    sums.fill(0.0);
-                    for (column, &x) in columns.iter().zip(&row.values) {
-                        for (sum, &y) in sums.iter_mut().zip(&column[start..end]) {
-                            let d = y - x;
-                            *sum += d * d;
-                        }
+        vectorized!({
+            for start in (0..sums.len()).step_by(PIECE) {
+                let end = (start + PIECE).min(sums.len());
+                let sums = &mut sums[start..end];
+                sums.fill(0.0);
+                for (column, &x) in columns.iter().zip(&row.values) {
+                    for (sum, &y) in sums.iter_mut().zip(&column[start..end]) {
+                        let d = y - x;
+                        *sum += d * d;
                     }
-                    sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
                 }
-            },
-        );
+                sums.iter_mut().for_each(|sum| *sum = sum.sqrt());
+            }
+        });
     }
 }

@@ -8,7 +8,7 @@
 use super::super::gaussian::factor_of;
 use learnt_core::linalg::{add_gram, mirror_lower, vector_math};
 use learnt_core::prelude::*;
-use pulp::Arch;
+use learnt_core::vectorized;
 use std::f64::consts::TAU;
 
 /// Rows of a tile.
@@ -149,10 +149,7 @@ impl Kernel<'_> {
         let mut logs = vec![[0.0; LANES]; count];
         let mut work = vec![[0.0; LANES]; x.ncols()];
         Tiles::new(x).each(|first, tile, inside| {
-            Arch::new().dispatch(
-                #[inline(always)]
-                || self.joint_of_tile(tile, &mut work, &mut logs),
-            );
+            vectorized!(self.joint_of_tile(tile, &mut work, &mut logs));
             for lane in 0..inside {
                 let row = &mut out[(first + lane) * count..][..count];
                 row.iter_mut().zip(&logs).for_each(|(out, logs)| *out = logs[lane]);
@@ -339,17 +336,14 @@ impl Moments {
         let mut sums = Sums::new(count, width, form);
         let mut r = vec![[0.0; LANES]; count];
         Tiles::new(data.x.values()).each(|first, tile, inside| {
-            Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    fill(first, tile, inside, &mut r);
-                    for lane in 0..LANES {
-                        let weight = if lane < inside { data.weight(first + lane) } else { 0.0 };
-                        r.iter_mut().for_each(|r| r[lane] *= weight);
-                    }
-                    sums.add(tile, means, &r);
-                },
-            );
+            vectorized!({
+                fill(first, tile, inside, &mut r);
+                for lane in 0..LANES {
+                    let weight = if lane < inside { data.weight(first + lane) } else { 0.0 };
+                    r.iter_mut().for_each(|r| r[lane] *= weight);
+                }
+                sums.add(tile, means, &r);
+            });
             if sums.waiting() {
                 sums.flush();
             }

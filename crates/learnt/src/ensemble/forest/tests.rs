@@ -27,11 +27,12 @@ fn mixed(rows: usize) -> OwnedDataset {
         3 => (noise(i, 3) * 5.0).floor(),
         _ => noise(i, j),
     });
-    let class = |i: usize| match (x[(i, 0)] + x[(i, 1)] > 1.0, x[(i, 3)] as usize % 2 == 0) {
-        (true, true) => "p",
-        (true, false) => "q",
-        _ => "r",
-    };
+    let class =
+        |i: usize| match (x[(i, 0)] + x[(i, 1)] > 1.0, (x[(i, 3)] as usize).is_multiple_of(2)) {
+            (true, true) => "p",
+            (true, false) => "q",
+            _ => "r",
+        };
     let labels: Vec<Label> = (0..rows).map(|i| Label::from(class(i))).collect();
     let data = OwnedDataset::classification(x.clone(), &labels);
     OwnedDataset { x: Table::new(x, schema).unwrap(), ..data }
