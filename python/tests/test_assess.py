@@ -83,3 +83,66 @@ def test_bounds_of_theory_agree_with_the_fixtures():
     for name, (kind, d) in classes.items():
         found = theory.growth_function(case["input"]["N"], hypotheses=kind, d=d)
         assert list(found.growth) == case["expect"][name]
+
+
+SELECT = {case["id"]: case for case in json.loads(GOLDEN.with_name("select.json").read_text())}
+
+
+def test_criteria_agree_with_the_fixtures():
+    case = SELECT["information-criteria"]
+    given = case["input"]
+    found = ours.information_criteria(given["loglik"], given["k"], given["m"])
+    assert found.aic == pytest.approx(case["expect"]["aic"], rel=1e-9)
+    assert found.aicc == pytest.approx(case["expect"]["aicc"], rel=1e-9)
+    assert found.bic == pytest.approx(case["expect"]["bic"], rel=1e-9)
+    assert found.description_length == pytest.approx(case["expect"]["mdl"], rel=1e-9)
+    assert ours.information_criteria(given["loglik"], given["k"], 6).aicc is None
+    case = SELECT["esl-aic-bic"]
+    given = case["input"]
+    found = ours.squared_error_criteria(given["err"], given["d"], given["N"], given["sigma2"])
+    assert found.aic == pytest.approx(case["expect"]["aic"], rel=1e-9)
+    assert found.bic == pytest.approx(case["expect"]["bic"], rel=1e-9)
+
+
+def test_mallows_cp_of_polynomials_is_rs():
+    case = SELECT["polynomial-degree-cars"]
+    cars = np.genfromtxt(GOLDEN.parent / "data" / "cars.csv", delimiter=",", names=True)
+    x, y = (cars["speed"] - cars["speed"].mean()) / cars["speed"].std(), cars["dist"]
+    n, degrees = len(y), case["params"]["degree"]
+    rss = [np.sum((y - np.polynomial.Polynomial.fit(x, y, d)(x)) ** 2) for d in degrees]
+    noise = rss[-1] / (n - degrees[-1] - 1)
+    found = [ours.squared_error_criteria(r / n, d + 1, n, noise).aic for r, d in zip(rss, degrees)]
+    np.testing.assert_allclose(np.array(found) * n / noise - n, case["expect"]["cp"], rtol=1e-6)
+
+
+def test_the_effective_parameters_of_a_normal_mean_are_one():
+    case = SELECT["dic-normal-mean"]
+    x = np.array(case["input"]["x"], dtype=float)
+    draws = x.mean() + np.random.default_rng(0).normal(size=200_000) / np.sqrt(3)
+
+    def deviance(mean):
+        return len(x) * np.log(2 * np.pi) + ((x[:, None] - mean) ** 2).sum(axis=0)
+
+    found = ours.deviance_information(deviance(draws), deviance(np.array([x.mean()]))[0])
+    assert found.effective_parameters == pytest.approx(case["expect"]["p_D"], abs=0.05)
+    assert found.dic == pytest.approx(case["expect"]["dic"], abs=0.05)
+
+
+def test_the_weights_of_the_632_estimate():
+    case = SELECT["point632-weights"]
+    found = ours.bootstrap_error(Ridge(), np.arange(20.0)[:, None], np.arange(20.0) % 3, random_state=1)
+    one, two = case["params"]["weights"]
+    assert found.err_632 == pytest.approx(one * found.training + two * found.leave_one_out, rel=1e-12)
+    assert one * case["input"]["err"] + two * case["input"]["err1"] == pytest.approx(case["expect"]["err632"])
+
+
+def test_bootstrap_errors_of_one_neighbour_where_nothing_can_be_learnt():
+    expect = SELECT["bootstrap-error-1nn"]["expect"]
+    rng = np.random.default_rng(7)
+    found = []
+    for seed in range(40):
+        X, y = rng.random((50, 2)), rng.integers(0, 2, 50)
+        found.append(ours.bootstrap_error(KNeighborsClassifier(n_neighbors=1), X, y, random_state=seed))
+    for ours_name, name in (("naive", "naive"), ("leave_one_out", "leave_one_out"), ("err_632", "err632")):
+        mean = np.mean([getattr(one, ours_name) for one in found])
+        assert expect[name]["min"] <= mean <= expect[name]["max"]

@@ -122,7 +122,13 @@ impl Estimator for MiniBatchKMeans {
         let mut rng = run.rng(0x6d62_6b6d);
         let first = self.init_size.unwrap_or(3 * self.batch_size).max(3 * self.n_clusters);
         let mut model = match first >= n {
-            true => self.learner().train(data, run)?,
+            true => {
+                // Rows that join count one each, so the weight of a centre is counted in rows.
+                let mut model = self.learner().train(data, run)?;
+                let each = n as f64 / model.weights.iter().sum::<f64>();
+                model.weights.iter_mut().for_each(|weight| *weight *= each);
+                model
+            }
             false => {
                 let rows = draw.rows(first, &mut rng);
                 let sample = OwnedDataset { weights: None, ..data.gather(&rows) };

@@ -158,6 +158,10 @@ impl Estimator for KernelDensity {
     fn train(&self, data: &Dataset, run: &Context) -> Result<KernelDensityModel> {
         let weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
         let total: f64 = weights.iter().sum();
+        if !total.is_finite() {
+            return Err(Error::new(Code::Weights, "the sum of the weights overflows")
+                .hint("divide all weights by a number: only their shares count"));
+        }
         let bandwidth = self.bandwidth.width(total, data.x.ncols());
         let largest = data.x.values().to_matrix();
         let reach = largest.as_slice().iter().fold(0.0, |most: f64, x| most.max(x.abs()));

@@ -70,6 +70,7 @@ impl Estimator for NearestCentroid {
     type Model = NearestCentroidModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("neighbors.NearestCentroid")
+        .decision_scores()
         .alias(&["rocchio"])
         .weights()
         .without_probabilities()
@@ -175,34 +176,52 @@ impl NearestCentroidModel {
     }
 }
 
-impl Classifier for NearestCentroidModel {
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let width = self.centroids.ncols();
+impl NearestCentroidModel {
+    /// Distances of each row from the centre of each class.
+    fn distances(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let (classes, width) = (self.centroids.nrows(), self.centroids.ncols());
         if x.ncols() != width {
             let expected = format!("{width} columns as in training");
             return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
         }
         run.checkpoint()?;
-        let mut out = vec![0; x.nrows()];
-        run.par_fill(&mut out, 4096, |first, piece| {
+        let mut out = Matrix::zeros(x.nrows(), classes);
+        run.par_fill(out.as_mut_slice(), 4096 * classes, |start, piece| {
             let mut row = vec![0.0; width];
-            for (i, code) in piece.iter_mut().enumerate() {
-                x.values().copy_row(first + i, &mut row);
-                let mut best = f64::INFINITY;
-                for (k, centre) in self.centroids.rows().enumerate() {
-                    let distance = match self.metric {
-                        CentroidMetric::Euclidean => squared_distance(&row, centre),
+            for (i, out) in piece.chunks_exact_mut(classes).enumerate() {
+                x.values().copy_row(start / classes + i, &mut row);
+                for (out, centre) in out.iter_mut().zip(self.centroids.rows()) {
+                    *out = match self.metric {
+                        CentroidMetric::Euclidean => squared_distance(&row, centre).sqrt(),
                         CentroidMetric::Manhattan => {
                             row.iter().zip(centre).map(|(x, c)| (x - c).abs()).sum()
                         }
                     };
-                    if distance < best {
-                        (best, *code) = (distance, k as u32);
-                    }
                 }
             }
         });
         Ok(out)
+    }
+}
+
+impl Classifier for NearestCentroidModel {
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        let nearest = |row: &[f64]| {
+            let better = |best: usize, k: usize| if row[k] < row[best] { k } else { best };
+            (1..row.len()).fold(0, better) as u32
+        };
+        Ok(self.distances(x, run)?.rows().map(nearest).collect())
+    }
+
+    /// How much nearer: for two classes to the second than to the first, else the distances less than zero.
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let distances = self.distances(x, run)?;
+        Ok(match distances.ncols() {
+            2 => {
+                Matrix::from_fn(distances.nrows(), 1, |i, _| distances[(i, 0)] - distances[(i, 1)])
+            }
+            classes => Matrix::from_fn(distances.nrows(), classes, |i, k| -distances[(i, k)]),
+        })
     }
 }
 

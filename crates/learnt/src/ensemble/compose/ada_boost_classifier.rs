@@ -326,6 +326,14 @@ impl AdaBoostClassifierModel {
 }
 
 impl Classifier for AdaBoostClassifierModel {
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        let first_most = |votes: &[f64]| {
+            let better = |best: usize, k: usize| if votes[k] > votes[best] { k } else { best };
+            (1..votes.len()).fold(0, better) as u32
+        };
+        Ok(self.votes(x, run)?.rows().map(first_most).collect())
+    }
+
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let votes = self.votes(x, run)?;
         match self.classes.len() {

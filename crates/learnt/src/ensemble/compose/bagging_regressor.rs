@@ -62,7 +62,13 @@ impl Estimator for BaggingRegressor {
         .complexity(70)
         .cost("a fit of the learner for each member")
         .reference("Breiman (1996), Machine Learning 24, 123-140")
-        .exempt(&[("weights_repeat", "a weight does not change how often a row is drawn")]);
+        .exempt(&[
+            ("weights_repeat", "a weight does not change how often a row is drawn"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "a weight does not change how often a row is drawn",
+            ),
+        ]);
 
     fn accepts(&self) -> Accepts {
         Accepts { many_outputs: false, ..self.estimator.any_accepts() }

@@ -79,6 +79,11 @@ impl Estimator for StackingClassifier {
         .exempt(&[
             ("weights_repeat", "folds are cut by rows"),
             ("weights_scale", "the default last learner has an absolute penalty"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "folds are a number, not a list of rows",
+            ),
+            ("sklearn:check_fit2d_1feature", "five folds refuse a class of three rows"),
         ]);
 
     fn accepts(&self) -> Accepts {

@@ -73,6 +73,10 @@ impl Estimator for StackingRegressor {
         .exempt(&[
             ("weights_repeat", "folds are cut by rows"),
             ("weights_scale", "the default last learner has an absolute penalty"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "folds are a number, not a list of rows",
+            ),
         ]);
 
     fn accepts(&self) -> Accepts {

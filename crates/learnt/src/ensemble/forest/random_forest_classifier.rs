@@ -63,7 +63,13 @@ impl Estimator for RandomForestClassifier {
         .cost("n log n time a tree for the columns of a node; 1 byte a value, 40 bytes a node")
         .reference("Breiman (2001), Machine Learning 45, 5-32")
         .check_with(&[("n_estimators", "10")])
-        .exempt(&[("weights_repeat", "a weight does not change how often a row is drawn")]);
+        .exempt(&[
+            ("weights_repeat", "a weight does not change how often a row is drawn"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "a weight does not change how often a row is drawn",
+            ),
+        ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<ForestClassifierModel> {
         let plan = self.plan();

@@ -70,6 +70,10 @@ impl Estimator for HistGradientBoostingRegressor {
         .exempt(&[
             ("seeds_differ", "only `max_features` and the rows set aside are drawn"),
             ("weights_repeat", "`min_samples_leaf` counts rows, not weights"),
+            (
+                "sklearn:check_sample_weight_equivalence_on_dense_data",
+                "`min_samples_leaf` counts rows, not weights",
+            ),
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedRegressorModel> {
