@@ -85,7 +85,7 @@ def compare(
         target = _validation.read_numbers(target, "y")
     given = {
         "path": "", "params": {}, "x": table.values, "columns": table.columns, "y": target,
-        "classes": labels, "targets": _target_names(y), "lengths": None,
+        "classes": labels, "targets": _target_names(y), "lengths": None, "groups": None, "missing": None,
         "weights": _validation.read_weights(sample_weight, len(table.values)),
         "seed": seed_of(random_state), "threads": threads_of(n_jobs),
     }  # fmt: skip

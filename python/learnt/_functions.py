@@ -18,11 +18,12 @@ class Result(tuple):
         self._fields = tuple(fields or names)
         return self
 
-    def __getattr__(self, name):
-        names = self.__dict__.get("_names", ())
+    def __getattribute__(self, name):
+        # Before the methods of tuples: a result may be called `count`.
+        names = object.__getattribute__(self, "__dict__").get("_names", ())
         if name in names:
             return tuple.__getitem__(self, names.index(name))
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return super().__getattribute__(name)
 
     def __getitem__(self, key):
         return getattr(self, key) if isinstance(key, str) else super().__getitem__(key)

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ._base import Classifier, Density, Probabilities, Regressor
+from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor
 from ._sklearn import Weighted
 
 class KNeighborsClassifier(Weighted, Probabilities, Classifier):
@@ -80,7 +80,7 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RadiusNeighborsRegressor: ...
 
-class NearestCentroid(Weighted, Classifier):
+class NearestCentroid(Weighted, DecisionScores, Classifier):
     centroids_: Any
     classes_: Any
     n_features_in_: int

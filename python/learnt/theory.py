@@ -129,7 +129,7 @@ def pac_bound(*, n=None, eps=None, delta=None, hypotheses=1.0):
     )
 
 
-def dichotomies(X, *, hypotheses="half_spaces", limit=65536):
+def dichotomies(X, *, hypotheses="half_spaces", limit=256):
     """Labellings of given points by a class of hypotheses, and whether it shatters them.
 
     Parameters
@@ -145,7 +145,7 @@ def dichotomies(X, *, hypotheses="half_spaces", limit=65536):
         - 'half_spaces': 1 on one side of a hyperplane: the perceptron.
         - 'convex_sets': 1 in a convex set.
         - 'conjunctions': 1 where some columns have given values; no column, or never, counts too.
-    limit : a whole number >= 1, default=65536
+    limit : a whole number >= 1, default=256
         Most dichotomies that are searched for.
 
     Returns

@@ -25,7 +25,7 @@ def dichotomies(
     X: Any,
     *,
     hypotheses: Literal["positive_rays", "positive_intervals", "rectangles", "half_spaces", "convex_sets", "conjunctions"] = "half_spaces",
-    limit: int = 65536,
+    limit: int = 256,
 ) -> Any: ...
 
 def dichotomies_of_values(values: Any, *, thresholds: Literal["zero", "all"] = "zero") -> Any: ...

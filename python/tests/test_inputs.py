@@ -232,7 +232,7 @@ def test_sparse_matrices_are_refused():
         (3.0, ValueError),
         ([1.0, 2.0], ValueError),
         ([[1.0], [2.0, 3.0]], ValueError),
-        (np.zeros((2, 2, 2)), ValueError),
+        (np.zeros((2, 2, 2, 2, 2)), ValueError),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), TypeError),
         ([[{}]], TypeError),
         (np.array([[1 + 2j]]), ValueError),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::steps::Steps;
-use crate::{kernels, say, system, tidy, venv};
+use crate::{say, system, tidy, venv};
 
 /// Runs all steps; the first that fails ends the run.
 pub(crate) fn run() -> Result<(), String> {
@@ -43,12 +43,7 @@ pub(crate) fn run() -> Result<(), String> {
             ])))
         })?;
         let browser = steps.run("browser", |_| system::ensure_chromium())?;
-        steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))?;
-        steps.run("kernels", |_| {
-            kernels::check(|command| {
-                linted(command);
-            })
-        })
+        steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))
     })
 }
 

@@ -105,6 +105,10 @@ impl Estimator for RadiusNeighborsClassifier {
         for (i, &code) in codes.iter().enumerate() {
             class_totals[code as usize] += data.weight(i);
         }
+        if !class_totals.iter().sum::<f64>().is_finite() {
+            return Err(Error::new(Code::Weights, "the sum of the weights overflows")
+                .hint("divide all weights by a number: only their shares count"));
+        }
         let ball = self.settings().train(data, run)?;
         Ok(RadiusNeighborsClassifierModel {
             effective_metric: ball.index.metric().name().to_string(),

@@ -14,7 +14,7 @@ pub struct Dichotomies {
     /// The class of hypotheses.
     pub hypotheses: HypothesisClass,
     /// Most dichotomies that are searched for.
-    #[param(default = 65_536, range = 1..)]
+    #[param(default = 256, range = 1..)]
     pub limit: usize,
 }
 
