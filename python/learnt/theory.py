@@ -878,7 +878,7 @@ def overfitting_study(
     target_degree=20,
     low=2,
     high=10,
-    data_sets=600,
+    data_sets=200,
     random_state=None,
     n_jobs=None,
 ):
@@ -896,7 +896,7 @@ def overfitting_study(
         The low degree.
     high : a whole number in [0, 30], default=10
         The high degree.
-    data_sets : a whole number >= 1, default=600
+    data_sets : a whole number >= 1, default=200
         Data sets for each pair of a number and a level.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
@@ -940,7 +940,7 @@ def regularization_study(
     noise=0.5,
     target_degree=15,
     degree=15,
-    data_sets=400,
+    data_sets=200,
     random_state=None,
     n_jobs=None,
 ):
@@ -958,7 +958,7 @@ def regularization_study(
         Degree of the target.
     degree : a whole number in [0, 30], default=15
         Degree of the fit.
-    data_sets : a whole number >= 1, default=400
+    data_sets : a whole number >= 1, default=200
         Number of data sets.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
@@ -996,7 +996,7 @@ def validation_study(
     noise=0.4,
     target_degree=10,
     degrees=(2, 5),
-    data_sets=1000,
+    data_sets=300,
     random_state=None,
     n_jobs=None,
 ):
@@ -1014,7 +1014,7 @@ def validation_study(
         Degree of the target.
     degrees : a list, each a whole number in [0, 30], default=(2, 5)
         Degrees to choose from, the simplest first.
-    data_sets : a whole number >= 1, default=1000
+    data_sets : a whole number >= 1, default=300
         Number of data sets.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
@@ -1047,10 +1047,10 @@ def validation_study(
 
 def criteria_study(
     *,
-    rows=(100, 400, 1600),
+    rows=(100, 400),
     true_inputs=3,
     inputs=10,
-    data_sets=600,
+    data_sets=200,
     random_state=None,
     n_jobs=None,
 ):
@@ -1058,13 +1058,13 @@ def criteria_study(
 
     Parameters
     ----------
-    rows : a list, each a whole number >= 3, default=(100, 400, 1600)
+    rows : a list, each a whole number >= 3, default=(100, 400)
         Numbers of rows.
     true_inputs : a whole number >= 0, default=3
         Inputs that matter.
     inputs : a whole number in [1, 500], default=10
         Inputs in all.
-    data_sets : a whole number >= 1, default=600
+    data_sets : a whole number >= 1, default=200
         Number of data sets for each number of rows.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.

