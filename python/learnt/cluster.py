@@ -274,6 +274,8 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
         Number of rows in each cluster.
     labels_
         Cluster of each training row.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_

@@ -60,6 +60,7 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
     inertia_: Any
     cluster_sizes_: Any
     labels_: Any
+    loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(

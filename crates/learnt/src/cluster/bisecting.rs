@@ -156,6 +156,7 @@ impl Estimator for BisectingKMeans {
         .scaling()
         .complexity(30)
         .cost("n p log k time an iteration, n p memory")
+        .iterations()
         .reference("Steinbach, Karypis and Kumar (2000)")
         .check_with(&[("n_clusters", "3")])
         .exempt(&[
@@ -164,6 +165,7 @@ impl Estimator for BisectingKMeans {
                 "centres are drawn by row, and a row twice draws others than a row of weight two",
             ),
             ("sklearn:check_sample_weight_equivalence_on_dense_data", "centres are drawn by row"),
+            ("trace", "each division is a k-means fit of its own, with an objective of its own"),
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BisectingKMeansModel> {

@@ -200,7 +200,11 @@ impl NearestCentroidModel {
                 }
             }
         });
-        Ok(out)
+        match out.as_slice().iter().all(|distance| distance.is_finite()) {
+            true => Ok(out),
+            false => Err(Error::numeric("distances overflow: the values are too large")
+                .hint("scale the columns")),
+        }
     }
 }
 

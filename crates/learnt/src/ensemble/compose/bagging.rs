@@ -177,8 +177,10 @@ pub(super) fn members<'a>(
 /// What a member sees of rows.
 pub(super) fn seen(x: &Frame, columns: &[u32]) -> Result<Option<Table>> {
     let columns: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
-    if let Some(j) = columns.iter().find(|&&j| j >= x.ncols()) {
-        return Err(Error::shape("x", format!("more than {j} columns"), x.ncols()));
+    let needed = columns.iter().max().map_or(0, |last| last + 1);
+    if needed > x.ncols() {
+        let got = format!("{} columns", x.ncols());
+        return Err(Error::shape("x", format!("at least {needed} columns"), got));
     }
     match columns.iter().copied().eq(0..x.ncols()) {
         true => Ok(None),
