@@ -51,12 +51,6 @@ REGRESSORS = {
         "tol": 1e-12,
         "max_iter": 100_000,
     },
-    "ElasticNet": lambda rng: {
-        "alpha": float(10.0 ** rng.integers(-3, 1)),
-        "l1_ratio": float(rng.uniform(0.1, 0.9)),
-        "tol": 1e-12,
-        "max_iter": 100_000,
-    },
 }
 
 

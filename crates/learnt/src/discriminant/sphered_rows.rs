@@ -48,7 +48,12 @@ impl Function for SphereRows {
     type Inputs<'a> = RowsToSphere<'a>;
     type Output = SpheredRows;
     const ABOUT: &'static Callable =
-        &Callable::new("discriminant_analysis.sphered_centroids", FunctionKind::Analysis).threads();
+        &Callable::new("discriminant_analysis.sphered_centroids", FunctionKind::Analysis)
+            .threads()
+            .exempt(&[(
+                "scaled weights",
+                "the covariance within classes divides by the weight less the classes",
+            )]);
 
     fn call(&self, given: RowsToSphere, run: &Context) -> Result<SpheredRows> {
         let Classes { codes, classes } = given.y;
