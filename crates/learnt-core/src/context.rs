@@ -239,12 +239,18 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same for work that can fail or be cancelled; the error of the lowest index wins.
+    /// The same for work that can fail or be cancelled; the error of the lowest index wins. Room for the
+    /// results is claimed first, because their number is often a parameter.
     pub fn try_par_map<T: Send>(
         &self,
         n: usize,
         f: impl Fn(usize) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
+        const FEW: usize = 1024;
+        if n > FEW {
+            let bytes = (n as u64).saturating_mul(size_of::<Result<T>>() as u64);
+            self.claim(bytes, &format!("a list of {n} results"))?;
+        }
         self.par_map(n, |i| self.checkpoint().and_then(|()| f(i))).into_iter().collect()
     }
 
@@ -358,7 +364,13 @@ impl<'a> Context<'a> {
         memory::claim(self.memory, bytes, what)
     }
 
-    /// The same, and counts it until what this gives is dropped: for memory that several threads
+    /// The same for a table of numbers, however large.
+    pub fn claim_table(&self, rows: usize, columns: usize, what: &str) -> Result<()> {
+        let numbers = (rows as u64).saturating_mul(columns as u64);
+        self.claim(numbers.saturating_mul(size_of::<f64>() as u64), what)
+    }
+
+    /// The same as `claim`, and counts it until what this gives is dropped: for memory that several threads
     /// take at once, or that is taken long before it is filled.
     pub fn hold(&self, bytes: u64, what: &str) -> Result<Held> {
         memory::hold(self.memory, bytes, what)
@@ -566,6 +578,16 @@ mod tests {
         assert!(run.claim(1 << 49, "the table").is_ok());
         let alone = Context::default();
         assert_eq!(alone.claim(1 << 60, "the table").unwrap_err().code(), Code::Memory);
+        // The product of the sides does not wrap around to something small.
+        let square = alone.claim_table(1 << 32, 1 << 32, "the table");
+        assert_eq!(square.unwrap_err().code(), Code::Memory);
+    }
+
+    #[test]
+    fn a_list_of_results_that_is_too_long_is_refused() {
+        let run = Context::default();
+        let results = run.try_par_map(usize::MAX, |_| Ok(0.0));
+        assert_eq!(results.unwrap_err().code(), Code::Memory);
     }
 
     #[test]

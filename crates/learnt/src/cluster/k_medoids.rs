@@ -98,7 +98,7 @@ impl<'a> Distances<'a> {
         let weights = (0..n).map(|i| data.weight(i)).collect();
         let mut out = Distances { rows, metric: metric.metric(), kept: None, weights, run };
         if out.metric.is_some() && n <= KEPT {
-            run.claim(8 * (n * n) as u64, "the distances of all pairs of rows")?;
+            run.claim_table(n, n, "the distances of all pairs of rows")?;
             let lines = run.try_par_map(n, |i| Ok(out.computed(i)))?;
             out.kept = Some(Matrix::from_vec(n, n, lines.concat())?);
         }

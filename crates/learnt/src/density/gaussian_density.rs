@@ -81,7 +81,7 @@ impl Density for GaussianDensityModel {
     fn sample(&self, rows: usize, run: &Context) -> Result<Matrix> {
         const STREAM: u64 = 0x6761_7573;
         let width = self.mean.len();
-        run.claim(8 * (rows * width) as u64, "the drawn rows")?;
+        run.claim_table(rows, width, "the drawn rows")?;
         let mut out = Matrix::zeros(rows, width);
         run.par_fill(out.as_mut_slice(), 256 * width, |start, piece| {
             for (i, row) in piece.chunks_exact_mut(width).enumerate() {

@@ -327,7 +327,7 @@ impl Density for KernelDensityModel {
     fn sample(&self, rows: usize, run: &Context) -> Result<Matrix> {
         const STREAM: u64 = 0x6b64_6531;
         let width = self.rows.x.ncols();
-        run.claim(8 * (rows * width) as u64, "the drawn rows")?;
+        run.claim_table(rows, width, "the drawn rows")?;
         let mut reached = 0.0;
         let ends: Vec<f64> = self
             .rows

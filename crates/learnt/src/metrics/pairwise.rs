@@ -123,7 +123,7 @@ impl Function for CosineSimilarity {
 }
 
 fn claim(x: MatRef, y: MatRef, run: &Context) -> Result<()> {
-    run.claim(8 * x.nrows() as u64 * y.nrows() as u64, "a matrix of all pairs")
+    run.claim_table(x.nrows(), y.nrows(), "a matrix of all pairs")
 }
 
 fn euclidean_distances(x: MatRef, y: MatRef, roots: bool, run: &Context) -> Result<Matrix> {

@@ -69,7 +69,7 @@ impl Ball {
         answer: impl Fn(usize, &[u32], &[f64], &mut [f64]) -> Result<()>,
     ) -> Result<Matrix> {
         const QUERIES: usize = 2048;
-        run.claim(8 * (x.nrows() * width) as u64, "the predictions")?;
+        run.claim_table(x.nrows(), width, "the predictions")?;
         let mut out = Matrix::zeros(x.nrows(), width);
         let mut counts = Vec::new();
         for first in (0..x.nrows()).step_by(QUERIES) {

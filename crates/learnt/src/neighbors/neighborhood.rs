@@ -166,7 +166,7 @@ impl Neighborhood {
     ) -> Result<Matrix> {
         const QUERIES: usize = 256;
         let found = self.voters(x, run)?;
-        run.claim(8 * (x.nrows() * width) as u64, "the predictions")?;
+        run.claim_table(x.nrows(), width, "the predictions")?;
         let mut out = Matrix::zeros(x.nrows(), width);
         run.par_fill(out.as_mut_slice(), QUERIES * width, |first, piece| {
             let mut counts = Vec::new();

@@ -82,7 +82,7 @@ fn all_pairs(
     run: &Context,
     distance: impl Fn(&[f64], &[f64]) -> f64 + Sync,
 ) -> Result<Matrix> {
-    run.claim(8 * x.nrows() as u64 * y.nrows() as u64, "a matrix of all pairs")?;
+    run.claim_table(x.nrows(), y.nrows(), "a matrix of all pairs")?;
     let lines = run.try_par_map(x.nrows(), |i| {
         Ok(y.rows().map(|other| distance(x.row(i), other)).collect::<Vec<f64>>())
     })?;

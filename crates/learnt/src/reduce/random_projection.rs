@@ -121,7 +121,7 @@ fn drawn(
     run: &Context,
     entry: impl Fn(&mut learnt_core::context::Rng) -> f64 + Sync,
 ) -> Result<Matrix> {
-    run.claim(8 * (rows * columns) as u64, "the projection")?;
+    run.claim_table(rows, columns, "the projection")?;
     run.checkpoint()?;
     let mut out = Matrix::zeros(rows, columns);
     run.par_fill(out.as_mut_slice(), columns, |start, row| {
@@ -195,7 +195,7 @@ impl Transformer for RandomProjectionModel {
             let expected = format!("{width} columns as in training");
             return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
         }
-        run.claim(8 * (x.nrows() * count) as u64, "the projected rows")?;
+        run.claim_table(x.nrows(), count, "the projected rows")?;
         run.checkpoint()?;
         let schema = Schema::numeric((0..count).map(|k| format!("{}{k}", self.prefix)))?;
         let projection = Projection::new(&self.components, &vec![0.0; width]);

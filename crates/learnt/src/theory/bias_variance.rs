@@ -91,11 +91,11 @@ impl Function for BiasVariance {
         &Callable::new("theory.bias_variance", FunctionKind::Study).randomness().threads();
 
     fn call(&self, _inputs: (), run: &Context) -> Result<Decomposition> {
+        let width = 2 + 2 * self.degrees.len();
+        run.claim_table(self.grid, 2 + width, "the curves of the study")?;
         let x: Vec<f64> =
             (0..self.grid).map(|i| -1.0 + 2.0 * i as f64 / (self.grid - 1) as f64).collect();
         let target: Vec<f64> = x.iter().map(|&x| self.target.at(x)).collect();
-        let width = 2 + 2 * self.degrees.len();
-        run.claim(8 * (self.grid * width) as u64, "the curves of the study")?;
         let mut curves = Matrix::zeros(self.grid, width);
         for (i, (&x, &f)) in x.iter().zip(&target).enumerate() {
             curves.row_mut(i)[..2].copy_from_slice(&[x, f]);

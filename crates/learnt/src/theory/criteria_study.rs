@@ -74,7 +74,7 @@ impl Function for CriteriaStudy {
             leave_one_out: Vec::new(),
         };
         for &n in &self.rows {
-            run.claim(8 * n * self.inputs as u64, "the inputs of a data set")?;
+            run.claim_table(n as usize, self.inputs, "the inputs of a data set")?;
             let right = run.try_par_map(self.data_sets, |set| {
                 let sizes = Sizes::new(n as usize, self, &run.child(set as u64));
                 let chosen = [sizes.by_penalty(2.0), sizes.by_penalty((n as f64).ln())];

@@ -72,7 +72,7 @@ pub(in crate::cluster) fn visit(
     run: &Context,
 ) -> Result<Vec<Visit>> {
     let n = x.nrows();
-    run.claim(8 * (n * (x.ncols() + 4)) as u64, "the order of visits")?;
+    run.claim_table(n, x.ncols() + 4, "the order of visits")?;
     let mut outside = Outside::new(x, metric, rule);
     let mut visits = Vec::with_capacity(n);
     let mut place = 0;

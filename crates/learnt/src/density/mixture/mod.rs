@@ -472,7 +472,7 @@ impl Density for GaussianMixtureModel {
     fn sample(&self, rows: usize, run: &Context) -> Result<Matrix> {
         const STREAM: u64 = 0x6d67_6d6d;
         let width = self.means.ncols();
-        run.claim(8 * (rows * width) as u64, "the drawn rows")?;
+        run.claim_table(rows, width, "the drawn rows")?;
         let parts = self.components()?;
         let factors: Option<Vec<Cholesky>> =
             (0..parts.count()).map(|k| Cholesky::new(&parts.covariance(k))).collect();

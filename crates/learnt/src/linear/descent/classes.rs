@@ -21,7 +21,7 @@ pub(super) fn row_copy(x: MatRef, run: &Context) -> Result<Option<Matrix>> {
     if x.nrows() == 0 || x.row_slice(0).is_some() {
         return Ok(None);
     }
-    run.claim(8 * x.nrows() as u64 * x.ncols() as u64, "a copy of the table by rows")?;
+    run.claim_table(x.nrows(), x.ncols(), "a copy of the table by rows")?;
     Ok(Some(x.to_matrix()))
 }
 

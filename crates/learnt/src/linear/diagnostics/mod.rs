@@ -81,7 +81,7 @@ pub fn influence(
 /// independent coefficients. [`influence`] has its diagonal without the square of memory.
 pub fn hat_matrix(model: &LinearRegressionModel, data: &Dataset, run: &Context) -> Result<Matrix> {
     let n = data.nrows();
-    run.claim((n as u64).saturating_mul(8 * n as u64), "the hat matrix")?;
+    run.claim_table(n, n, "the hat matrix")?;
     let q = model.orthonormal_rows(data)?;
     Ok(matmul(q.view(), q.view().transposed()))
 }
