@@ -1,7 +1,7 @@
 //! Mini-batch k-means: centres that follow the means of small batches of rows.
 //!
 //! Begins at the centres of k-means over `init_size` rows drawn at random. A step draws `batch_size`
-//! rows with replacement, in proportion to their weights; each joins its nearest centre, which moves
+//! rows (at most as many as there are) with replacement, in proportion to their weights; each joins its nearest centre, which moves
 //! to the mean of all rows that have joined it. Ends when the centres of a step move by less than
 //! `tol` (squared, in mean variances), when the smoothed inertia of batches has not fallen for
 //! `max_no_improvement` steps, or after `max_iter` times the rows. Equal distances go to the lowest
@@ -120,7 +120,8 @@ impl Estimator for MiniBatchKMeans {
         }
         let draw = Draw::new(data);
         let mut rng = run.rng(0x6d62_6b6d);
-        let first = self.init_size.unwrap_or(3 * self.batch_size).max(3 * self.n_clusters);
+        let batch_size = self.batch_size.min(n);
+        let first = self.init_size.unwrap_or(3 * batch_size).max(3 * self.n_clusters);
         let mut model = match first >= n {
             true => {
                 // Rows that join count one each, so the weight of a centre is counted in rows.
@@ -138,16 +139,16 @@ impl Estimator for MiniBatchKMeans {
         let moments = ColumnMoments::of(data);
         let variance = moments.variance(0.0);
         let tolerance = self.tol * variance.iter().sum::<f64>() / variance.len().max(1) as f64;
-        let steps = (self.max_iter * n).div_ceil(self.batch_size);
-        let smooth = (2.0 * self.batch_size as f64 / (n as f64 + 1.0)).min(1.0);
+        let steps = self.max_iter.saturating_mul(n).div_ceil(batch_size);
+        let smooth = (2.0 * batch_size as f64 / (n as f64 + 1.0)).min(1.0);
         let (mut smoothed, mut least, mut waited) = (None, f64::INFINITY, 0);
         let mut taken = 0;
         while taken < steps {
             run.checkpoint()?;
-            let rows = draw.rows(self.batch_size, &mut rng);
+            let rows = draw.rows(batch_size, &mut rng);
             let batch = OwnedDataset { weights: None, ..data.gather(&rows) };
             let before = model.cluster_centers.clone();
-            let inertia = model.follow(&batch, run)? / self.batch_size as f64;
+            let inertia = model.follow(&batch, run)? / batch_size as f64;
             taken += 1;
             let now = smoothed.map_or(inertia, |old: f64| old + smooth * (inertia - old));
             smoothed = Some(now);

@@ -42,12 +42,13 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn sampling(&self, rows: usize) -> Sampling {
-        let drawn = self.bootstrap.then(|| match self.growth.max_samples {
-            None => rows,
-            Some(max_samples) => max_samples.rows(rows),
-        });
-        Sampling { rows, drawn }
+    fn sampling(&self, rows: usize) -> Result<Sampling> {
+        let drawn = match self.growth.max_samples {
+            _ if !self.bootstrap => None,
+            None => Some(rows),
+            Some(max_samples) => Some(max_samples.rows(rows)?),
+        };
+        Ok(Sampling { rows, drawn })
     }
 
     /// What growing needs, for a table of this size and trees of this weight.
@@ -82,7 +83,7 @@ impl Plan<'_> {
         run: &Context,
         criterion: impl Fn(&[u32], Option<&[u32]>) -> C + Sync,
     ) -> Result<Vec<Tree>> {
-        let sampling = self.sampling(x.nrows());
+        let sampling = self.sampling(x.nrows())?;
         run.try_par_map(self.n_estimators, |t| {
             let inner = run.child(t as u64);
             let counts = sampling.counts(&inner);

@@ -74,7 +74,7 @@ fn out_of_bag(
     x: &Frame,
     run: &Context,
 ) -> Result<Matrix> {
-    let left_out = plan.sampling(x.nrows()).left_out(trees.len(), run).unwrap_or_default();
+    let left_out = plan.sampling(x.nrows())?.left_out(trees.len(), run).unwrap_or_default();
     let is_out = |t: usize, row: usize| left_out[t][row / 64] >> (row % 64) & 1 == 1;
     let mut sums = add_up(trees, &vec![0.0; outputs], x, run, is_out)?;
     let mut never = 0;

@@ -53,11 +53,14 @@ pub enum MaxSamples {
 }
 
 impl MaxSamples {
-    /// As a count, at least 1.
-    pub(crate) fn rows(self, rows: usize) -> usize {
+    /// As a count from 1 to the number of rows.
+    pub(crate) fn rows(self, rows: usize) -> Result<usize> {
         match self {
-            MaxSamples::Count(count) => count,
-            MaxSamples::Fraction(share) => ((share * rows as f64).round() as usize).max(1),
+            MaxSamples::Count(count) if count > rows => {
+                Err(Error::parameter("max_samples", format!("at most {rows}, the rows"), count))
+            }
+            MaxSamples::Count(count) => Ok(count),
+            MaxSamples::Fraction(share) => Ok(((share * rows as f64).round() as usize).max(1)),
         }
     }
 }

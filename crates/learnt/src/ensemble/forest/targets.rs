@@ -131,7 +131,7 @@ fn in_bins<M: Measure, P: Fn(usize, f64) -> M::Point>(
     run: &Context,
     points: impl Fn(Option<&[u32]>) -> P + Sync,
 ) -> Result<Vec<Tree>> {
-    let sampling: Sampling = plan.sampling(table.rows);
+    let sampling: Sampling = plan.sampling(table.rows)?;
     run.try_par_map(plan.n_estimators, |t| {
         let inner = run.child(t as u64);
         let counts = sampling.counts(&inner);

@@ -173,6 +173,14 @@ fn what_needs_a_bootstrap_is_refused_without_one() {
 }
 
 #[test]
+fn more_draws_than_rows_are_refused() {
+    let growth = ForestGrowth { max_samples: Some(MaxSamples::Count(21)), ..Default::default() };
+    let forest = RandomForestClassifier { growth, ..Default::default() };
+    let error = forest.fit(&mixed(20).view()).unwrap_err();
+    assert!(error.message().contains("at most 20"), "{error}");
+}
+
+#[test]
 fn limits_hold_in_every_tree() {
     let data = mixed(2000);
     let growth = ForestGrowth {

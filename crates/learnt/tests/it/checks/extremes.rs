@@ -128,7 +128,6 @@ fn values(kind: &Kind) -> Vec<Value> {
 }
 
 #[test]
-#[ignore = "takes minutes, and has not been seen to end for every learner: run with --ignored"]
 fn every_numeric_parameter_at_its_bounds_and_beyond_is_refused_or_survived() {
     let mut failures = Vec::new();
     let mut tried = 0;
