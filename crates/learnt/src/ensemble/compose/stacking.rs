@@ -5,6 +5,7 @@ use super::{fit_all, predictions_of};
 use crate::learner::{Fitted, Learner, Named};
 use crate::select::{Split, usual_splitter};
 use learnt_core::error::plain;
+use learnt_core::estimator::Accepts;
 use learnt_core::prelude::*;
 
 /// What the members of a stack say about rows.
@@ -125,16 +126,34 @@ pub(super) fn fit(
     Ok((fit_all(estimators, data, run)?, last, table.schema().len()))
 }
 
-/// What the last learner sees of rows.
+/// What the last learner sees of rows: as many columns as in training.
 pub(super) fn last_rows(
     parts: &[Fitted],
     method: StackMethod,
     classes: &[Label],
-    passthrough: bool,
+    (passthrough, width): (bool, usize),
     x: &Frame,
     run: &Context,
 ) -> Result<Table> {
     let said =
         parts.iter().map(|part| said(part, method, classes, x, run)).collect::<Result<Vec<_>>>()?;
-    stacked(said, x, passthrough)
+    let table = stacked(said, x, passthrough)?;
+    match table.schema().len() == width {
+        true => Ok(table),
+        false => Err(Error::internal("members that say something else than in training")),
+    }
+}
+
+/// What a stack accepts: what its members do, and the last learner of what it sees itself.
+pub(super) fn accepts(members: Accepts, last: Accepts, passthrough: bool) -> Accepts {
+    let weights = members.weights && last.weights;
+    match passthrough {
+        true => Accepts {
+            missing: members.missing && last.missing,
+            categories: members.categories && last.categories,
+            weights,
+            ..members
+        },
+        false => Accepts { weights, ..members },
+    }
 }

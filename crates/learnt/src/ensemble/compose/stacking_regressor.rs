@@ -5,7 +5,7 @@
 //!
 //! Wolpert, "Stacked generalization", Neural Networks 5 (1992), 241-259.
 
-use super::stacking::{StackMethod, fit, last_rows};
+use super::stacking::{self, StackMethod, fit, last_rows};
 use super::{accepts_of_all, accepts_of_parts, check_names, check_regressors, parts_of};
 use crate::learner::{Fitted, Learner, Named};
 use crate::linear::RidgeCV;
@@ -80,18 +80,8 @@ impl Estimator for StackingRegressor {
         ]);
 
     fn accepts(&self) -> Accepts {
-        let members = self.estimators.iter().map(|named| &named.value);
-        let accepts = accepts_of_all(members);
-        let last = self.final_estimator.any_accepts();
-        match self.passthrough {
-            true => Accepts {
-                missing: accepts.missing && last.missing,
-                categories: accepts.categories && last.categories,
-                weights: accepts.weights && last.weights,
-                ..accepts
-            },
-            false => Accepts { weights: accepts.weights && last.weights, ..accepts },
-        }
+        let members = accepts_of_all(self.estimators.iter().map(|named| &named.value));
+        stacking::accepts(members, self.final_estimator.any_accepts(), self.passthrough)
     }
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<StackingRegressorModel> {
@@ -117,16 +107,7 @@ impl StackingRegressor {
 
 impl StackingRegressorModel {
     fn accepts(&self) -> Accepts {
-        let accepts = accepts_of_parts(&self.members);
-        let last = self.last.accepts();
-        match self.passthrough {
-            true => Accepts {
-                missing: accepts.missing && last.missing,
-                categories: accepts.categories && last.categories,
-                ..accepts
-            },
-            false => accepts,
-        }
+        stacking::accepts(accepts_of_parts(&self.members), self.last.accepts(), self.passthrough)
     }
 
     fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
@@ -142,11 +123,8 @@ impl StackingRegressorModel {
     }
 
     fn table(&self, x: &Frame, run: &Context) -> Result<Table> {
-        let table = last_rows(&self.members, StackMethod::Predict, &[], self.passthrough, x, run)?;
-        match table.schema().len() == self.width {
-            true => Ok(table),
-            false => Err(Error::internal("members that say something else than in training")),
-        }
+        let shape = (self.passthrough, self.width);
+        last_rows(&self.members, StackMethod::Predict, &[], shape, x, run)
     }
 }
 
