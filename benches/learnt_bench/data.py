@@ -317,6 +317,175 @@ def groups(scale):
     return {"X": draw.normal(size=(len(labels), 8)) + 2.0 * labels[:, None], "labels": labels}
 
 
+def boosting_table(count, test, seed):
+    """Columns of which some matter through products and waves, as in tables of physics; two classes."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    table = draw.standard_normal((count + test, 28))
+    wave = numpy.sin(2 * table[:, 0]) + table[:, 1] * table[:, 2] + 0.5 * table[:, 3] ** 2
+    score = wave + 0.3 * table[:, 4:10].sum(axis=1) - 0.5 + draw.logistic(size=len(table))
+    return split(table, (score > 0).astype(int), test)
+
+
+@recipe
+def boosting(scale):
+    """1,000,000 x 28 and 100,000 rows to test on."""
+    return boosting_table(rows(1_000_000, scale), rows(100_000, scale), seed=20)
+
+
+@recipe
+def boosting_levels(scale):
+    """500,000 x 28, of which 20 are categories of 10 to 1,000 levels, and 50,000 rows to test on."""
+    import numpy
+
+    draw = numpy.random.default_rng(21)
+    count, test = rows(500_000, scale), rows(50_000, scale)
+    table = draw.standard_normal((count + test, 28))
+    score = table[:, 20] * table[:, 21] + numpy.sin(2 * table[:, 22]) + draw.logistic(size=len(table))
+    for column, levels in enumerate(numpy.geomspace(10, 1000, 20).astype(int)):
+        table[:, column] = draw.integers(0, levels, len(table))
+        score += 0.4 * draw.standard_normal(levels)[table[:, column].astype(int)]
+    return split(table, (score > 0).astype(int), test)
+
+
+@recipe
+def boosting_classes(scale):
+    """200,000 x 50, ten classes, and 20,000 rows to test on."""
+    test = rows(20_000, scale)
+    table, labels = classification(rows(200_000, scale) + test, 50, 20, 10, 10, 1, 0.01, seed=22)
+    return split(table, labels, test)
+
+
+@recipe
+def tree_half(scale):
+    """50,000 x 20 and 20,000 rows to test on, two classes."""
+    test = rows(20_000, scale)
+    table, labels = classification(rows(50_000, scale) + test, 20, 10, 5, 2, 4, 0.02, seed=8)
+    return split(table, labels, test)
+
+
+@recipe
+def tree_many(scale):
+    """500,000 x 20 and 20,000 rows to test on, two classes."""
+    test = rows(20_000, scale)
+    table, labels = classification(rows(500_000, scale) + test, 20, 10, 5, 2, 4, 0.02, seed=8)
+    return split(table, labels, test)
+
+
+@recipe
+def smooth(scale):
+    """20,000 x 10 with a smooth target, and 5,000 rows to test on."""
+    from sklearn.datasets import make_friedman1
+
+    test = rows(5_000, scale)
+    table, target = make_friedman1(rows(20_000, scale) + test, 10, noise=1.0, random_state=23)
+    return split(table, target, test)
+
+
+def gaussian_groups(count, columns, groups, apart, seed):
+    """Rows around centres."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    middles = apart * draw.standard_normal((groups, columns))
+    labels = draw.integers(0, groups, count)
+    return {"X": draw.standard_normal((count, columns)) + middles[labels], "labels": labels}
+
+
+@recipe
+def groups_100k(scale):
+    """100,000 x 8 in eight groups."""
+    return gaussian_groups(rows(100_000, scale), 8, 8, 2.0, 24)
+
+
+@recipe
+def groups_50k(scale):
+    """50,000 x 8 in five groups."""
+    return gaussian_groups(rows(50_000, scale), 8, 5, 2.0, 25)
+
+
+@recipe
+def groups_20k(scale):
+    """20,000 x 10 in eight groups far apart."""
+    return gaussian_groups(rows(20_000, scale), 10, 8, 8.0, 26)
+
+
+@recipe
+def groups_5k(scale):
+    """5,000 x 8 in eight groups."""
+    return gaussian_groups(rows(5_000, scale), 8, 8, 4.0, 27)
+
+
+@recipe
+def points_3d(scale):
+    """100,000 x 3: ten dense groups in thin noise."""
+    return noisy_points(rows(100_000, scale), 3, 28)
+
+
+@recipe
+def points_2d(scale):
+    """1,000,000 x 2: ten dense groups in thin noise."""
+    return noisy_points(rows(1_000_000, scale), 2, 29)
+
+
+def noisy_points(count, columns, seed):
+    """Nine points of ten around ten centres, the others anywhere."""
+    import numpy
+
+    found = gaussian_groups(count, columns, 10, 20.0, seed)
+    draw = numpy.random.default_rng(seed + 100)
+    anywhere = draw.random(count) < 0.1
+    found["X"] = 0.3 * found["X"]
+    low, high = found["X"].min(axis=0), found["X"].max(axis=0)
+    found["X"][anywhere] = draw.uniform(low, high, (anywhere.sum(), columns))
+    found["labels"][anywhere] = -1
+    return found
+
+
+def with_queries(count, queries, columns, seed):
+    """Rows in groups, and rows to ask about."""
+    found = gaussian_groups(count + queries, columns, 8, 2.0, seed)
+    return split(found["X"], found["labels"], queries)
+
+
+@recipe
+def queries_2d(scale):
+    """50,000 x 2 and 10,000 queries."""
+    return with_queries(rows(50_000, scale), rows(10_000, scale), 2, 30)
+
+
+@recipe
+def queries_4d(scale):
+    """100,000 x 4 and 2,000 queries."""
+    return with_queries(rows(100_000, scale), rows(2_000, scale), 4, 31)
+
+
+@recipe
+def neighbours_3d(scale):
+    """100,000 x 3 and 10,000 queries."""
+    return with_queries(rows(100_000, scale), rows(10_000, scale), 3, 32)
+
+
+@recipe
+def neighbours_64d(scale):
+    """50,000 x 64 and 5,000 queries."""
+    return with_queries(rows(50_000, scale), rows(5_000, scale), 64, 33)
+
+
+@recipe
+def blobs_64d(scale):
+    """200,000 x 64 in 256 groups, with a start."""
+    found = gaussian_groups(rows(200_000, scale), 64, 256, 1.0, 34)
+    return {"X": found["X"], "start": found["X"][:256].copy()}
+
+
+@recipe
+def wide_points(scale):
+    """10,000 x 5,000 without structure."""
+    return {"X": normal(rows(10_000, scale), 5000, 35)}
+
+
 def make(cache, name, scale):
     """Make the arrays of a recipe unless they are there; complete or not at all."""
     import numpy

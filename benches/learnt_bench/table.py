@@ -1,6 +1,8 @@
 """All workloads: by method, then by shape."""
 
+from .clusters import CLUSTERS
+from .ensembles import ENSEMBLES
 from .shapes import SHAPES
 from .workloads import WORKLOADS as METHODS
 
-WORKLOADS = METHODS + SHAPES
+WORKLOADS = METHODS + ENSEMBLES + CLUSTERS + SHAPES
