@@ -11,8 +11,6 @@ use learnt_core::prelude::*;
 const ROWS: usize = 256;
 /// Rows that walk down a tree side by side.
 const ABREAST: usize = 8;
-/// Deeper trees are walked row by row, because most rows end long before the deepest.
-const SHALLOW: usize = 12;
 
 /// `start` plus the predictions of the trees for which `takes(tree, row)` says so. A tree with as many
 /// numbers in a leaf as `start` has adds to all of them; trees with one number take turns.
@@ -63,103 +61,117 @@ pub(crate) fn add_up(
     Matrix::from_vec(rows, width, out)
 }
 
-/// A node in one place. A leaf is its own child on both sides.
+/// A node in one place. Its right child follows the left one; a leaf goes left to itself.
 #[derive(Clone, Copy)]
 struct FlatNode {
     threshold: f64,
     /// The column, with flags in the upper bits.
     feature: u32,
-    /// Right, then left.
-    children: [u32; 2],
+    left: u32,
 }
 
 const MISSING_LEFT: u32 = 1 << 31;
 const LEVELS: u32 = 1 << 30;
 const COLUMN: u32 = LEVELS - 1;
 
-/// A tree for fast walks.
+/// A tree for fast walks, level after level.
 struct Flat {
     nodes: Vec<FlatNode>,
-    depth: usize,
+    /// Where each node stands in the tree.
+    origin: Vec<u32>,
     has_levels: bool,
 }
 
 impl Flat {
     fn new(tree: &Tree) -> Self {
-        let node = |node: usize| match tree.feature[node] {
-            NONE => FlatNode { threshold: 0.0, feature: 0, children: [node as u32, node as u32] },
-            feature => {
-                let missing = if tree.missing_left[node] { MISSING_LEFT } else { 0 };
-                let levels = if tree.level_start[node] == NONE { 0 } else { LEVELS };
-                FlatNode {
-                    threshold: tree.threshold[node],
-                    feature: feature | missing | levels,
-                    children: [tree.right[node], tree.left[node]],
+        let mut origin = vec![0_u32];
+        let mut nodes = Vec::with_capacity(tree.len());
+        while nodes.len() < origin.len() {
+            let node = origin[nodes.len()] as usize;
+            let flat = match tree.feature[node] {
+                NONE => FlatNode {
+                    threshold: f64::INFINITY,
+                    feature: MISSING_LEFT,
+                    left: nodes.len() as u32,
+                },
+                feature => {
+                    let missing = if tree.missing_left[node] { MISSING_LEFT } else { 0 };
+                    let levels = if tree.level_start[node] == NONE { 0 } else { LEVELS };
+                    let left = origin.len() as u32;
+                    origin.extend([tree.left[node], tree.right[node]]);
+                    let threshold = tree.threshold[node];
+                    FlatNode { threshold, feature: feature | missing | levels, left }
                 }
-            }
-        };
-        Flat {
-            nodes: (0..tree.len()).map(node).collect(),
-            depth: tree.depth(),
-            has_levels: tree.level_start.iter().any(|&start| start != NONE),
+            };
+            nodes.push(flat);
         }
+        let has_levels = tree.level_start.iter().any(|&start| start != NONE);
+        Flat { nodes, origin, has_levels }
     }
 
     /// The leaf of each row of a block.
     fn leaves(&self, tree: &Tree, values: &[f64], columns: usize, leaves: &mut [u32]) {
-        let mut i = 0;
-        if self.depth <= SHALLOW && !self.has_levels {
-            while i + ABREAST <= leaves.len() {
-                let rows = &values[i * columns..(i + ABREAST) * columns];
-                leaves[i..i + ABREAST].copy_from_slice(&self.abreast(rows, columns));
-                i += ABREAST;
+        let groups = leaves.chunks_mut(ABREAST).zip(values.chunks((ABREAST * columns).max(1)));
+        for (leaves, rows) in groups {
+            match <&mut [u32; ABREAST]>::try_from(&mut *leaves) {
+                Ok(leaves) if !self.has_levels => self.abreast(rows, columns, leaves),
+                _ => {
+                    for (leaf, row) in leaves.iter_mut().zip(rows.chunks_exact(columns)) {
+                        *leaf = self.walk(tree, row);
+                    }
+                }
             }
         }
-        for i in i..leaves.len() {
-            leaves[i] = self.walk(tree, &values[i * columns..(i + 1) * columns]);
-        }
     }
 
-    #[inline(always)]
-    fn next(&self, node: &FlatNode, value: f64) -> u32 {
-        let missing = value.is_nan() & (node.feature & MISSING_LEFT != 0);
-        node.children[usize::from((value <= node.threshold) | missing)]
-    }
-
-    /// Several rows, one level at a time, so that none waits for another.
-    fn abreast(&self, values: &[f64], columns: usize) -> [u32; ABREAST] {
+    /// Several rows, one level at a time until none moves, so that none waits for another.
+    fn abreast(&self, values: &[f64], columns: usize, leaves: &mut [u32; ABREAST]) {
         let mut at = [0_u32; ABREAST];
-        for _ in 0..self.depth {
+        loop {
+            let mut moved = 0;
             for (k, place) in at.iter_mut().enumerate() {
                 let node = &self.nodes[*place as usize];
                 let value = values[k * columns + (node.feature & COLUMN) as usize];
-                *place = self.next(node, value);
+                let next = node.next(value);
+                moved |= next ^ *place;
+                *place = next;
+            }
+            if moved == 0 {
+                break;
             }
         }
-        at
+        leaves.iter_mut().zip(at).for_each(|(leaf, place)| *leaf = self.origin[place as usize]);
     }
 
     fn walk(&self, tree: &Tree, row: &[f64]) -> u32 {
         let mut place = 0;
         loop {
             let node = &self.nodes[place as usize];
-            if node.children[0] == place {
-                return place;
+            let origin = self.origin[place as usize];
+            if node.left == place {
+                return origin;
             }
-            let value = row[(node.feature & COLUMN) as usize];
+            let column = (node.feature & COLUMN) as usize;
             place = match node.feature & LEVELS {
-                0 => self.next(node, value),
+                0 => node.next(row[column]),
                 _ => {
-                    let bits = tree.level_bits(place as usize);
-                    let levels = tree.columns[(node.feature & COLUMN) as usize] as usize;
-                    let left = match level(value, levels) {
+                    let bits = tree.level_bits(origin as usize);
+                    let left = match level(row[column], tree.columns[column] as usize) {
                         Some(code) => has_level(bits, code),
                         None => node.feature & MISSING_LEFT != 0,
                     };
-                    node.children[usize::from(left)]
+                    node.left + u32::from(!left)
                 }
             };
         }
+    }
+}
+
+impl FlatNode {
+    #[inline(always)]
+    fn next(&self, value: f64) -> u32 {
+        let missing = value.is_nan() & (self.feature & MISSING_LEFT != 0);
+        self.left + u32::from(!((value <= self.threshold) | missing))
     }
 }
 

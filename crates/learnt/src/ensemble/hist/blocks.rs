@@ -1,9 +1,10 @@
 //! Histograms over blocks of four columns.
 //!
-//! The bins of four columns are one word a row, so that a row is fetched once for all four and their
-//! histograms stay in the nearest cache. Gradients are whole numbers: the gradient in units of 2^-61 of
-//! their sum, the second derivative with a count of one below it. So sums do not depend on their order,
-//! and a child's histogram is exactly its parent's less its sibling's.
+//! The bins of a row stand together, four columns a word, so that a row is fetched from memory once for
+//! all of them. A few thousand rows are taken at a time, block by block, so that they and the
+//! histograms of a block stay in the near caches. Gradients are whole numbers: the gradient in units of
+//! 2^-61 of their sum, the second derivative with a count of one below it. So sums do not depend on
+//! their order, and a child's histogram is exactly its parent's less its sibling's.
 
 use crate::tree::binned::{BinnedTable, Kind};
 use learnt_core::prelude::*;
@@ -12,8 +13,10 @@ use learnt_core::prelude::*;
 pub(super) const WIDTH: usize = 4;
 /// Histograms of fewer cells than this are made on one thread.
 const PARALLEL_CELLS: usize = 1 << 16;
-/// Rows of one task.
-const CHUNK: usize = 1 << 17;
+/// Blocks of one task: their words of a row fill a line of the cache.
+const BLOCKS: usize = 16;
+/// Rows that are taken at a time.
+const ROWS: usize = 2048;
 
 /// Sums of gradients and of second derivatives, the latter with a count in their low bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,38 +96,48 @@ pub(super) type Histogram = Vec<Block>;
 
 const EMPTY: Block = [[Cell { gradient: 0, curvature: 0 }; 256]; WIDTH];
 
-/// A table in bins, four columns a word.
+/// A table in bins, by column and by row.
 pub(super) struct Blocks {
-    pub(super) kinds: Vec<Kind>,
-    words: Vec<Vec<u32>>,
+    table: BinnedTable,
+    /// Four columns a word, row by row.
+    words: Vec<u32>,
+    /// Words of a row.
+    width: usize,
 }
 
 impl Blocks {
-    pub(super) fn new(table: BinnedTable, run: &Context) -> Self {
-        let (columns, rows) = (table.kinds.len(), table.rows);
-        let words = run.par_map(columns.div_ceil(WIDTH), |block| {
-            let mut words = vec![0_u32; rows];
-            for j in block * WIDTH..columns.min((block + 1) * WIDTH) {
-                let shift = 8 * (j % WIDTH);
-                let bins = table.column(j);
-                words.iter_mut().zip(bins).for_each(|(word, &b)| *word |= u32::from(b) << shift);
+    pub(super) fn new(table: BinnedTable, run: &Context) -> Result<Self> {
+        let width = table.kinds.len().div_ceil(WIDTH);
+        let room = (table.rows * width * size_of::<u32>()) as u64;
+        run.claim(room, "bins row by row")?;
+        let mut words = vec![0_u32; table.rows * width];
+        run.par_fill(&mut words, ROWS * width.max(1), |first, words| {
+            let from = first / width;
+            for j in 0..table.kinds.len() {
+                let bins = &table.column(j)[from..from + words.len() / width];
+                let (block, shift) = (j / WIDTH, 8 * (j % WIDTH));
+                for (row, &bin) in words.chunks_exact_mut(width).zip(bins) {
+                    row[block] |= u32::from(bin) << shift;
+                }
             }
-            words
         });
-        Blocks { kinds: table.kinds, words }
+        Ok(Blocks { table, words, width })
+    }
+
+    pub(super) fn kinds(&self) -> &[Kind] {
+        &self.table.kinds
     }
 
     pub(super) fn columns(&self) -> usize {
-        self.kinds.len()
+        self.table.kinds.len()
     }
 
     /// The bins of a column, by row.
-    pub(super) fn column(&self, column: usize) -> impl Fn(u32) -> u8 + Sync + '_ {
-        let (words, shift) = (&self.words[column / WIDTH], 8 * (column % WIDTH));
-        move |row| (words[row as usize] >> shift) as u8
+    pub(super) fn column(&self, column: usize) -> &[u8] {
+        self.table.column(column)
     }
 
-    /// The histograms of these rows, whose gradients are given in their order.
+    /// The histograms of some rows of a table whose rows have these gradients.
     pub(super) fn histogram(
         &self,
         rows: &[u32],
@@ -134,53 +147,52 @@ impl Blocks {
     ) -> Histogram {
         let mut out = spare.unwrap_or_default();
         out.clear();
-        out.resize(self.words.len(), EMPTY);
+        out.resize(self.width, EMPTY);
         if rows.len().saturating_mul(self.columns()) < PARALLEL_CELLS {
-            for (block, words) in out.iter_mut().zip(&self.words) {
-                add_rows(block, words, rows, cells);
-            }
+            self.add_rows(&mut out, 0, rows, cells);
             return out;
         }
-        let chunks = rows.len().div_ceil(CHUNK);
-        if chunks == 1 {
-            run.par_fill(&mut out, 1, |first, blocks| {
-                add_rows(&mut blocks[0], &self.words[first], rows, cells);
-            });
-            return out;
-        }
-        let parts = run.par_map(chunks * out.len(), |task| {
-            let (block, chunk) = (task / chunks, task % chunks);
-            let range = chunk * CHUNK..((chunk + 1) * CHUNK).min(rows.len());
-            let mut part = Box::new(EMPTY);
-            add_rows(&mut part, &self.words[block], &rows[range.clone()], &cells[range]);
-            part
+        // Sums are exact, so that the number of parts may depend on that of threads.
+        let length = rows.len().div_ceil(2 * run.threads()).max(ROWS);
+        let parts = rows.len().div_ceil(length);
+        let tasks = run.par_map(parts * out.len().div_ceil(BLOCKS), |task| {
+            let (first, part) = (task / parts * BLOCKS, task % parts);
+            let rows = &rows[part * length..((part + 1) * length).min(rows.len())];
+            let mut sums = vec![EMPTY; BLOCKS.min(self.width - first)];
+            self.add_rows(&mut sums, first, rows, cells);
+            sums
         });
-        for (task, part) in parts.iter().enumerate() {
-            let whole = out[task / chunks].as_flattened_mut();
-            whole.iter_mut().zip(part.as_flattened()).for_each(|(sum, cell)| sum.add(*cell));
+        for (task, sums) in tasks.iter().enumerate() {
+            let whole = out[task / parts * BLOCKS..][..sums.len()].as_flattened_mut();
+            let cells = whole.as_flattened_mut().iter_mut();
+            let added = sums.as_flattened().as_flattened();
+            cells.zip(added).for_each(|(sum, cell)| sum.add(*cell));
         }
         out
     }
-}
 
-fn add_rows(block: &mut Block, words: &[u32], rows: &[u32], cells: &[Cell]) {
-    let [a, b, c, d] = block;
-    // Rows that follow one another need no look-up of their number.
-    let dense = match (rows.first(), rows.last()) {
-        (Some(&first), Some(&last)) => (last - first) as usize + 1 == rows.len(),
-        _ => return,
-    };
-    let mut add = |word: u32, cell: Cell| {
-        a[word as usize & 255].add(cell);
-        b[(word >> 8) as usize & 255].add(cell);
-        c[(word >> 16) as usize & 255].add(cell);
-        d[(word >> 24) as usize].add(cell);
-    };
-    if dense {
-        let words = &words[rows[0] as usize..][..rows.len()];
-        words.iter().zip(cells).for_each(|(&word, &cell)| add(word, cell));
-    } else {
-        rows.iter().zip(cells).for_each(|(&row, &cell)| add(words[row as usize], cell));
+    /// Adds rows to the histograms of the blocks from `first` on.
+    fn add_rows(&self, out: &mut [Block], first: usize, rows: &[u32], cells: &[Cell]) {
+        let mut gathered = [Cell::default(); ROWS];
+        for rows in rows.chunks(ROWS) {
+            let gathered = &mut gathered[..rows.len()];
+            gathered.iter_mut().zip(rows).for_each(|(to, &row)| *to = cells[row as usize]);
+            for (place, block) in (first..).zip(out.iter_mut()) {
+                self.add_block(block, place, rows, gathered);
+            }
+        }
+    }
+
+    fn add_block(&self, block: &mut Block, place: usize, rows: &[u32], cells: &[Cell]) {
+        let [a, b, c, d] = block;
+        let words = &self.words[place..];
+        for (&row, &cell) in rows.iter().zip(cells) {
+            let word = words[row as usize * self.width];
+            a[word as usize & 255].add(cell);
+            b[(word >> 8) as usize & 255].add(cell);
+            c[(word >> 16) as usize & 255].add(cell);
+            d[(word >> 24) as usize].add(cell);
+        }
     }
 }
 

@@ -61,7 +61,6 @@ pub(super) struct Grower<'a> {
     /// Rows in order, and node by node.
     given: Vec<u32>,
     pub(super) rows: Vec<u32>,
-    ordered: Vec<Cell>,
     scratch: Vec<u32>,
     spare: Vec<Histogram>,
 }
@@ -74,14 +73,14 @@ impl<'a> Grower<'a> {
         run: &Context<'a>,
         rng: Rng,
     ) -> Self {
-        let (ordered, scratch, spare) = (Vec::new(), Vec::new(), Vec::new());
+        let (scratch, spare) = (Vec::new(), Vec::new());
         let given = rows.clone();
-        Grower { blocks, shape, run: *run, rng, given, rows, ordered, scratch, spare }
+        Grower { blocks, shape, run: *run, rng, given, rows, scratch, spare }
     }
 
     /// A tree by the gradients of all rows; `rows` ends up in the order of leaves.
     pub(super) fn grow(&mut self, cells: &[Cell], scale: Scale) -> Result<Grown> {
-        let levels: Vec<u32> = self.blocks.kinds.iter().map(Kind::levels).collect();
+        let levels: Vec<u32> = self.blocks.kinds().iter().map(Kind::levels).collect();
         let mut growth = Growth { tree: Tree::new(1, levels), scale, cells, leaves: Vec::new() };
         self.rows.copy_from_slice(&self.given);
         let range = 0..self.rows.len();
@@ -170,7 +169,7 @@ impl<'a> Grower<'a> {
         found: &Found,
         left_rows: usize,
     ) -> [Node; 2] {
-        let kind = &self.blocks.kinds[found.feature];
+        let kind = &self.blocks.kinds()[found.feature];
         let larger_left = 2 * left_rows > node.range.len();
         let bits = match kind {
             Kind::Ordered { .. } => None,
@@ -242,7 +241,7 @@ impl<'a> Grower<'a> {
     ) {
         let columns = self.candidates(&node);
         let question = Question {
-            kinds: &self.blocks.kinds,
+            kinds: self.blocks.kinds(),
             histogram: &histogram,
             total: node.total,
             scale: growth.scale,
@@ -281,26 +280,15 @@ impl<'a> Grower<'a> {
     }
 
     fn histogram(&mut self, growth: &Growth, range: &Range<usize>) -> Histogram {
-        let rows = &self.rows[range.clone()];
-        self.ordered.resize(self.ordered.len().max(rows.len()), Cell::default());
-        let ordered = &mut self.ordered[..rows.len()];
-        let cells = growth.cells;
         let spare = self.spare.pop();
-        if rows.len() == cells.len() {
-            return self.blocks.histogram(rows, cells, spare, &self.run);
-        }
-        self.run.par_fill(ordered, CHUNK, |first, out| {
-            let rows = &rows[first..first + out.len()];
-            out.iter_mut().zip(rows).for_each(|(out, &row)| *out = cells[row as usize]);
-        });
-        self.blocks.histogram(rows, ordered, spare, &self.run)
+        self.blocks.histogram(&self.rows[range.clone()], growth.cells, spare, &self.run)
     }
 
     /// Moves the rows that go left to the front, in order; returns their number.
     fn divide(&mut self, range: &Range<usize>, found: &Found) -> usize {
-        let bin = self.blocks.column(found.feature);
+        let bins = self.blocks.column(found.feature);
         let rows = &mut self.rows[range.clone()];
-        let left = |row: u32| found.goes_left[bin(row) as usize];
+        let left = |row: u32| found.goes_left[bins[row as usize] as usize];
         if rows.len() <= CHUNK {
             return partition(rows, &mut self.scratch, left);
         }

@@ -36,6 +36,8 @@ use learnt_core::stats::special::softmax_in_place;
 const COLUMNS_STREAM: u64 = 0x6869_7374;
 /// Rows of a task over rows.
 const CHUNK: usize = 1 << 14;
+/// Rows of a task that looks for its rows in every leaf.
+const SPAN: usize = 1 << 16;
 /// With more rows than this, `early_stopping` is on by itself.
 const MANY_ROWS: usize = 10_000;
 
@@ -154,33 +156,27 @@ impl Rows<'_> {
         }
     }
 
-    /// Adds a tree to the k-th score: by leaf for the rows it was grown on, else by walking.
-    fn add(
-        &mut self,
-        k: usize,
-        grown: &Grown,
-        rows: &[u32],
-        aside: &[u32],
-        leaf_of: &mut Vec<u32>,
-        run: &Context,
-    ) {
+    /// Adds a tree to the k-th score: by leaf for the rows it was grown on, else by walking. The rows
+    /// of a leaf are in order.
+    fn add(&mut self, k: usize, grown: &Grown, rows: &[u32], aside: &[u32], run: &Context) {
         let n = self.count();
-        leaf_of.resize(n, 0);
-        for (leaf, range) in &grown.leaves {
-            rows[range.clone()].iter().for_each(|&row| leaf_of[row as usize] = *leaf);
-        }
         let (tree, x) = (&grown.tree, &self.x);
-        let found = run.par_ranges(aside.len(), CHUNK, |range| {
-            let leaf = |&row: &u32| tree.leaf(|j| x.values().at(row as usize, j)) as u32;
-            aside[range].iter().map(leaf).collect::<Vec<u32>>()
-        });
-        for (&row, leaf) in aside.iter().zip(found.into_iter().flatten()) {
-            leaf_of[row as usize] = leaf;
-        }
-        let leaf_of = &*leaf_of;
-        run.par_fill(&mut self.scores[k * n..(k + 1) * n], CHUNK, |first, scores| {
-            let leaves = &leaf_of[first..first + scores.len()];
-            scores.iter_mut().zip(leaves).for_each(|(f, &l)| *f += tree.values[l as usize]);
+        let within = |rows: &[u32], from: usize, to: usize| {
+            let place = |limit: usize| rows.partition_point(|&row| (row as usize) < limit);
+            place(from)..place(to)
+        };
+        run.par_fill(&mut self.scores[k * n..(k + 1) * n], SPAN, |first, scores| {
+            let last = first + scores.len();
+            for (leaf, range) in &grown.leaves {
+                let (rows, value) = (&rows[range.clone()], tree.values[*leaf as usize]);
+                rows[within(rows, first, last)]
+                    .iter()
+                    .for_each(|&row| scores[row as usize - first] += value);
+            }
+            for &row in &aside[within(aside, first, last)] {
+                let leaf = tree.leaf(|j| x.values().at(row as usize, j));
+                scores[row as usize - first] += tree.values[leaf];
+            }
         });
     }
 }
@@ -196,7 +192,7 @@ fn boost(
 ) -> Result<Boosted> {
     loss.check(y)?;
     let table = BinnedTable::new(&data.x, growth.max_bins, run)?;
-    let blocks = Blocks::new(table, run);
+    let blocks = Blocks::new(table, run)?;
     let unit = weights.map_or(1.0, |weights| weights.iter().sum::<f64>() / y.len() as f64);
     let shape: Shape = growth.shape(data.x.schema(), unit)?;
     let stops = growth.early_stopping.is_on(y.len() > MANY_ROWS);
@@ -219,17 +215,10 @@ fn boost(
     let rng = run.rng(COLUMNS_STREAM);
     let mut grower = Grower::new(&blocks, &shape, train, run, rng);
     let mut cells = vec![Cell::default(); y.len()];
-    let (mut shares, mut leaf_of) = (Vec::new(), Vec::new());
+    let mut shares = Vec::new();
     for round in 1..=growth.max_iter {
-        let split = add_round(
-            &mut rows,
-            &mut grower,
-            &mut boosted,
-            &aside,
-            &mut cells,
-            &mut shares,
-            &mut leaf_of,
-        )?;
+        let split =
+            add_round(&mut rows, &mut grower, &mut boosted, &aside, &mut cells, &mut shares)?;
         boosted.train_score.push(rows.mean_loss(&told));
         if !aside.is_empty() {
             boosted.validation_score.push(rows.mean_loss(&aside));
@@ -253,7 +242,6 @@ fn add_round(
     aside: &[u32],
     cells: &mut [Cell],
     shares: &mut Vec<f64>,
-    leaf_of: &mut Vec<u32>,
 ) -> Result<bool> {
     let run = grower.run;
     let rate = grower.shape.learning_rate;
@@ -265,7 +253,7 @@ fn add_round(
         rows.fill(k, shares, scale, cells, &run);
         let mut grown = grower.grow(cells, scale)?;
         rows.refit(&mut grown, &grower.rows, rate, &run);
-        rows.add(k, &grown, &grower.rows, aside, leaf_of, &run);
+        rows.add(k, &grown, &grower.rows, aside, &run);
         split |= grown.tree.len() > 1;
         boosted.trees.push(grown.tree.in_preorder());
     }
