@@ -4,7 +4,7 @@ from contextvars import ContextVar
 
 import numpy as np
 
-from . import _native, _validation
+from . import _datasets, _native, _validation
 from ._base import default_threads, seed_of, threads_of
 from .plot import Picture
 
@@ -166,6 +166,18 @@ def _encode(arrays):
 def _unpack(value):
     """Rows with their target as scikit-learn gives them: X and y."""
     if isinstance(value, tuple) and len(value) == 3:
-        rows, _, target = value
+        rows, described, target = value
+        rows = _with_texts(rows, described)
         return rows if target is None else (rows, np.asarray(target))
     return value
+
+
+def _with_texts(rows, described):
+    """Rows whose columns hold text as a frame of pandas, as objects without it; others as they are."""
+    columns, levels = described
+    if not levels:
+        return rows
+    try:
+        return _datasets._frame(rows, columns, levels)
+    except ImportError:
+        return _datasets._array(rows, levels)

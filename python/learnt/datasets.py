@@ -24,6 +24,9 @@ __all__ = [
     "make_classification",
     "make_regression",
     "make_friedman1",
+    "make_churn",
+    "make_housing",
+    "make_genes",
     "make_legendre",
     "make_sine",
     "gaussians_bayes_rule",
@@ -532,6 +535,100 @@ def make_friedman1(n_samples=200, n_features=10, *, noise=1.0, random_state=None
         (),
         (),
         {"n_samples": n_samples, "n_features": n_features, "noise": noise},
+        ("value",),
+        random_state=random_state,
+    )
+
+
+def make_churn(n_samples=7000, *, churn_rate=0.12, random_state=None):
+    """Customers and whether they leave: an identifier, two dates, a note, mixed types, holes, a rare
+    class.
+
+    Parameters
+    ----------
+    n_samples : a whole number >= 1, default=7000
+        Number of rows.
+    churn_rate : a number in [0.001, 0.999], default=0.12
+        Share of customers who leave, about.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "datasets.make_churn",
+        (),
+        (),
+        {"n_samples": n_samples, "churn_rate": churn_rate},
+        ("value",),
+        random_state=random_state,
+    )
+
+
+def make_housing(n_samples=3000, *, noise=0.12, random_state=None):
+    """Houses and their prices: a running number, many-level categories, holes, skewed areas, a date.
+
+    Parameters
+    ----------
+    n_samples : a whole number >= 1, default=3000
+        Number of rows.
+    noise : a number >= 0, default=0.12
+        Standard deviation of the noise in the logarithm of the price.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "datasets.make_housing",
+        (),
+        (),
+        {"n_samples": n_samples, "noise": noise},
+        ("value",),
+        random_state=random_state,
+    )
+
+
+def make_genes(
+    n_samples=200,
+    n_features=5000,
+    *,
+    n_informative=30,
+    class_sep=1.2,
+    random_state=None,
+):
+    """Gene expressions of three subtypes: many more columns than rows, correlated in blocks, few that
+    count.
+
+    Parameters
+    ----------
+    n_samples : a whole number >= 1, default=200
+        Number of rows.
+    n_features : a whole number >= 1, default=5000
+        Number of genes.
+    n_informative : a whole number >= 0, default=30
+        Number of genes whose mean differs between subtypes.
+    class_sep : a number >= 0, default=1.2
+        Distance of those means in standard deviations.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    value
+        The result.
+    """
+    return call(
+        "datasets.make_genes",
+        (),
+        (),
+        {"n_samples": n_samples, "n_features": n_features, "n_informative": n_informative, "class_sep": class_sep},
         ("value",),
         random_state=random_state,
     )

@@ -196,6 +196,29 @@ def make_friedman1(
     random_state: Any = None,
 ) -> Any: ...
 
+def make_churn(
+    n_samples: int = 7000,
+    *,
+    churn_rate: float = 0.12,
+    random_state: Any = None,
+) -> Any: ...
+
+def make_housing(
+    n_samples: int = 3000,
+    *,
+    noise: float = 0.12,
+    random_state: Any = None,
+) -> Any: ...
+
+def make_genes(
+    n_samples: int = 200,
+    n_features: int = 5000,
+    *,
+    n_informative: int = 30,
+    class_sep: float = 1.2,
+    random_state: Any = None,
+) -> Any: ...
+
 def make_legendre(
     n_samples: int = 100,
     *,

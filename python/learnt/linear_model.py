@@ -151,6 +151,26 @@ class LinearRegression(Weighted, Regressor):
         """
         return self.ask("band", X, level=level, distribution=distribution, output=output)
 
+    def robust(self, X, y, sample_weight=None, *, kind="hc3", level=0.95, output=0):
+        """Coefficients with standard errors for unequal variances (HC0 to HC3) or for groups of rows, from the training data.
+
+        `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `output`: Which of several targets, from 0. (a whole number >= 0)
+        """
+        return self.ask("robust", X, y, sample_weight, kind=kind, level=level, output=output)
+
+    def vif(self, X):
+        """Variance inflation factors, from the training data."""
+        return self.ask("vif", X)
+
+    def terms(self, *, output=0):
+        """F test of each term against the model without it; the columns of a category are one term.
+
+        `output`: Which of several targets, from 0. (a whole number >= 0)
+        """
+        return self.ask("terms", output=output)
+
     def influence(self, X, y, sample_weight=None, *, output=0):
         """Residual, leverage and Cook's distance of each row of the training data.
 

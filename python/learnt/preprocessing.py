@@ -15,6 +15,8 @@ __all__ = [
     "RobustScaler",
     "KBinsDiscretizer",
     "FormulaTransformer",
+    "DateEncoder",
+    "TextHasher",
     "polynomial_feature_count",
     "drop_missing_rows",
     "entropy_cuts",
@@ -175,11 +177,22 @@ class OneHotEncoder(Invertible, Transformer):
         - None: Every category gets one.
         - 'first': The first of every column.
         - 'if_binary': The first of columns with two categories.
-    handle_unknown : 'error' or 'ignore', default="error"
+    handle_unknown : 'error', 'ignore' or 'infrequent_if_exist', default="error"
         What to do with a category that training did not see.
 
         - 'error': Refuse, and list the values.
         - 'ignore': All zeros.
+        - 'infrequent_if_exist': The column of rare categories if there is one, else all zeros.
+    min_frequency : a number >= 0 or None, default=None
+        Categories in fewer rows than this share one column: a share below 1, a number of rows from
+        1.
+    max_categories : a whole number >= 1 or None, default=None
+        The most columns that a column may become, that of rare categories among them.
+    feature_name_combiner : 'concat' or 'colon', default="concat"
+        How a new column is called.
+
+        - 'concat': Column and category with `_` between: `Contract_Two year`.
+        - 'colon': With a colon, as people read it: `Contract: Two year`.
 
     Attributes
     ----------
@@ -197,9 +210,20 @@ class OneHotEncoder(Invertible, Transformer):
 
     _path = "preprocessing.OneHotEncoder"
 
-    def __init__(self, *, drop=None, handle_unknown="error"):
+    def __init__(
+        self,
+        *,
+        drop=None,
+        handle_unknown="error",
+        min_frequency=None,
+        max_categories=None,
+        feature_name_combiner="concat",
+    ):
         self.drop = drop
         self.handle_unknown = handle_unknown
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.feature_name_combiner = feature_name_combiner
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""
@@ -490,6 +514,78 @@ class FormulaTransformer(Transformer):
         self.formula = formula
         self.include_intercept = include_intercept
         self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None)
+
+
+class DateEncoder(Transformer):
+    """Encodes dates and times as numbers: year, month, weekday, days elapsed.
+
+    Parameters
+    ----------
+    parts : a list, each 'year', 'month', 'day', 'weekday', 'yearday', 'hour' or 'elapsed', default=("year", "month", "weekday", "elapsed")
+        What becomes a column, in this order.
+
+    Attributes
+    ----------
+    first_
+        The first date of each column, in days after 1970-01-01.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p time, p memory
+    """
+
+    _path = "preprocessing.DateEncoder"
+
+    def __init__(self, *, parts=("year", "month", "weekday", "elapsed")):
+        self.parts = parts
+
+    def fit(self, X, y=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None)
+
+
+class TextHasher(Transformer):
+    """Hashes the words of texts into a fixed number of columns (the hashing trick).
+
+    Parameters
+    ----------
+    n_features : a whole number in [1, 1048576], default=64
+        Columns that each text becomes.
+    alternate_sign : True or False, default=True
+        Give words signs, so that those in one column cancel on average.
+    normalize : True or False, default=True
+        Give every row the length 1.
+
+    Attributes
+    ----------
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    time of the length of the texts, n n_features memory
+
+    Reference
+    ---------
+    Weinberger et al. (2009), Feature Hashing for Large Scale Multitask Learning
+    """
+
+    _path = "preprocessing.TextHasher"
+
+    def __init__(self, *, n_features=64, alternate_sign=True, normalize=True):
+        self.n_features = n_features
+        self.alternate_sign = alternate_sign
+        self.normalize = normalize
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""

@@ -58,7 +58,10 @@ class OneHotEncoder(Invertible, Transformer):
         self,
         *,
         drop: Literal["first", "if_binary"] | None = None,
-        handle_unknown: Literal["error", "ignore"] = "error",
+        handle_unknown: Literal["error", "ignore", "infrequent_if_exist"] = "error",
+        min_frequency: float | None = None,
+        max_categories: int | None = None,
+        feature_name_combiner: Literal["concat", "colon"] = "concat",
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> OneHotEncoder: ...
 
@@ -138,6 +141,29 @@ class FormulaTransformer(Transformer):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> FormulaTransformer: ...
+
+class DateEncoder(Transformer):
+    first_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        parts: Sequence[Literal["year", "month", "day", "weekday", "yearday", "hour", "elapsed"]] = ("year", "month", "weekday", "elapsed"),
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> DateEncoder: ...
+
+class TextHasher(Transformer):
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        n_features: int = 64,
+        alternate_sign: bool = True,
+        normalize: bool = True,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> TextHasher: ...
 
 def polynomial_feature_count(n_features: int, degree: int = 2) -> Any: ...
 

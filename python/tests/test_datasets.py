@@ -76,7 +76,7 @@ def test_generators_take_scikit_learns_arguments(name):
 
 def test_every_generator_gives_rows_and_target():
     made = [name for name in datasets.__all__ if name.startswith("make_")]
-    assert len(made) == 16
+    assert len(made) == 19
     for name in made:
         X, y = getattr(datasets, name)(n_samples=40, random_state=0)
         assert X.shape[0] == len(y) == 40
@@ -92,3 +92,13 @@ def test_noiseless_targets_and_bayes_rules():
     assert abs(np.mean(rule["class"] != y) - rule.error) < 0.04
     other = datasets.mixtures_bayes_rule(X, random_state=4)
     assert np.mean(other["class"] != y) > np.mean(rule["class"] != y)
+
+
+def test_tables_of_analysts_are_frames_with_their_texts():
+    X, y = datasets.make_churn(300, random_state=2)
+    assert list(X.columns[:2]) == ["customerID", "gender"] and X["Contract"].isin(
+        ["Month-to-month", "One year", "Two year"]
+    ).all()
+    assert X["TotalCharges"].isna().any() and set(y) == {"No", "Yes"}
+    genes, subtype = datasets.make_genes(50, 30, random_state=2)
+    assert genes.shape == (50, 30) and len(set(subtype)) == 3

@@ -12,6 +12,32 @@ pub(crate) const PARAM: &str = "param:";
 /// Start of a function's inputs in the matches.
 pub(crate) const INPUT: &str = "input:";
 
+/// What `learnt --help` prints: one screen.
+const PAGE: &str = "\
+Machine learning at the terminal: one binary, a file in, a model, a table or a prediction out
+
+Usage: learnt VERB [ARGUMENTS] [OPTIONS]
+
+Start here:
+  learnt compare iris                              every classifier on a bundled set
+  learnt describe my.csv -t price                  look first
+  learnt fit ridge my.csv -t price -o my.learnt    then learnt predict my.learnt new.csv
+
+Verbs:
+  look     list  show  describe  dataset  convert  split
+  train    fit  cv  compare  path  update
+  use      predict  score  summary  ask  plot  report  inspect  verify
+  compute  metric  theory  study  make  stat  algebra  analyze
+  others   help  completions
+
+learnt VERB --help has examples and options, learnt fit ridge --help those of a learner;
+learnt list names every learner and function, learnt show ridge explains one,
+learnt help E014 explains an error with an example; -V, --version prints the version.
+
+Exit codes: 0 ok, 1 bug, 2 usage, 3 data, 4 model file, 5 not converged (--strict), 6 gate missed,
+7 limit reached, 8 some candidates failed, 130 interrupted.
+";
+
 /// The whole command.
 pub(crate) fn command() -> Command {
     Command::new("learnt")
@@ -22,13 +48,7 @@ pub(crate) fn command() -> Command {
         .infer_subcommands(false)
         .disable_help_subcommand(true)
         .max_term_width(100)
-        .after_help(
-            "Start here:\n  learnt compare iris                              every classifier on a bundled set\n  \
-             learnt describe my.csv -t price                  look first\n  \
-             learnt fit ridge my.csv -t price -o my.learnt    then learnt predict my.learnt new.csv\n\n\
-             Exit codes: 0 ok, 1 bug, 2 usage, 3 data, 4 model file, 5 not converged (--strict), 6 gate missed,\n\
-             7 limit reached, 8 some candidates failed, 130 interrupted. learnt help E014 explains a code.",
-        )
+        .override_help(PAGE)
         .subcommands(
             FunctionKind::ALL
                 .iter()
@@ -84,12 +104,12 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
-            model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt"))
+            model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
                 .arg(out_flag("Save the model to this file")),
-            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()),
+            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(flag("all", "Show every row and column of a long table")),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
             picture(data("plot", "Draw a picture of a model: ROC, residuals, tree, coefficients", "learnt plot\n  learnt plot roc my.learnt test.csv -o roc.svg\n  learnt plot tree my.learnt")),
-            model(data("report", "Write one page about a model and how it does on rows", "learnt report my.learnt test.csv -o report.html").mut_arg("data", |arg| arg.required(false).value_name("TEST")))
+            model(data("report", "Write one page about a model and how it does on rows", "learnt report my.learnt test.csv -o report.html\n  learnt report my.learnt").mut_arg("data", |arg| arg.required(false).value_name("TEST")))
                 .arg(out_flag("The page [default: report.html]")),
             model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))
                 .arg(flag("schema", "Only the columns"))
@@ -219,6 +239,11 @@ fn with_data(command: Command) -> Command {
         )
         .arg(flag("dedupe-names", "Number repeated column names").help_heading("Reading"))
         .arg(flag("decimal-comma", "1,5 is one and a half").help_heading("Reading"))
+        .arg(text(
+            "thousands",
+            "CHAR",
+            "The mark between groups of three digits: , . ' _ or a space",
+        ))
         .arg(flag("all", "Show every row of a long table").help_heading("Output"))
 }
 
@@ -355,7 +380,29 @@ fn formula_flag() -> Arg {
 fn preparation(command: Command) -> Command {
     let scale = "Put numbers on one scale (standardise them) in front of the learner";
     command
-        .arg(flag("no-prepare", "Add no preparation in front of the learner"))
+        .arg(flag("no-prepare", "Add no preparation in front of the learner, and leave no column out"))
+        .arg(
+            Arg::new("keep")
+                .long("keep")
+                .value_name("COLUMNS")
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .help("Use these columns although they look like identifiers, dates, text or constants; `all` for all"),
+        )
+        .arg(
+            Arg::new("date")
+                .long("date")
+                .value_name("COLUMN=PARTS")
+                .action(ArgAction::Append)
+                .help("Use a column of dates as year, month, day, weekday, yearday, hour or elapsed (days since the first)"),
+        )
+        .arg(
+            Arg::new("text")
+                .long("text")
+                .value_name("COLUMN=hash:N")
+                .action(ArgAction::Append)
+                .help("Use a column of free text as N columns of hashed words"),
+        )
         .arg(flag("scale", scale))
         .arg(
             Arg::new("impute")
@@ -379,9 +426,10 @@ fn with_learners(verb: Command, extend: impl Fn(Command) -> Command) -> Command 
         .subcommand_value_name("LEARNER")
         .subcommand_help_heading("Learners");
     let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
+    let verb = parent.get_name().to_string();
     let commands: Vec<Command> = single
         .chain(shared_aliases())
-        .map(|(name, entries)| learner_command(name, &entries, &extend))
+        .map(|(name, entries)| learner_command(&verb, name, &entries, &extend))
         .collect();
     parent.subcommands(commands)
 }
@@ -399,7 +447,29 @@ fn shared_aliases() -> BTreeMap<String, Vec<&'static Entry>> {
     aliases
 }
 
+/// Two calls of a verb with a learner that can be typed as they are.
+fn learner_examples(verb: &str, name: &str, about: &About) -> String {
+    let set = match about.roles {
+        roles if roles.two_classes => "breast_cancer",
+        roles if roles.regressor => "cpu",
+        _ => "iris",
+    };
+    let second = match verb {
+        "cv" => "--folds 5",
+        _ => "-o model.learnt",
+    };
+    match about.accepts.sequences {
+        true => format!(
+            "Examples:\n  learnt show {name}\n  learnt {verb} {name} iris --sequence species -t species"
+        ),
+        false => format!(
+            "Examples:\n  learnt {verb} {name} {set}\n  learnt {verb} {name} {set} {second}"
+        ),
+    }
+}
+
 fn learner_command(
+    verb: &str,
     name: String,
     entries: &[&'static Entry],
     extend: impl Fn(Command) -> Command,
@@ -422,26 +492,42 @@ fn learner_command(
             }
         }
     }
+    let examples = learner_examples(verb, &name, abouts[0]);
     let command =
-        with_data(look("", "", "")).name(name).about(about).before_help("").hide(is_alias);
+        with_data(look("", "", "")).name(name).about(about).before_help(examples).hide(is_alias);
     with_params(extend(command), &specs)
 }
 
 /// The verb of one kind of function: one subcommand each, made when the verb is used.
 fn function_verb(kind: FunctionKind) -> Command {
-    let example = match kind {
-        FunctionKind::Metric => "roc-curve scores.csv --y-true label --y-score p --plot roc.svg",
-        FunctionKind::Theory => "vc-bound --n 1000 --d-vc 3",
-        FunctionKind::Study => "bias-variance --degrees 0,1,3 --plot -",
-        FunctionKind::Generator => "moons --n-samples 500 --noise 0.1 > moons.csv",
-        FunctionKind::Split => "k-fold my.csv --n-splits 5 -o folds.csv",
-        FunctionKind::Statistic => "normal --x '[1.96]' --what cdf",
-        FunctionKind::Algebra => "svd --a '[[1, 2], [3, 4]]'",
-        FunctionKind::Analysis => "simple-regression cpu --x mmax --y performance",
+    let (first, second) = match kind {
+        FunctionKind::Metric => (
+            "accuracy-score --y-true '[1, 0, 1]' --y-pred '[1, 1, 1]'",
+            "roc-curve scores.csv --y-true label --y-score p --plot roc.svg",
+        ),
+        FunctionKind::Theory => {
+            ("vc-bound --n 1000 --d-vc 3", "hoeffding-bound --n 1000 --eps 0.05")
+        }
+        FunctionKind::Study => {
+            ("bias-variance --degrees 0,1,3", "bias-variance --degrees 0,1,3 --plot -")
+        }
+        FunctionKind::Generator => {
+            ("churn -o churn.csv", "moons --n-samples 500 --noise 0.1 > moons.csv")
+        }
+        FunctionKind::Split => ("k-fold iris --n-splits 5", "train-test-rows my.csv -o parts.csv"),
+        FunctionKind::Statistic => {
+            ("normal --x '[1.96]' --what cdf", "student-t --x '[2]' --df 5 --what sf")
+        }
+        FunctionKind::Algebra => {
+            ("svd --a '[[1, 2], [3, 4]]'", "solve --a '[[2, 0], [0, 4]]' --b '[1, 1]'")
+        }
+        FunctionKind::Analysis => {
+            ("simple-regression cpu --x mmax --y performance", "linear-separability iris --help")
+        }
     };
     Command::new(kind.verb())
         .about(kind.description())
-        .before_help(format!("Examples:\n  learnt {} {example}", kind.verb()))
+        .before_help(format!("Examples:\n  learnt {0} {first}\n  learnt {0} {second}", kind.verb()))
         .subcommand_required(true)
         .subcommand_value_name("FUNCTION")
         .subcommand_help_heading("Functions")

@@ -4,9 +4,9 @@ use crate::commands::Call;
 use crate::learner;
 use learnt::data::{OwnedDataset, Schema, Table, Volume};
 use learnt::datasets::Bundled;
-use learnt::error::{Code, Error, Result, shell};
+use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::AnyEstimator;
-use learnt::prepare::{Formula, Side};
+use learnt::prepare::{Formula, Look, Side};
 use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
 use std::path::Path;
 
@@ -44,6 +44,13 @@ pub(crate) fn options(call: &Call) -> Result<ReadOptions> {
     }
     options.dedupe_names = call.flag("dedupe-names");
     options.decimal_comma = call.flag("decimal-comma");
+    options.thousands = match call.text("thousands") {
+        Some(mark) if mark.len() == 1 => Some(mark.as_bytes()[0]),
+        Some(mark) => {
+            return Err(Error::parameter("--thousands", "one character", format!("'{mark}'")));
+        }
+        None => None,
+    };
     if let Some(size) = call.text("max-input") {
         options.max_input = crate::commands::bytes(size, "--max-input")?;
         options.max_ratio = u64::MAX;
@@ -194,7 +201,10 @@ impl<'a> ColumnChoice<'a> {
         let places: Vec<usize> = inputs.iter().filter_map(|name| schema.position(name)).collect();
         let terms = Side::split(formula)?.terms;
         let used = Formula::parse(terms, &schema.select(&places))?.columns();
-        let unused = (0..inputs.len()).filter(|j| !used.contains(j));
+        // A column that is taken away is still named, so the formula needs it.
+        let named = Formula::words(terms)?;
+        let is_named = |j: usize| named.iter().any(|word| word == inputs[j]);
+        let unused = (0..inputs.len()).filter(|&j| !used.contains(&j) && !is_named(j));
         Ok(unused.map(|j| inputs[j].to_string()).collect())
     }
 
@@ -236,18 +246,136 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
             (0..table.schema().len()).filter(|&j| !unused.contains(&table.schema().column(j).name));
         table = table.frame().select(&kept.collect::<Vec<_>>());
     }
+    table = without_odd(call, table, &asked)?;
     if call.text("impute") == Some("drop-rows") {
         table = without_missing(call, table);
     }
     let mut parts = learnt_io::to_dataset(table, &asked.roles())?;
     parts.notes.iter().for_each(|note| call.say(note));
     parts.data.x = in_volume(call, parts.data.x)?;
+    if call.text("volume").is_none() {
+        warn_of_giveaways(call, &parts.data);
+    }
     Ok(Supervised {
         data: parts.data,
         targets: parts.targets,
         name: input.name,
         digest: input.digest,
     })
+}
+
+/// A word about columns that alone predict the target.
+fn warn_of_giveaways(call: &Call, data: &OwnedDataset) {
+    let found = learnt::prepare::giveaways(&data.view());
+    let name = |column: usize| data.x.schema().column(column).name.as_str();
+    let Some(first) = found.first() else { return };
+    let shown: Vec<String> = found
+        .iter()
+        .take(3)
+        .map(|one| format!("'{}' ({:.1}%)", plain(name(one.column)), 100.0 * one.share))
+        .collect();
+    let more =
+        if found.len() > 3 { format!(" and {} more", found.len() - 3) } else { String::new() };
+    let (column, verb) =
+        if found.len() == 1 { ("column", "predicts") } else { ("columns", "predict") };
+    let message = format!(
+        "the {column} {}{more} alone {verb} the target almost perfectly: made from it, or known only after it? --ignore {} leaves one out",
+        shown.join(", "),
+        shell(name(first.column))
+    );
+    call.run.warn(Code::Target, message);
+}
+
+/// Whether the arguments use a column whatever it looks like: --keep, --type or the formula name it.
+fn is_kept(call: &Call, name: &str) -> bool {
+    let kept = call.texts("keep");
+    let typed =
+        call.texts("type").iter().any(|pair| pair.rsplit_once('=').is_some_and(|(c, _)| c == name));
+    let terms = call.text("formula").and_then(|formula| Side::split(formula).ok());
+    let words = terms.and_then(|side| Formula::words(side.terms).ok()).unwrap_or_default();
+    let formula = words.iter().any(|word| word == name);
+    let read = learner::Read::of(call).is_ok_and(|read| read.columns().iter().any(|c| c == name));
+    formula || read || typed || kept.iter().any(|word| word == name || word == "all")
+}
+
+/// The columns that are no inputs by their looks, each with a sentence; none if no other would be left.
+fn odd_columns(
+    call: &Call,
+    schema: &Schema,
+    asked: &ColumnChoice,
+    look: impl Fn(usize) -> Look,
+) -> Result<Vec<String>> {
+    let read = learner::Read::of(call)?.columns();
+    for name in call.texts("keep").iter().chain(&read).filter(|name| *name != "all") {
+        schema.find(name)?;
+    }
+    let others = [asked.weight, asked.group, asked.sequence];
+    let input =
+        |name: &str| asked.targets.iter().all(|t| t != name) && !others.contains(&Some(name));
+    let inputs: Vec<usize> = (0..schema.len()).filter(|&j| input(&schema.column(j).name)).collect();
+    let mut found = Vec::new();
+    for &j in &inputs {
+        let (name, look) = (&schema.column(j).name, look(j));
+        if !look.is_ordinary() && !is_kept(call, name) {
+            found.push((name.clone(), look));
+        }
+    }
+    if found.len() == inputs.len() {
+        return Ok(Vec::new());
+    }
+    for (name, look) in &found {
+        let (shown, word) = (plain(name), shell(name));
+        let other = match look {
+            Look::Date { .. } => format!("; --date {word}=year,month uses it"),
+            Look::Text { .. } => format!("; --text {word}=hash:64 uses it"),
+            Look::Identifier { .. } => format!("; --keep {word} uses it"),
+            Look::Constant | Look::Ordinary => String::new(),
+        };
+        call.say(&format!("left out: {shown} is {look}{other}"));
+    }
+    Ok(found.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The table without columns that are no inputs by their looks.
+fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Result<Table> {
+    if call.text("volume").is_some() || call.flag("no-prepare") {
+        return Ok(table);
+    }
+    let frame = table.frame();
+    let look =
+        |j: usize| learnt::prepare::look(frame.schema().column(j), &frame.values().column(j));
+    let odd = odd_columns(call, table.schema(), asked, look)?;
+    if odd.is_empty() {
+        return Ok(table);
+    }
+    let kept = (0..table.schema().len()).filter(|&j| !odd.contains(&table.schema().column(j).name));
+    Ok(table.frame().select(&kept.collect::<Vec<_>>()))
+}
+
+/// The columns of a file in blocks that are no inputs by their looks: texts only.
+pub(crate) fn odd_of_stream(
+    call: &Call,
+    source: &learnt_io::FileSource,
+    asked: &ColumnChoice,
+) -> Result<Vec<String>> {
+    use learnt::rounds::Source;
+    if call.text("volume").is_some() || call.flag("no-prepare") {
+        return Ok(Vec::new());
+    }
+    let (outline, report) = (source.outline(), source.report());
+    let look = |j: usize| {
+        let column = outline.schema.column(j);
+        let missing =
+            report.columns.iter().find(|c| c.name == column.name).map_or(0, |c| c.missing);
+        let known = outline.rows.saturating_sub(missing) as usize;
+        match column.levels() {
+            Some(levels) => {
+                learnt::prepare::look_of_texts(levels.iter().map(String::as_str), known)
+            }
+            None => Look::Ordinary,
+        }
+    };
+    odd_columns(call, outline.schema, asked, look)
 }
 
 /// The volume that `--volume` says the columns are.

@@ -123,12 +123,37 @@ pub(crate) fn prepared(
     missing: bool,
 ) -> Result<(Box<dyn AnyEstimator>, Option<String>)> {
     fit_formula(call, learner.as_mut(), schema)?;
-    let Some(request) = request(call, missing)? else { return Ok((learner, None)) };
+    let read = Read::of(call)?;
+    let Some(request) = request(call, &read, missing)? else { return Ok((learner, None)) };
     let Some(spec) = learnt::select::prepared(learner.as_ref(), schema, request) else {
         return Ok((learner, None));
     };
     let (pipeline, sentence) = built(call, &spec, learner.about())?;
     Ok((pipeline, Some(sentence)))
+}
+
+/// Refuses a table that would be larger than the run may hold once its categories are columns, before
+/// anything is fitted.
+pub(crate) fn claim_encoded(call: &Call, learner: &dyn AnyEstimator, data: &Dataset) -> Result<()> {
+    let formula = call.text("formula").is_some();
+    if formula || call.flag("no-prepare") {
+        return Ok(());
+    }
+    claim_width(call, data, learnt::select::encoded_width(learner, data.x.schema()))
+}
+
+/// The same for a width that is known.
+pub(crate) fn claim_width(call: &Call, data: &Dataset, width: usize) -> Result<()> {
+    let (rows, columns) = (data.nrows(), data.x.ncols());
+    if width <= columns {
+        return Ok(());
+    }
+    let bytes = (rows as u64).saturating_mul(8 * width as u64);
+    if bytes >= 1_000_000 {
+        let size = bytes as f64 / 1e6;
+        call.say(&format!("categories: {columns} columns become {width} at most ({size:.1} MB)"));
+    }
+    call.run.claim(bytes, &format!("a table of {rows} rows and {width} columns after encoding"))
 }
 
 /// What stands in front of a learner alone, and a sentence about it, if there is anything.
@@ -138,22 +163,64 @@ pub(crate) fn preparation(
     schema: &Schema,
     missing: bool,
 ) -> Result<Option<(Box<dyn AnyEstimator>, String)>> {
-    let Some(request) = request(call, missing)? else { return Ok(None) };
+    let read = Read::of(call)?;
+    let Some(request) = request(call, &read, missing)? else { return Ok(None) };
     let spec = learnt::select::standard_preparation(learner, schema, request);
     spec.map(|spec| built(call, &spec, learner.about())).transpose()
 }
 
 /// What the flags ask of the preparation; `None` if there is to be none.
-fn request<'a>(call: &'a Call, missing: bool) -> Result<Option<Request<'a>>> {
+fn request<'a>(call: &'a Call, read: &'a Read, missing: bool) -> Result<Option<Request<'a>>> {
     let formula = call.text("formula").map(Side::split).transpose()?;
     let refused = call.flag("no-prepare");
-    if refused && formula.is_none() {
+    if refused && formula.is_none() && read.columns().is_empty() {
         return Ok(None);
     }
     let unknown = call.text("unknown") == Some("missing");
     let missing = (missing || unknown) && !refused && call.text("impute") != Some("none");
     let formula = formula.map(|side| side.terms.trim());
-    Ok(Some(Request { formula, missing, scale: call.flag("scale") }))
+    let (dates, texts) = (read.dates.as_slice(), read.texts.as_slice());
+    Ok(Some(Request { formula, dates, texts, missing, scale: call.flag("scale") }))
+}
+
+/// The columns whose texts `--date` and `--text` read.
+pub(crate) struct Read {
+    dates: Vec<(String, Vec<String>)>,
+    texts: Vec<(String, usize)>,
+}
+
+impl Read {
+    /// What the flags say.
+    pub(crate) fn of(call: &Call) -> Result<Read> {
+        let date = |pair: String| {
+            let (column, parts) =
+                pair.rsplit_once('=').unwrap_or((&pair, "year,month,weekday,elapsed"));
+            let parts = parts.split(',').map(|part| part.trim().to_lowercase()).collect();
+            (column.to_string(), parts)
+        };
+        let text = |pair: String| {
+            let (column, how) = pair.rsplit_once('=').unwrap_or((&pair, "hash:64"));
+            let width = how.strip_prefix("hash:").and_then(|width| width.parse::<usize>().ok());
+            let bad =
+                || Error::parameter("--text", "of the form COLUMN=hash:64", format!("'{pair}'"));
+            Ok((column.to_string(), width.filter(|width| *width > 0).ok_or_else(bad)?))
+        };
+        let dates: Vec<(String, Vec<String>)> = call.texts("date").into_iter().map(date).collect();
+        let known = ["year", "month", "day", "weekday", "yearday", "hour", "elapsed"];
+        if let Some(wrong) =
+            dates.iter().flat_map(|(_, parts)| parts).find(|p| !known.contains(&p.as_str()))
+        {
+            return Err(Error::unknown("part of a date", wrong, known));
+        }
+        let texts = call.texts("text").into_iter().map(text).collect::<Result<_>>()?;
+        Ok(Read { dates, texts })
+    }
+
+    /// Their names.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        let dates = self.dates.iter().map(|(column, _)| column.clone());
+        dates.chain(self.texts.iter().map(|(column, _)| column.clone())).collect()
+    }
 }
 
 fn built(
@@ -199,6 +266,9 @@ pub(crate) fn fit_formula(
 /// What stands in front of the learner, in words.
 fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
     let mut parts = Vec::new();
+    if pipeline.get("parts__remainder").is_ok() {
+        parts.push("dates and texts as numbers".to_string());
+    }
     if let Ok(Value::Text(strategy)) = pipeline.get("impute__strategy") {
         parts.push(format!("missing values filled by {}", strategy.replace('_', " ")));
     }
@@ -206,7 +276,11 @@ fn sentence(pipeline: &dyn AnyEstimator, about: &About) -> String {
         parts.push(format!("columns of {formula}"));
     }
     if pipeline.get("columns__categories__drop").is_ok() {
-        parts.push("categories one-hot".to_string());
+        let drop = pipeline.get("columns__categories__drop");
+        parts.push(match drop == Ok(Value::Text("first".to_string())) {
+            true => "categories as columns of 0 and 1 against a reference level".to_string(),
+            false => "categories as columns of 0 and 1".to_string(),
+        });
     }
     let scaled = ["scale__with_mean", "columns__numbers__with_mean"];
     if scaled.iter().any(|name| pipeline.get(name).is_ok()) {

@@ -7,6 +7,7 @@ use learnt::error::Warning;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -32,6 +33,15 @@ pub(crate) struct Terminal {
     bar: Option<ProgressBar>,
     events: bool,
     quiet: bool,
+    comparing: AtomicBool,
+    collected: Mutex<Vec<Collected>>,
+}
+
+/// Warnings of one kind: the first of them, and how many there were.
+struct Collected {
+    kind: String,
+    first: String,
+    count: usize,
 }
 
 impl Terminal {
@@ -44,17 +54,80 @@ impl Terminal {
             }
             bar
         });
-        Terminal { bar, events: progress == "json", quiet }
+        Terminal {
+            bar,
+            events: progress == "json",
+            quiet,
+            comparing: AtomicBool::new(false),
+            collected: Mutex::default(),
+        }
     }
+}
+
+impl Terminal {
+    /// Tells what was collected, one line a kind, and forgets it.
+    pub(crate) fn tell(&self) {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        for Collected { first, count, .. } in collected.drain(..) {
+            let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
+            let line = format!("warning: {first}{times}");
+            match &self.bar {
+                Some(bar) => bar.suspend(|| say(&line)),
+                None => say(&line),
+            }
+        }
+    }
+
+    fn collect(&self, warning: &Warning) {
+        let (kind, first) = (kind_of(warning), warning.to_string());
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        match collected.iter_mut().find(|known| known.kind == kind) {
+            Some(known) => known.count += 1,
+            None => collected.push(Collected { kind, first, count: 1 }),
+        }
+    }
+}
+
+/// `fitting 40 of 100 · objective 1.2e3 · 00:12 left`.
+fn words(progress: &Progress, elapsed: Duration) -> String {
+    let mut text = format!("{} {}", progress.stage, progress.done);
+    if let Some(total) = progress.total {
+        text += &format!(" of {total}");
+    }
+    if let Some(objective) = progress.objective {
+        text += &format!(" · objective {objective:.6e}");
+    }
+    if let Some(total) = progress.total.filter(|total| progress.done > 0 && *total > progress.done)
+    {
+        let left = elapsed.as_secs_f64() * (total - progress.done) as f64 / progress.done as f64;
+        text += &format!(" · {:02}:{:02} left", left as u64 / 60, left as u64 % 60);
+    }
+    text
+}
+
+/// Warnings that differ in numbers and names only are of one kind.
+fn kind_of(warning: &Warning) -> String {
+    let mut kind = warning.code.to_string();
+    let mut quoted = false;
+    for letter in warning.message.chars() {
+        match letter {
+            '\'' => quoted = !quoted,
+            _ if quoted || letter.is_ascii_digit() || ".,- ".contains(letter) => {}
+            _ => kind.push(letter),
+        }
+    }
+    kind
 }
 
 impl Observer for Terminal {
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
         if let Some(bar) = self.bar.as_ref().filter(|bar| bar.elapsed() > Duration::from_secs(1)) {
-            let total = progress.total.map_or(String::new(), |total| format!(" of {total}"));
-            let objective =
-                progress.objective.map_or(String::new(), |x| format!(", objective {x:.6e}"));
-            bar.set_message(format!("{}: {}{total}{objective}", progress.stage, progress.done));
+            // Where models are compared, what happens inside one of their fits is not told.
+            let outer = progress.stage.starts_with("model ");
+            if outer || !self.comparing.load(Ordering::Relaxed) {
+                self.comparing.store(outer, Ordering::Relaxed);
+                bar.set_message(words(progress, bar.elapsed()));
+            }
             bar.tick();
         }
         if self.events {
@@ -68,12 +141,10 @@ impl Observer for Terminal {
     }
 
     fn warning(&self, warning: &Warning) {
-        if let Some(bar) = &self.bar {
-            bar.suspend(|| say(&format!("warning: {warning}")));
-        } else if self.events {
+        if self.events {
             say(&serde_json::json!({ "event": "warning", "code": warning.code.to_string(), "message": warning.message }).to_string());
         } else if !self.quiet {
-            say(&format!("warning: {warning}"));
+            self.collect(warning);
         }
     }
 
@@ -84,6 +155,7 @@ impl Observer for Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        self.tell();
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -50,6 +50,17 @@ pub(crate) fn print(text: &str) {
     print_as_is(&printable(text));
 }
 
+/// The characters of a line that a table may use: those of the terminal, or what COLUMNS says; all of them
+/// where the output is no terminal.
+pub(crate) fn line_width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|width| width.parse().ok());
+    let terminal = || {
+        let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width))
+    };
+    said.or_else(terminal).filter(|width| *width > 0).unwrap_or(usize::MAX)
+}
+
 /// Prints data and pictures, which are not changed.
 pub(crate) fn print_as_is(text: &str) {
     let _ = Out.write_all(text.as_bytes()).and_then(|()| Out.flush());

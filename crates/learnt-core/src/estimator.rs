@@ -146,6 +146,11 @@ pub trait Model: Any + Debug + Send + Sync {
     fn report(&self, _names: &Names) -> Option<Answer> {
         None
     }
+    /// What a reader of the tables of later steps must know: reference levels, categories that were pooled.
+    /// The columns are those that it was given.
+    fn remarks(&self, _schema: &Schema) -> Vec<String> {
+        Vec::new()
+    }
     /// Questions beyond prediction that [`Model::answer`] takes.
     fn questions(&self) -> &'static [Question] {
         &[]

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod chart;
 pub mod context;
 pub mod data;
+pub mod dates;
 pub mod error;
 pub mod estimator;
 pub mod faults;

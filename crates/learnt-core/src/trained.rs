@@ -6,12 +6,12 @@ mod history;
 mod self_test;
 
 pub use crate::estimator::Prediction;
-pub use gate::{Missing, Rows, accepts_of, check_rows};
+pub use gate::{Missing, Rows, Unseen, accepts_of, check_rows};
 pub use history::{Examples, History, Unknown};
 
 use crate::answer::Answer;
 use crate::context::{Context, Recorder, Traced};
-use crate::data::{Dataset, Frame, Label, Matrix, Schema, Table, Target};
+use crate::data::{ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
 use crate::names::Names;
@@ -228,6 +228,32 @@ impl Trained {
         trained.history.examples = trained.make_examples(&seen.ranges)?;
         trained.check_sound(learner)?;
         Ok(trained)
+    }
+
+    /// Forgets the levels of columns whose texts are read anew (dates, free text): any text is let in, and
+    /// the file keeps none of training.
+    pub fn open(&mut self, names: &[String]) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let mut columns = self.history.schema.columns().to_vec();
+        let mut inputs = self.history.examples.take().map(|examples| examples.inputs);
+        for (j, column) in columns.iter_mut().enumerate() {
+            if let ColumnKind::Categorical { levels, .. } = &mut column.kind
+                && names.contains(&column.name)
+            {
+                levels.clear();
+                if let Some(fill) = self.history.fills.get_mut(j) {
+                    *fill = f64::NAN;
+                }
+                if let Some(inputs) = &mut inputs {
+                    (0..inputs.nrows()).for_each(|i| inputs[(i, j)] = f64::NAN);
+                }
+            }
+        }
+        self.history.schema = Schema::new(columns)?;
+        self.history.examples = inputs.map_or(Ok(None), |inputs| self.outputs_of(&inputs))?;
+        Ok(())
     }
 
     /// The prediction for new rows by the model's first role, in the order of [`ROLES`].
@@ -452,7 +478,9 @@ impl Seen {
 /// Whether a learner, or one inside it, has something else than an error for unknown categories.
 pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
     let own = learner.get("handle_unknown").is_ok_and(|value| value != Value::Text("error".into()));
-    own || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
+    let reads_text =
+        ["preprocessing.DateEncoder", "preprocessing.TextHasher"].contains(&learner.about().path);
+    own || reads_text || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
 }
 
 /// Checks every block as `Estimator::fit` checks the whole, before the learner sees it.

@@ -34,6 +34,7 @@ struct Options {
     questions: Option<Ident>,
     parts: Option<Ident>,
     accepts: Option<Ident>,
+    remarks: Option<Ident>,
 }
 
 impl Options {
@@ -48,6 +49,7 @@ impl Options {
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
             "parts" => once(&mut options.parts, name(meta)?, meta),
+            "remarks" => once(&mut options.remarks, name(meta)?, meta),
             role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
                 if meta.input.peek(Token![=]) {
@@ -65,7 +67,7 @@ impl Options {
             _ => Err(unknown_item(
                 meta,
                 "the roles, version, validate, report, converged, attributes, questions, accepts, \
-                 parts",
+                 parts, remarks",
             )),
         })?;
         Ok(options)
@@ -103,13 +105,14 @@ fn public_fields<'a>(fields: &[&'a Field]) -> Result<Vec<Attribute<'a>>> {
 }
 
 fn public_field(field: &Field) -> Result<Option<Attribute<'_>>> {
-    let (mut hidden, mut transient) = (false, false);
+    let (mut hidden, mut transient, mut later) = (false, false, false);
     let mut given: Option<LitStr> = None;
     items(&field.attrs, "model", |item, meta| match item {
         "hidden" => flag(&mut hidden, meta),
         "transient" => flag(&mut transient, meta),
+        "later" => flag(&mut later, meta),
         "name" => once(&mut given, text(meta)?, meta),
-        _ => Err(unknown_item(meta, "name, hidden, transient")),
+        _ => Err(unknown_item(meta, "name, hidden, transient, later")),
     })?;
     let public = matches!(field.vis, Visibility::Public(_));
     match given {
@@ -141,6 +144,7 @@ fn model_impl(
     let questions = options.questions.as_ref().map(|_| questions_fns());
     let parts = options.parts.as_ref().map(parts_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
+    let remarks = options.remarks.as_ref().map(remarks_fn);
     let linear = options.linear.then(|| linear_impl(input));
     quote! {
         #linear
@@ -163,6 +167,7 @@ fn model_impl(
             #questions
             #parts
             #accepts
+            #remarks
         }
     }
 }
@@ -233,6 +238,17 @@ fn accepts_fn(method: &Ident) -> TokenStream {
     quote! {
         fn accepts(&self) -> ::core::option::Option<::learnt_core::estimator::Accepts> {
             ::core::option::Option::Some(self.#method())
+        }
+    }
+}
+
+fn remarks_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn remarks(
+            &self,
+            schema: &::learnt_core::data::Schema,
+        ) -> ::std::vec::Vec<::std::string::String> {
+            self.#method(schema)
         }
     }
 }

@@ -171,7 +171,7 @@ fn struct_code(input: &DeriveInput, fields: &[&Field]) -> (TokenStream, TokenStr
 
 /// A `Node::Map` of these fields; `values` are references to what they hold.
 fn map(fields: &[&Field], values: impl Iterator<Item = TokenStream>) -> TokenStream {
-    let kept = fields.iter().zip(values).filter(|(field, _)| !transient(field));
+    let kept = fields.iter().zip(values).filter(|(field, _)| !marked(field, "transient"));
     let entries = kept.map(|(field, value)| {
         let (name, ty) = (field_name(field), &field.ty);
         let node = quote!(<#ty as ::learnt_core::persist::Stored>::to_node(#value));
@@ -192,9 +192,10 @@ fn read_fields(
     let names = fields.iter().map(|field| field_name(field));
     let values = fields.iter().map(|field| {
         let (ident, ty, name) = (&field.ident, &field.ty, field_name(field));
-        match transient(field) {
-            true => quote!(#ident: ::core::default::Default::default()),
-            false => quote!(#ident: #node.field::<#ty>(#name)?),
+        match (marked(field, "transient"), marked(field, "later")) {
+            (true, _) => quote!(#ident: ::core::default::Default::default()),
+            (false, true) => quote!(#ident: #node.later_field::<#ty>(#name)?),
+            (false, false) => quote!(#ident: #node.field::<#ty>(#name)?),
         }
     });
     quote! {{
@@ -203,11 +204,12 @@ fn read_fields(
     }}
 }
 
-/// Whether `#[model(transient)]` keeps the field out of files. Older files may hold it.
-fn transient(field: &Field) -> bool {
+/// Whether a field has this mark: `#[model(transient)]` keeps it out of files (older ones may hold it), and
+/// `#[model(later)]` says that older files do not have it.
+fn marked(field: &Field, mark: &str) -> bool {
     let mut found = false;
     let _ = items(&field.attrs, "model", |item, meta| {
-        found |= item == "transient";
+        found |= item == mark;
         match meta.input.peek(Token![=]) {
             true => meta.value()?.parse::<syn::Expr>().map(drop),
             false => Ok(()),

@@ -29,7 +29,7 @@ pub(crate) fn show(
             }
             print_json(verb, seed, document);
         }
-        false => print(&answer.to_text_within(most)),
+        false => print(&answer.to_text_fitted(most, call.line_width())),
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
-        false => print(&report.to_text()),
+        false => print(&report.to_text_fitted(call.most_rows(), call.line_width())),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -86,6 +86,6 @@ fn list(call: &Call, trained: &Trained) -> Result<ExitCode> {
             question.doc.into(),
         ]);
     }
-    print(&table.to_text());
+    print(&table.to_text_fitted(usize::MAX, call.line_width()));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! `learnt cv` and `learnt compare`.
 
-use super::Call;
 use super::answer::show;
+use super::{Call, PREPARATION, READING, ROLES};
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::picture;
@@ -22,7 +22,13 @@ pub(crate) fn chosen_metrics(
     let names = call.texts("metric");
     let labelled = matches!(data.y, Some(Target::Class { .. }));
     if names.is_empty() {
-        let mut chosen = metrics::usual(task);
+        let mut chosen = match imbalanced(data) {
+            true => ["auc", "balanced-accuracy", "accuracy", "log-loss"]
+                .iter()
+                .map(|name| metrics::find(name))
+                .collect::<Result<Vec<_>>>()?,
+            false => metrics::usual(task),
+        };
         if task == Task::Unsupervised && labelled {
             chosen.insert(0, metrics::find("adjusted-rand")?);
         }
@@ -46,6 +52,25 @@ pub(crate) fn chosen_metrics(
             ),
         )),
     }
+}
+
+/// The share of each class among the rows.
+fn shares(codes: &[u32], classes: usize) -> Vec<f64> {
+    let mut counts = vec![0_usize; classes];
+    codes.iter().for_each(|&code| counts[code as usize] += 1);
+    counts.into_iter().map(|count| count as f64 / codes.len() as f64).collect()
+}
+
+/// Whether the commonest class is at least four times as common as the others on average: accuracy says
+/// little then, and other scores come first.
+pub(crate) fn imbalanced(data: &Dataset) -> bool {
+    let Some(Target::Class { codes, classes }) = data.y else { return false };
+    if classes.len() < 2 {
+        return false;
+    }
+    let most = shares(codes, classes.len()).into_iter().fold(0.0, f64::max);
+    let others = (1.0 - most) / (classes.len() - 1) as f64;
+    most >= 4.0 * others
 }
 
 fn folds(call: &Call) -> Result<usize> {
@@ -113,17 +138,20 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let missing = learner::has_missing(&data);
     let mut rows = Vec::new();
     let mut sentences = Vec::new();
+    let mut widest = 0;
     for entry in select::contenders(&data, &call.texts("only"), &call.texts("skip"))? {
         let mut learner = (entry.build)();
         learner::fit_formula(call, learner.as_mut(), data.x.schema())?;
+        widest = widest.max(select::encoded_width(learner.as_ref(), data.x.schema()));
         let prepared = learner::preparation(call, learner.as_ref(), data.x.schema(), missing)?;
         let (preparation, said) = prepared.unzip();
         sentences.extend(said);
         rows.push(Candidate { preparation, ..Candidate::new(learner) });
     }
     if !sentences.is_empty() {
-        call.say(&format!("{} of {} learners get a standard preparation (impute, one-hot, scale) inside each fold; --no-prepare leaves it out", sentences.len(), rows.len()));
+        call.say(&format!("{} of {} learners get a standard preparation (missing values filled, categories as columns of 0 and 1) inside each fold; --no-prepare leaves it out", sentences.len(), rows.len()));
     }
+    learner::claim_width(call, &data, widest)?;
     let splitter = select::usual_splitter(&data, k);
     let comparison = select::compare(&rows, &data, &splitter, &chosen, &call.run)?;
     let mut answer = comparison.report();
@@ -140,6 +168,13 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
 fn title(call: &Call, supervised: &Supervised, k: usize) -> String {
     let target = supervised.targets.join(", ");
     let (task, stratified) = match supervised.data.view().y {
+        Some(Target::Class { codes, classes }) if classes.len() <= 5 => {
+            let shares = shares(codes, classes.len());
+            let each = classes.iter().zip(shares);
+            let shown: Vec<String> =
+                each.map(|(class, share)| format!("{class} {:.0}%", 100.0 * share)).collect();
+            (format!("classify {target} ({})", shown.join(", ")), "stratified ")
+        }
         Some(Target::Class { classes, .. }) => {
             (format!("classify {target}, {} classes", classes.len()), "stratified ")
         }
@@ -154,6 +189,7 @@ fn suggest(call: &Call, supervised: &Supervised, comparison: &Comparison) {
     if let Some(simplest) = comparison.simplest.map(|i| &comparison.rows[i]) {
         let target = supervised.targets.first().map_or("", String::as_str);
         let (model, data, target) = (&simplest.name, shell(&supervised.name), shell(target));
-        call.say(&format!("next: learnt fit {model} {data} -t {target} -o model.learnt"));
+        let options = [READING, ROLES, PREPARATION].map(|names| call.repeated(names)).concat();
+        call.next(&format!("learnt fit {model} {data} -t {target}{options} -o model.learnt"));
     }
 }

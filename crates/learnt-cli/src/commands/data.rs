@@ -1,12 +1,13 @@
 //! `learnt describe`, `dataset` and `convert`, and the rows that `make` draws.
 
-use super::Call;
+use super::{Call, READING, ROLES};
 use crate::input;
 use crate::output::{print, print_as_is, print_json};
 use crate::place;
 use learnt::answer::{Cell, Columns, Datum, finite, number};
 use learnt::data::{Column, Matrix, OwnedDataset, OwnedTarget, Schema, Table};
 use learnt::error::{Error, Result, shell};
+use learnt::prepare::Look;
 use learnt::stats::summary;
 use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// How many columns a table for people shows.
-const SHOWN: usize = 12;
+const SHOWN: usize = 30;
 
 pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     let mut options = input::options(call)?;
@@ -58,7 +59,11 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     {
         out.push(column.cells(target));
     }
-    print(&format!("{}  {rows} rows x {width} columns\n\n{}", input.name, out.to_text()));
+    print(&format!(
+        "{}  {rows} rows x {width} columns\n\n{}",
+        input.name,
+        out.to_text_fitted(usize::MAX, call.line_width())
+    ));
     if width > limit {
         print(&format!(" {limit} of {width} columns shown; --all\n"));
     }
@@ -67,7 +72,8 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     }
     if let Some(target) = target {
         let (data, target) = (shell(&input.name), shell(target));
-        call.say(&format!("next: learnt compare {data} -t {target}"));
+        let options = [READING, ROLES].map(|names| call.repeated(names)).concat();
+        call.next(&format!("learnt compare {data} -t {target}{options}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,6 +87,7 @@ struct Described {
     /// Mean, standard deviation, smallest, lower quartile, median, upper quartile, largest.
     summary: Option<[f64; 7]>,
     common: Vec<(String, usize)>,
+    look: Look,
 }
 
 fn describe_column(table: &Table, j: usize) -> Described {
@@ -98,6 +105,7 @@ fn describe_column(table: &Table, j: usize) -> Described {
         distinct: distinct.len(),
         summary: None,
         common: Vec::new(),
+        look: learnt::prepare::look(column, &values),
     };
     match column.levels() {
         Some(levels) => {
@@ -132,10 +140,11 @@ impl Described {
         if target == Some(self.name.as_str()) {
             note.push("target".to_string());
         }
-        if self.distinct <= 1 {
-            note.push("constant".to_string());
+        if !self.look.is_ordinary() && target != Some(self.name.as_str()) {
+            note.push(self.look.to_string());
         }
-        if !self.common.is_empty() {
+        let levels = matches!(self.look, Look::Ordinary | Look::Constant);
+        if levels && !self.common.is_empty() {
             let shown = self.common.iter().take(4).map(|(level, count)| format!("{level} {count}"));
             let more = if self.common.len() > 4 { ", …" } else { "" };
             note.push(format!("{}{more}", shown.collect::<Vec<_>>().join(", ")));
@@ -162,7 +171,7 @@ impl Described {
         json!({
             "name": self.name, "type": self.kind, "missing": self.missing, "distinct": self.distinct,
             "mean": at(0), "sd": at(1), "min": at(2), "lower_quartile": at(3), "median": at(4),
-            "upper_quartile": at(5), "max": at(6), "levels": levels, "target": target == Some(self.name.as_str()),
+            "upper_quartile": at(5), "max": at(6), "levels": levels, "look": self.look.word(), "target": target == Some(self.name.as_str()),
         })
     }
 }
@@ -256,9 +265,10 @@ pub(crate) fn write_drawn(
     call: &Call,
     name: &str,
     data: OwnedDataset,
+    target: Option<&str>,
     more: &[(String, Datum)],
 ) -> Result<ExitCode> {
-    let mut table = whole(data)?;
+    let mut table = whole(data, target)?;
     for (name, datum) in more {
         if let Datum::Reals(values) = datum {
             let (before, schema) = table.into_parts();
@@ -275,20 +285,23 @@ pub(crate) fn write_drawn(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Inputs and target as one table.
-fn whole(data: OwnedDataset) -> Result<Table> {
+/// Inputs and target as one table; a single target may have a name of its own.
+fn whole(data: OwnedDataset, target: Option<&str>) -> Result<Table> {
     let (x, schema) = data.x.into_parts();
     let mut columns = schema.columns().to_vec();
     let targets = match data.y {
         None => Matrix::zeros(x.nrows(), 0),
         Some(OwnedTarget::Real(y)) => {
-            let name = |j: usize| if y.ncols() == 1 { "y".to_string() } else { format!("y{j}") };
+            let name = |j: usize| match y.ncols() {
+                1 => target.unwrap_or("y").to_string(),
+                _ => format!("y{j}"),
+            };
             columns.extend((0..y.ncols()).map(|j| Column::numeric(name(j))));
             y
         }
         Some(OwnedTarget::Class { codes, classes }) => {
             columns.push(Column::categorical(
-                "class",
+                target.unwrap_or("class"),
                 classes.iter().map(ToString::to_string).collect(),
             ));
             Matrix::column_vector(codes.into_iter().map(f64::from).collect())

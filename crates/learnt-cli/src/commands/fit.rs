@@ -1,7 +1,7 @@
 //! `learnt fit`.
 
-use super::Call;
 use super::predict::labelled;
+use super::{Call, READING};
 use crate::input;
 use crate::learner;
 use crate::output::{Out, print, print_json};
@@ -75,6 +75,7 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
     let data = supervised.data.view();
     let learner = chosen(call, name, early, learner::task_of(&data))?;
     input::check_uses(call, learner.as_ref())?;
+    learner::claim_encoded(call, learner.as_ref(), &data)?;
     let missing = learner::has_missing(&data);
     let unknown = unknown(learner.as_ref());
     let (learner, said) = learner::prepared(call, learner, data.x.schema(), missing)?;
@@ -83,6 +84,7 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
     }
     let mut trained = Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?;
     trained.history.unknown = unknown;
+    trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest = supervised.digest;
     Ok(trained)
 }
@@ -121,7 +123,9 @@ fn stream(
             .map_err(|error| input::or_bundled(error, path)),
     }?;
     let unused = asked.unused(call, source.outline().schema)?;
-    let mut source = source.without(&unused);
+    let source = source.without(&unused);
+    let odd = input::odd_of_stream(call, &source, &asked)?;
+    let mut source = source.without(&odd);
     if let Some(volume) = input::volume(call)? {
         source = source.in_volume(volume)?;
     }
@@ -141,6 +145,7 @@ fn stream(
     let mut trained =
         Trained::fit_source_kept(learner.as_ref(), &source, targets, kept.as_ref(), &call.run)?;
     trained.history.unknown = unknown;
+    trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest = source.report().digest.clone();
     Ok((trained, kept))
 }
@@ -188,15 +193,12 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         Some(path) => {
             trained.save(Path::new(path))?;
             let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
-            call.say(&format!(
-                "wrote {path} ({:.1} kB)   next: learnt predict {} NEW.csv",
-                size as f64 / 1000.0,
-                shell(path)
-            ));
+            call.say(&format!("wrote {path} ({:.1} kB)", size as f64 / 1000.0));
         }
         None => {}
     }
     write_outcome(call, trained)?;
+    call.tell_warnings();
     let report = trained.report();
     if call.json && out != Some("-") {
         let payload = json!({
@@ -208,9 +210,14 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         });
         print_json("fit", Some(history.seed), payload);
     } else if let Some(report) = report.filter(|_| out != Some("-")) {
-        print(&report.to_text());
+        let text = report.to_text_fitted(call.most_rows(), call.line_width());
+        print(&format!("{}{text}", super::models::heading(trained)));
     } else if out.is_none() {
         call.say("the model was not saved: add -o MODEL.learnt");
+    }
+    if let Some(path) = out.filter(|path| *path != "-") {
+        let options = call.repeated(READING);
+        call.next(&format!("learnt predict {} NEW.csv{options}", shell(path)));
     }
     if call.flag("strict") && !trained.model.converged() {
         return Ok(ExitCode::from(Code::NotConverged.exit_code()));

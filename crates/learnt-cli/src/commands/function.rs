@@ -46,7 +46,8 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     }
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data)), more @ ..] => {
-            write_drawn(call, name, std::mem::take(data.as_mut()), more)
+            let target = learnt::datasets::generate::target_name(entry.about.path);
+            write_drawn(call, name, std::mem::take(data.as_mut()), target, more)
         }
         _ => {
             let seed = entry.about.randomness.then_some(call.run.seed());

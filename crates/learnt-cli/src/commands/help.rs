@@ -85,9 +85,85 @@ fn explanation(code: Code) -> &'static str {
     }
 }
 
+/// A call that fails with the code, and the same mended.
+fn example(code: Code) -> (&'static str, &'static str) {
+    match code {
+        Code::Usage => ("learnt fit ridge", "learnt fit ridge cpu"),
+        Code::Parameter => ("learnt fit ridge cpu --alpha -1", "learnt fit ridge cpu --alpha 1"),
+        Code::Unknown => ("learnt show rigde", "learnt show ridge"),
+        Code::Unsupported => ("learnt fit tree iris --stream", "learnt fit tree iris"),
+        Code::Empty => ("learnt describe empty.csv", "learnt describe iris"),
+        Code::Ragged => ("learnt describe my.csv", "learnt describe my.csv --ragged skip"),
+        Code::Encoding => ("learnt describe my.csv", "learnt describe my.csv --encoding latin-1"),
+        Code::Parse => (
+            "learnt fit ridge my.csv -t price --type zip=num",
+            "learnt fit ridge my.csv -t price --type zip=cat",
+        ),
+        Code::Schema => (
+            "learnt predict my.learnt new.csv",
+            "learnt predict my.learnt new.csv --rename Size=size",
+        ),
+        Code::Names => ("learnt describe my.csv", "learnt describe my.csv --dedupe-names"),
+        Code::Shape => ("learnt fit knn digits --volume 9x9", "learnt fit knn digits"),
+        Code::NotFinite => (
+            "learnt fit ols cpu --formula 'performance ~ log(chmin)'",
+            "learnt fit ols cpu --formula 'performance ~ sqrt(chmin)'",
+        ),
+        Code::Missing => (
+            "learnt fit logistic penguins --no-prepare --ignore sex,island",
+            "learnt fit logistic penguins --impute median",
+        ),
+        Code::Category => (
+            "learnt fit ols my.csv -t price --unknown error -o my.learnt",
+            "learnt fit ols my.csv -t price --unknown other -o my.learnt",
+        ),
+        Code::Weights => (
+            "learnt fit ridge my.csv -t y --weight loss",
+            "learnt fit ridge my.csv -t y --weight count",
+        ),
+        Code::NotNumeric => ("learnt fit ridge prices --no-prepare", "learnt fit ridge prices"),
+        Code::Target => ("learnt fit ridge iris", "learnt fit ridge iris -t sepal_length"),
+        Code::OneClass => {
+            ("learnt fit logistic one_class.csv -t y", "learnt describe one_class.csv -t y")
+        }
+        Code::TooFew => ("learnt cv ridge houses --folds 10", "learnt cv ridge houses --folds 2"),
+        Code::Numeric => {
+            ("learnt fit qda my.csv -t y", "learnt fit qda my.csv -t y --reg-param 0.1")
+        }
+        Code::Separation => {
+            ("learnt fit logistic margin_four --penalty none", "learnt fit logistic margin_four")
+        }
+        Code::NotConverged => (
+            "learnt fit lasso cpu --max-iter 1 --strict",
+            "learnt fit lasso cpu --max-iter 10000 --strict",
+        ),
+        Code::Undefined => (
+            "learnt metric roc-auc-score --y-true '[1, 1]' --y-score '[0.2, 0.9]'",
+            "learnt metric roc-auc-score --y-true '[0, 1]' --y-score '[0.2, 0.9]'",
+        ),
+        Code::FileDamaged | Code::FileTruncated | Code::FileInvalid => {
+            ("learnt predict copy.learnt new.csv", "learnt verify my.learnt   (and copy it again)")
+        }
+        Code::FileVersion => {
+            ("learnt predict newer.learnt new.csv", "learnt --version   (and update)")
+        }
+        Code::FileKind => ("learnt predict new.csv my.learnt", "learnt predict my.learnt new.csv"),
+        Code::Memory => (
+            "learnt fit ridge big.csv -t y --max-memory 100MB",
+            "learnt fit ridge big.csv -t y --max-memory 100MB --stream",
+        ),
+        Code::Cancelled => (
+            "learnt fit ridge big.csv -t y --stream   (and Ctrl-C)",
+            "learnt fit ridge big.csv -t y --stream --checkpoint kept --resume",
+        ),
+        Code::Io => ("learnt describe missing.csv", "learnt describe iris"),
+        _ => ("", ""),
+    }
+}
+
 pub(crate) fn help(call: &Call) -> Result<ExitCode> {
     let Some(topic) = call.text("topic") else {
-        print(&args::command().render_long_help().to_string());
+        print(&args::command().render_help().to_string());
         return Ok(ExitCode::SUCCESS);
     };
     if let Some(&code) = Code::ALL.iter().find(|code| code.to_string().eq_ignore_ascii_case(topic))
@@ -96,10 +172,18 @@ pub(crate) fn help(call: &Call) -> Result<ExitCode> {
             true => print_json(
                 "help",
                 None,
-                json!({ "code": code.to_string(), "text": explanation(code), "exit": code.exit_code() }),
+                json!({
+                    "code": code.to_string(), "text": explanation(code), "exit": code.exit_code(),
+                    "example": example(code).0, "mended": example(code).1,
+                }),
             ),
             false => {
-                print(&format!("{code} (exit code {})\n{}\n", code.exit_code(), explanation(code)))
+                let (text, (wrong, mended)) = (explanation(code), example(code));
+                let shown = match wrong.is_empty() {
+                    true => String::new(),
+                    false => format!("\nExample:  {wrong}\nMended:   {mended}\n"),
+                };
+                print(&format!("{code} (exit code {})\n{text}\n{shown}", code.exit_code()));
             }
         }
         return Ok(ExitCode::SUCCESS);

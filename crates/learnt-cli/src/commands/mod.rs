@@ -16,9 +16,34 @@ mod report;
 
 use crate::observer::{Terminal, watch_interrupts};
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use learnt::context::Context;
-use learnt::error::{Code, Error, Result};
+use learnt::error::{Code, Error, Result, shell};
 use std::process::ExitCode;
+
+/// Options that say how a file is read, which every later command needs again.
+pub(crate) const READING: &[&str] = &[
+    "format",
+    "delimiter",
+    "header",
+    "na",
+    "type",
+    "rename",
+    "encoding",
+    "ragged",
+    "dedupe-names",
+    "decimal-comma",
+    "thousands",
+    "max-input",
+    "max-features",
+];
+/// Options that say what the columns are for.
+pub(crate) const ROLES: &[&str] =
+    &["task", "weight", "group", "sequence", "volume", "ignore", "keep", "date", "text"];
+/// Options that say how columns are prepared.
+pub(crate) const PREPARATION: &[&str] = &["no-prepare", "scale", "impute"];
+/// Options whose values stand in one list.
+const JOINED: &[&str] = &["na", "ignore", "keep"];
 
 /// The page that `report` writes where no other is named.
 pub(crate) const REPORT: &str = "report.html";
@@ -26,6 +51,7 @@ pub(crate) const REPORT: &str = "report.html";
 /// What every verb gets: its arguments, and the run.
 pub(crate) struct Call<'a> {
     pub(crate) args: &'a ArgMatches,
+    terminal: &'a Terminal,
     pub(crate) run: Context<'a>,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
@@ -51,6 +77,53 @@ impl Call<'_> {
     pub(crate) fn texts(&self, name: &str) -> Vec<String> {
         let values = self.args.try_get_many::<String>(name).ok().flatten();
         values.map(|values| values.cloned().collect()).unwrap_or_default()
+    }
+
+    /// Options of these names that stand on the command line, as they would be typed again.
+    pub(crate) fn repeated(&self, names: &[&str]) -> String {
+        let mut out = String::new();
+        for name in names {
+            let given = self.args.try_contains_id(name).unwrap_or(false)
+                && self.args.value_source(name) == Some(ValueSource::CommandLine);
+            if !given {
+                continue;
+            }
+            match self.texts(name).as_slice() {
+                [] if self.flag(name) => out += &format!(" --{name}"),
+                [] => {
+                    if let Ok(Some(&count)) = self.args.try_get_one::<usize>(name) {
+                        out += &format!(" --{name} {count}");
+                    }
+                }
+                values if JOINED.contains(name) => {
+                    out += &format!(" --{name} {}", shell(&values.join(",")));
+                }
+                values => values.iter().for_each(|v| out += &format!(" --{name} {}", shell(v))),
+            }
+        }
+        out
+    }
+
+    /// Tells the warnings that were collected, one line a kind.
+    pub(crate) fn tell_warnings(&self) {
+        self.terminal.tell();
+    }
+
+    /// Says what to type next, as the last of all.
+    pub(crate) fn next(&self, text: &str) {
+        self.tell_warnings();
+        self.say(&format!("next: {text}"));
+    }
+
+    /// How long lines of tables may be; with --all as long as they are.
+    pub(crate) fn line_width(&self) -> usize {
+        if self.flag("all") { usize::MAX } else { crate::output::line_width() }
+    }
+
+    /// How many rows of a table are shown at most; all with --all.
+    pub(crate) fn most_rows(&self) -> usize {
+        const SHOWN: usize = 60;
+        if self.flag("all") { usize::MAX } else { SHOWN }
     }
 
     /// Says something on standard error, unless quiet.
@@ -80,7 +153,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         .with_threads(args.try_get_one::<usize>("threads").ok().flatten().copied().unwrap_or(0))
         .with_memory_limit(text("max-memory").map(|word| bytes(word, "--max-memory")).transpose()?)
         .observed_by(&terminal);
-    let call = Call { args, run, json: args.get_flag("json"), quiet };
+    let call = Call { args, terminal: &terminal, run, json: args.get_flag("json"), quiet };
     crate::place::check(&call, verb)?;
     match (verb, inner) {
         ("list", _) => registry::list(&call),

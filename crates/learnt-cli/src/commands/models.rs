@@ -5,7 +5,7 @@ use crate::output::{print, print_json};
 use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
-use learnt::error::{Code, Error, Result};
+use learnt::error::{Code, Error, Result, plain};
 use learnt::trained::Trained;
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;
@@ -20,6 +20,21 @@ pub(crate) fn load(call: &Call) -> Result<Trained> {
     learnt::from_bytes(&bytes)
 }
 
+/// What a summary is of: target, formula, rows.
+pub(crate) fn heading(trained: &Trained) -> String {
+    let history = &trained.history;
+    let mut words = Vec::new();
+    if !history.targets.is_empty() {
+        words.push(format!("target {}", plain(&history.targets.join(", "))));
+    }
+    let formula = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
+    if let Some((_, formula)) = formula {
+        words.push(format!("terms {}", plain(&formula.to_string())));
+    }
+    words.push(format!("{} rows", history.rows));
+    format!("{}\n", words.join("   "))
+}
+
 pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
     let report = trained.report().ok_or_else(|| {
@@ -29,7 +44,10 @@ pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
     picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("summary", None, json!({ "report": report.to_json() })),
-        false => print(&report.to_text()),
+        false => {
+            let text = report.to_text_fitted(call.most_rows(), call.line_width());
+            print(&format!("{}{text}", heading(&trained)));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

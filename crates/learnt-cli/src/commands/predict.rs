@@ -12,7 +12,7 @@ use learnt::data::{
     Target,
 };
 use learnt::error::{Code, Error, Result, plain};
-use learnt::metrics::{self, Direction, Predictions, Task};
+use learnt::metrics::{self, ByClass, Direction, Predictions, Task};
 use learnt::trained::{Missing, Prediction, Rows, Trained};
 use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};
@@ -68,6 +68,21 @@ fn note_skipped(call: &Call, rows: &Rows) {
     let (skipped, all) = (rows.skipped(), rows.skipped() + rows.frame().nrows());
     if skipped > 0 {
         call.say(&format!("skipped {skipped} of {all} rows with missing values"));
+    }
+    for unseen in rows.unseen() {
+        let count: usize = unseen.levels.iter().map(|(_, rows)| rows).sum();
+        let shown: Vec<String> =
+            unseen.levels.iter().take(3).map(|(level, _)| format!("'{}'", plain(level))).collect();
+        let more = if unseen.levels.len() > 3 { ", …" } else { "" };
+        call.run.warn(
+            Code::Category,
+            format!(
+                "{} holds {} levels in {count} rows that training did not see: {}{more}; predicted all the same, --unknown at fit says how",
+                plain(&unseen.column),
+                unseen.levels.len(),
+                shown.join(", ")
+            ),
+        );
     }
     if rows.filled() > 0 {
         call.say(&format!(
@@ -223,8 +238,7 @@ pub(crate) fn labelled_input(
 }
 
 /// The rows for a clustering; classes that are known only where -t names them.
-fn clustered(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
-    let input = input::read(call)?;
+fn clustered(call: &Call, trained: &Trained, input: input::Input) -> Result<OwnedDataset> {
     note_extra(call, trained, input.table.schema());
     let mut asked = input::ColumnChoice::new(call, None)?;
     asked.task = asked.targets.first().map(|_| learnt_io::TargetTask::Classify);
@@ -233,11 +247,13 @@ fn clustered(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
 
 pub(crate) fn score(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
+    let input = input::read(call)?;
+    warn_of_training_rows(call, &trained, input.digest.as_deref());
     let data = match trained.model.as_clusterer() {
-        Some(_) => clustered(call, &trained)?,
-        None => labelled(call, &trained)?,
+        Some(_) => clustered(call, &trained, input)?,
+        None => labelled_input(call, &trained, input)?,
     };
-    let scores = metrics_of(call, &trained, &data.view())?;
+    let Scored { scores, by_class } = metrics_of(call, &trained, &data.view())?;
     let missed = gate(call, &scores)?;
     if call.json {
         let metrics: Map<String, Json> = scores
@@ -251,7 +267,11 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
         print_json(
             "score",
             None,
-            json!({ "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed }),
+            json!({
+                "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed,
+                "classes": by_class.as_ref().map(|found| found.classes.to_json()),
+                "confusion": by_class.as_ref().map(|found| found.confusion.to_json()),
+            }),
         );
     } else {
         let mut table = Columns::new("", &["metric", "value"]);
@@ -263,12 +283,45 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
             table.push(vec![Cell::Text(name.clone()), cell]);
         }
         print(&table.to_text());
+        if let Some(found) = &by_class {
+            print(&format!("\n{}", found.classes.to_text()));
+            if trained.history.classes.len() <= metrics::CLASSES_SHOWN {
+                print(&format!("\n{}", found.confusion.to_text()));
+            }
+        }
+    }
+    if let Some(only) = by_class.and_then(|found| found.only) {
+        warn_of_one_class(call, &trained, only);
     }
     if let Some(missed) = missed {
         crate::output::say(&missed);
         return Ok(ExitCode::from(6));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A word where the rows are those of training: their scores flatter.
+fn warn_of_training_rows(call: &Call, trained: &Trained, digest: Option<&str>) {
+    if digest.is_some() && digest == trained.history.digest.as_deref() {
+        let message = "the model was trained on this very file: the scores say nothing about new rows; use another file, or learnt cv";
+        call.run.warn(Code::Usage, message);
+    }
+}
+
+/// A word where every row is given one class.
+fn warn_of_one_class(call: &Call, trained: &Trained, only: usize) {
+    let class = trained.history.classes.get(only).map_or(String::new(), ToString::to_string);
+    let weights = trained.history.params.iter().any(|(name, _)| name.ends_with("class_weight"));
+    let hint = match weights {
+        true => {
+            "fit with --class-weight balanced, or choose by --proba with a threshold of your own"
+        }
+        false => {
+            "choose by --proba with a threshold of your own, or weigh the rare rows with --weight at fit"
+        }
+    };
+    let message = format!("every row is predicted as '{}'; {hint}", plain(&class));
+    call.run.warn(Code::OneClass, message);
 }
 
 /// The data with class codes as the model has them.
@@ -298,7 +351,13 @@ fn with_model_classes(data: &Dataset, trained: &Trained) -> Result<OwnedDataset>
 
 type Scores = Vec<(String, Direction, Result<f64>)>;
 
-fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> {
+/// Scores by name, and what there is to say about each class.
+struct Scored {
+    scores: Scores,
+    by_class: Option<ByClass>,
+}
+
+fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scored> {
     let task = match trained.model.as_clusterer() {
         Some(_) => Task::Unsupervised,
         None => Task::of(data),
@@ -310,12 +369,16 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scores> 
     let data = kept.as_ref().map_or(*data, OwnedDataset::view);
     let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), &call.run)?;
     let outcome = predictions.with_truth(&data);
-    Ok(chosen
-        .iter()
-        .map(|metric| {
-            (metric.name.to_string(), metric.direction, metric.score(&outcome, &call.run))
-        })
-        .collect())
+    let by_class = match (outcome.truth, outcome.codes) {
+        (Some(Target::Class { codes, classes }), Some(predicted)) => {
+            Some(metrics::by_class(codes, predicted, classes, data.weights)?)
+        }
+        _ => None,
+    };
+    let score = |metric: &&'static metrics::Metric| {
+        (metric.name.to_string(), metric.direction, metric.score(&outcome, &call.run))
+    };
+    Ok(Scored { scores: chosen.iter().map(score).collect(), by_class })
 }
 
 /// The sentence about a missed gate, if there is one.

@@ -88,3 +88,17 @@ fn mistakes_in_a_formula_are_named() {
     said("log(mpg) ~ wt", &[], 2, "one column");
     said("mpg ~ wt", &["-t", "hp"], 2, "leave out -t");
 }
+
+#[test]
+fn columns_may_be_taken_from_all_and_all_pairs_be_had() {
+    let names = |formula: &str| -> Vec<String> {
+        let found = coefficients(&["fit", "ols", "iris", "--formula", formula]);
+        found.into_iter().map(|(name, _)| name).collect()
+    };
+    let wanted =
+        ["(intercept)", "sepal_width", "petal_length", "speciesversicolor", "speciesvirginica"];
+    assert_eq!(names("sepal_length ~ . - petal_width"), wanted);
+    assert_eq!(names("sepal_length ~ .^2").len(), 15);
+    let base = names("sepal_length ~ C(species, virginica)");
+    assert_eq!(base, ["(intercept)", "speciessetosa", "speciesversicolor"]);
+}

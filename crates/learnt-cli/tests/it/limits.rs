@@ -80,7 +80,9 @@ fn what_needs_too_much_is_refused_with_the_count_that_caused_it() {
     let mut text = String::from("id,y\n");
     (0..100_000).for_each(|i| text += &format!("name{i},{}\n", i % 7));
     let ids = file(folder.path(), "ids.csv", text);
-    fails(&["fit", "ridge", &ids, "-t", "y", "--task", "regress"], 7, &["E060", "100000"]);
+    let words = ["fit", "ridge", &ids, "-t", "y", "--task", "regress"];
+    let hashed = ["--text", "id=hash:1000000"];
+    fails(&[&words[..], &hashed].concat(), 7, &["E060", "1000000"]);
     let many = "2000000000";
     fails(&["make", "blobs", "--rows", many], 7, &["E060", "2000000"]);
     fails(&["fit", "lasso-cv", "cpu", "--alphas", "2147483647"], 7, &["E060", "2147483647"]);

@@ -8,6 +8,7 @@ mod files;
 mod formula;
 mod functions;
 mod fuzz;
+mod guides;
 mod hostile_names;
 mod limits;
 mod linear;
@@ -15,6 +16,7 @@ mod pictures;
 mod places;
 mod roles;
 mod small_things;
+mod tables;
 mod verbs;
 
 use std::io::Write;

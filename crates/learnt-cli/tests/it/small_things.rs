@@ -117,14 +117,23 @@ fn flags(text: &str) -> BTreeSet<String> {
 #[test]
 fn every_flag_that_a_message_names_exists() {
     let mut known = BTreeSet::new();
-    let verbs = ok(&["--help"]).out;
-    let verbs = verbs.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    for verb in verbs.filter(|verb| !verb.is_empty()) {
-        known.extend(flags(&learnt(&[verb, "--help"]).out));
+    let page = ok(&["--help"]).out;
+    known.extend(flags(&page));
+    let verbs = page.lines().skip_while(|line| !line.starts_with("Verbs:")).skip(1);
+    let verbs = verbs.take_while(|line| !line.is_empty());
+    for verb in verbs.flat_map(|line| line.split_whitespace().skip(1)) {
+        known.extend(flags(&ok(&[verb, "--help"]).out));
     }
-    for words in
-        [["fit", "ridge"], ["cv", "ridge"], ["fit", "dummy-classifier"], ["metric", "roc-curve"]]
-    {
+    for words in [
+        ["fit", "ridge"],
+        ["cv", "ridge"],
+        ["fit", "dummy-classifier"],
+        ["fit", "logistic"],
+        ["fit", "qda"],
+        ["fit", "lasso"],
+        ["fit", "random-forest-classifier"],
+        ["metric", "roc-curve"],
+    ] {
         known.extend(flags(&ok(&[words[0], words[1], "--help"]).out));
     }
     assert!(known.len() > 40, "{known:?}");

@@ -74,7 +74,8 @@ fn a_model_is_fitted_summarised_inspected_verified_and_used() {
     let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
     let fit = ok(&["fit", "linear-regression", &data, "-t", "price", "-o", &model]);
     assert!(
-        fit.err.contains("missing values filled") && fit.err.contains("categories one-hot"),
+        fit.err.contains("missing values filled")
+            && fit.err.contains("categories as columns of 0 and 1"),
         "{}",
         fit.err
     );

@@ -151,16 +151,22 @@ impl Columns {
 
     /// The same with at most this many rows: the first and the last.
     pub fn to_text_within(&self, most: usize) -> String {
+        self.to_text_fitted(most, usize::MAX)
+    }
+
+    /// The same in lines of at most this many characters: long texts are cut, then the last columns are
+    /// left out and counted.
+    pub fn to_text_fitted(&self, most: usize, line_width: usize) -> String {
         let n = self.len();
         let head = if n > most { most.div_ceil(2) } else { n };
         let shown: Vec<usize> = (0..head).chain((n - (most.min(n) - head).min(n))..n).collect();
-        let cells: Vec<Vec<String>> = self
+        let mut cells: Vec<Vec<String>> = self
             .columns
             .iter()
             .map(|column| shown.iter().map(|&row| column.text(row)).collect())
             .collect();
         let width = |text: &str| text.chars().count();
-        let widths: Vec<usize> = self
+        let mut widths: Vec<usize> = self
             .columns
             .iter()
             .zip(&cells)
@@ -169,6 +175,7 @@ impl Columns {
                 body.chain([width(&plain(column.head()))]).max().unwrap_or(0)
             })
             .collect();
+        let kept = self.fit(&mut widths, &mut cells, line_width);
         let pad = |j: usize, text: &str| {
             let gap = " ".repeat(widths[j].saturating_sub(width(text)));
             match self.columns[j].is_text() {
@@ -177,7 +184,7 @@ impl Columns {
             }
         };
         let line = |cell: &dyn Fn(usize) -> String| {
-            let padded: Vec<String> = (0..self.columns.len()).map(|j| pad(j, &cell(j))).collect();
+            let padded: Vec<String> = (0..kept).map(|j| pad(j, &cell(j))).collect();
             format!(" {}", padded.join("  ")).trim_end().to_string() + "\n"
         };
         let mut out = if self.title.is_empty() {
@@ -192,7 +199,37 @@ impl Columns {
             }
             out += &line(&|j| cells[j][i].clone());
         }
+        if kept < self.columns.len() {
+            out += &format!(" {kept} of {} columns shown; --all\n", self.columns.len());
+        }
         out
+    }
+
+    /// Cuts the longest texts until lines are short enough, and says how many columns are then left.
+    fn fit(&self, widths: &mut [usize], cells: &mut [Vec<String>], line_width: usize) -> usize {
+        const SHORTEST: usize = 12;
+        let total = |widths: &[usize]| {
+            1 + widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+        };
+        while total(widths) > line_width {
+            let texts = (0..widths.len()).filter(|&j| self.columns[j].is_text());
+            let Some(longest) = texts.max_by_key(|&j| widths[j]).filter(|&j| widths[j] > SHORTEST)
+            else {
+                break;
+            };
+            let head = plain(self.columns[longest].head()).chars().count();
+            let excess = total(widths) - line_width;
+            let wanted = widths[longest].saturating_sub(excess).max(SHORTEST).max(head);
+            if wanted >= widths[longest] {
+                break;
+            }
+            widths[longest] = wanted;
+            for cell in cells[longest].iter_mut().filter(|cell| cell.chars().count() > wanted) {
+                *cell = cell.chars().take(wanted - 1).chain(['…']).collect();
+            }
+        }
+        let fits = |&kept: &usize| total(&widths[..kept]) <= line_width;
+        (1..=widths.len()).rev().find(fits).unwrap_or(widths.len().min(1))
     }
 
     /// As a Markdown table.
@@ -356,11 +393,17 @@ impl Answer {
 
     /// The same with at most this many rows of each table.
     pub fn to_text_within(&self, most: usize) -> String {
+        self.to_text_fitted(most, usize::MAX)
+    }
+
+    /// The same in lines of at most this many characters.
+    pub fn to_text_fitted(&self, most: usize, line_width: usize) -> String {
         let mut blocks: Vec<String> = Vec::new();
         if !self.title.is_empty() {
             blocks.push(format!("{}\n", plain_lines(&self.title)));
         }
-        blocks.extend(self.all_tables().iter().map(|table| table.to_text_within(most)));
+        let text = |table: &Columns| table.to_text_fitted(most, line_width);
+        blocks.extend(self.all_tables().iter().map(text));
         let scalars: Vec<String> = self
             .values
             .iter()

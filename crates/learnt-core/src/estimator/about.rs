@@ -27,6 +27,9 @@ pub struct About {
     pub complexity: u8,
     /// Whether columns should be on one scale before fitting.
     pub wants_scaling: bool,
+    /// Whether columns that follow from others leave its coefficients undetermined: categories are coded
+    /// against a reference level.
+    pub full_rank: bool,
     /// The units that a transformer gives its columns in, where those are not the table's.
     pub units: Option<&'static str>,
     /// Whether the numeric target must be above zero.
@@ -143,6 +146,7 @@ impl About {
             reference: "",
             complexity: 50,
             wants_scaling: false,
+            full_rank: false,
             units: None,
             positive_target: false,
             only_by_name: false,
@@ -242,6 +246,8 @@ facts! {
     two_classes: roles.two_classes = true;
     /// Wants columns on one scale.
     scaling: wants_scaling = true;
+    /// Wants categories coded against a reference level.
+    full_rank: full_rank = true;
     /// Needs a target above zero with its default parameters.
     positive: positive_target = true;
     /// A comparison leaves it out unless it is named.

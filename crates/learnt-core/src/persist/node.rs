@@ -97,6 +97,14 @@ impl Node {
         T::from_node(self.child(name)?).map_err(|error| error.within(name))
     }
 
+    /// A field that older files do not have.
+    pub fn later_field<T: Stored + Default>(&self, name: &str) -> Result<T> {
+        match self.map(name)?.contains_key(name) {
+            true => self.field(name),
+            false => Ok(T::default()),
+        }
+    }
+
     /// Refuses fields that the reader does not know.
     pub fn only(&self, what: &str, known: &[&str]) -> Result<()> {
         for name in self.map(what)?.keys() {

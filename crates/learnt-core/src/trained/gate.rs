@@ -31,6 +31,16 @@ pub struct Rows<'a> {
     kept: Option<Vec<usize>>,
     given: usize,
     filled: usize,
+    unseen: Vec<Unseen>,
+}
+
+/// Levels of a column that training did not see, and that the policy lets pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unseen {
+    /// The column.
+    pub column: String,
+    /// The levels with their numbers of rows, in the order of their names.
+    pub levels: Vec<(String, usize)>,
 }
 
 /// Rows as they came, or a copy in the model's order and coding.
@@ -70,6 +80,11 @@ impl Rows<'_> {
     /// How many rows were skipped.
     pub fn skipped(&self) -> usize {
         self.given - self.held.frame().nrows()
+    }
+
+    /// Levels that training did not see.
+    pub fn unseen(&self) -> &[Unseen] {
+        &self.unseen
     }
 
     /// How many missing values were filled in.
@@ -125,7 +140,7 @@ impl Trained {
         missing: impl Into<Option<Missing>>,
         run: &Context,
     ) -> Result<Rows<'x>> {
-        let held = self.aligned(x)?;
+        let (held, unseen) = self.aligned(x)?;
         let accepts = self.accepts();
         let policy = missing.into().unwrap_or(self.history.missing);
         let tolerant = policy != Missing::Error
@@ -133,7 +148,15 @@ impl Trained {
         held.frame()
             .check(Accepts { missing: accepts.missing || tolerant, ..accepts }, run)
             .map_err(|error| explained(error, self.about.name()))?;
-        let rows = Rows { held, sequences, offsets: None, kept: None, given: x.nrows(), filled: 0 };
+        let rows = Rows {
+            held,
+            sequences,
+            offsets: None,
+            kept: None,
+            given: x.nrows(),
+            filled: 0,
+            unseen,
+        };
         match policy {
             Missing::Skip if tolerant => Ok(rows.without_missing()),
             Missing::Impute if tolerant => rows.imputed(&self.history.fills),
@@ -163,13 +186,13 @@ impl Trained {
         x: &Frame,
         f: impl FnOnce(&Frame) -> Result<T>,
     ) -> Result<T> {
-        f(&self.aligned(x)?.frame())
+        f(&self.aligned(x)?.0.frame())
     }
 
-    fn aligned<'x>(&self, x: &Frame<'x>) -> Result<Held<'x>> {
+    fn aligned<'x>(&self, x: &Frame<'x>) -> Result<(Held<'x>, Vec<Unseen>)> {
         let schema = &self.history.schema;
         if std::ptr::eq(x.schema(), schema) || x.schema() == schema {
-            return Ok(Held::Lent(*x));
+            return Ok((Held::Lent(*x), Vec::new()));
         }
         if let (Some(given), known) = (x.schema().volume(), schema.volume())
             && Some(given) != known
@@ -181,9 +204,16 @@ impl Trained {
         let source = self.positions(x.schema())?;
         let mut values = Matrix::zeros(x.nrows(), schema.len());
         let mut columns = schema.columns().to_vec();
+        let mut unseen = Vec::new();
         for (j, &from) in source.iter().enumerate() {
             let (wanted, given) = (schema.column(j), x.schema().column(from));
-            let recoded = recode(wanted, given, x, from, self.history.unknown)?;
+            let open = wanted.levels().is_some_and(<[String]>::is_empty);
+            let policy = if open { Unknown::Other } else { self.history.unknown };
+            let recoded = recode(wanted, given, x, from, policy)?;
+            if !recoded.unseen.is_empty() && !open {
+                let levels = recoded.unseen.into_iter().collect();
+                unseen.push(Unseen { column: wanted.name.clone(), levels });
+            }
             if let ColumnKind::Categorical { levels, .. } = &mut columns[j].kind {
                 levels.extend(recoded.others);
             }
@@ -191,7 +221,7 @@ impl Trained {
                 values[(i, j)] = value;
             }
         }
-        Table::new(values, Schema::new(columns)?).map(Held::Own)
+        Ok((Held::Own(Table::new(values, Schema::new(columns)?)?), unseen))
     }
 
     /// Columns of `x` that the model does not use.
@@ -314,6 +344,8 @@ pub(super) fn fills_of(x: &Frame) -> Vec<f64> {
 struct Recoded {
     values: Vec<f64>,
     others: Vec<String>,
+    /// Levels that training did not see, with their numbers of rows.
+    unseen: BTreeMap<String, usize>,
 }
 
 /// One column in the model's coding.
@@ -326,7 +358,7 @@ fn recode(
 ) -> Result<Recoded> {
     let values = x.values().column(from);
     match (wanted.levels(), given.levels()) {
-        (None, None) => Ok(Recoded { values, others: Vec::new() }),
+        (None, None) => Ok(Recoded { values, others: Vec::new(), unseen: BTreeMap::new() }),
         (None, Some(levels)) => {
             let first = values.iter().find(|v| !v.is_nan()).and_then(|&v| levels.get(v as usize));
             let message = format!(
@@ -368,21 +400,20 @@ fn translate(
     let mut out = Vec::with_capacity(values.len());
     for &value in values {
         let translated = if value.is_nan() { Some(f64::NAN) } else { code(value) };
+        if translated.is_none() {
+            *unseen.entry(name(value)).or_default() += 1;
+        }
         out.push(match (translated, unknown) {
             (Some(code), _) => code,
-            (None, Unknown::Missing) => f64::NAN,
-            (None, Unknown::Error) => {
-                *unseen.entry(name(value)).or_default() += 1;
-                f64::NAN
-            }
+            (None, Unknown::Missing | Unknown::Error) => f64::NAN,
             (None, Unknown::Other) => *places.entry(name(value)).or_insert_with_key(|level| {
                 others.push(level.clone());
                 (known + others.len() - 1) as f64
             }),
         });
     }
-    if unseen.is_empty() {
-        return Ok(Recoded { values: out, others });
+    if unseen.is_empty() || unknown != Unknown::Error {
+        return Ok(Recoded { values: out, others, unseen });
     }
     let shown: Vec<String> = unseen
         .iter()

@@ -29,6 +29,8 @@ pub(crate) struct Dialect {
     pub(crate) names: Vec<String>,
     /// Whether each column is numeric.
     pub(crate) numeric: Vec<bool>,
+    /// How numbers are written.
+    pub(crate) style: NumberStyle,
     /// Where the rows are.
     pub(crate) extent: Extent,
     /// Sentences for the user.
@@ -144,7 +146,8 @@ impl Dialect {
         delimiter: u8,
         options: &ReadOptions,
     ) -> Result<Dialect> {
-        let style = style_of(options);
+        let mut notes = Vec::new();
+        let style = find_style(rows, delimiter, options, &mut notes);
         let width = rows[0].len();
         let below = |j: usize| rows[1..].iter().filter_map(move |row| row.get(j));
         let numeric_below: Vec<bool> =
@@ -154,7 +157,6 @@ impl Dialect {
             Header::No => FoundHeader::StatedNone,
             Header::Auto => find_header(rows, &numeric_below, style)?,
         };
-        let mut notes = Vec::new();
         let (names, numeric, begin, line) = if header.present() {
             let given = rows[0].iter().map(|name| name.trim().to_string()).collect();
             let (end, lines) = super::parse::first_row_end(text, delimiter)?;
@@ -170,7 +172,7 @@ impl Dialect {
         let data = if header.present() { &rows[1..] } else { &rows[..] };
         note_spoilt(data, &names, &numeric, style, options, &mut notes);
         let extent = Extent { begin, end: begin, line, after: 0 };
-        Ok(Dialect { delimiter, header, names, numeric, extent, notes })
+        Ok(Dialect { delimiter, header, names, numeric, style, extent, notes })
     }
 }
 
@@ -198,9 +200,37 @@ fn check_options(options: &ReadOptions) -> Result<()> {
     }
 }
 
-/// How numbers are written.
-pub(crate) fn style_of(options: &ReadOptions) -> NumberStyle {
+/// How the options say that numbers are written.
+fn style_of(options: &ReadOptions) -> NumberStyle {
     NumberStyle { decimal_comma: options.decimal_comma, thousands: options.thousands }
+}
+
+/// How numbers are written. Between semicolons and tabs `1,5` is one and a half if some column holds nothing
+/// but such numbers and none holds numbers with a point.
+fn find_style(
+    rows: &Rows,
+    delimiter: u8,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) -> NumberStyle {
+    let said = style_of(options);
+    if said.decimal_comma || said.thousands.is_some() || !b";\t".contains(&delimiter) {
+        return said;
+    }
+    let comma = NumberStyle { decimal_comma: true, thousands: None };
+    let mut example = None;
+    for j in 0..rows[0].len() {
+        let fields = || rows[1..].iter().filter_map(|row| row.get(j));
+        let marked = |mark: char| fields().find(|field| field.contains(mark));
+        if let Some(field) = marked(',').filter(|_| all_numbers(fields(), comma, options)) {
+            example.get_or_insert(field);
+        } else if marked('.').is_some() && all_numbers(fields(), said, options) {
+            return said;
+        }
+    }
+    let Some(example) = example else { return said };
+    notes.push(format!("numbers have decimal commas, such as '{}'", plain(example.trim())));
+    comma
 }
 
 /// UTF-16 is named, because its NUL bytes would be all that is reported otherwise.
@@ -235,6 +265,8 @@ fn find_delimiter(text: &str, whole: bool, options: &ReadOptions) -> Result<u8> 
     match consistent[..] {
         [only] => Ok(only),
         [] => Ok(most.1),
+        // Decimal commas cut rows of semicolons evenly too.
+        [b',', b';'] if has_decimal_commas(text, whole) => Ok(b';'),
         _ => {
             let shown: Vec<String> =
                 consistent
@@ -247,6 +279,14 @@ fn find_delimiter(text: &str, whole: bool, options: &ReadOptions) -> Result<u8> 
             Err(Error::new(Code::Parse, message).hint("say which with --delimiter"))
         }
     }
+}
+
+/// Whether text between semicolons has a column of numbers with decimal commas.
+fn has_decimal_commas(text: &str, whole: bool) -> bool {
+    const ROWS: usize = 200;
+    let Ok(rows) = sample(text, b';', ROWS, whole) else { return false };
+    let style = find_style(&rows, b';', &ReadOptions::default(), &mut Vec::new());
+    rows.len() > 1 && style.decimal_comma
 }
 
 fn find_header(rows: &Rows, numeric_below: &[bool], style: NumberStyle) -> Result<FoundHeader> {
@@ -295,12 +335,15 @@ fn doubtful(why: &str) -> Error {
     Error::new(Code::Names, why).row(1).hint("say --header yes or --header no")
 }
 
-fn is_number_or_missing(field: &str, style: NumberStyle, options: &ReadOptions) -> bool {
+fn is_missing(field: &str, options: &ReadOptions) -> bool {
     let word = field.trim_ascii();
     word.is_empty()
         || MISSING_TOKENS.contains(&word)
         || options.na.iter().any(|token| token == field)
-        || style.parse(field).is_some()
+}
+
+fn is_number_or_missing(field: &str, style: NumberStyle, options: &ReadOptions) -> bool {
+    is_missing(field, options) || style.parse(field).is_some()
 }
 
 fn all_numbers<'a>(
@@ -336,10 +379,18 @@ fn note_spoilt(
         {
             continue;
         }
-        let fields = || rows.iter().filter_map(|row| row.get(j));
-        let is_number = |field: &&Cow<'_, str>| is_number_or_missing(field, style, options);
+        let known = |field: &&Cow<'_, str>| !is_missing(field, options);
+        let fields = || rows.iter().filter_map(|row| row.get(j)).filter(known);
+        if let Some((mark, example)) = thousands_mark(fields(), style) {
+            let (name, example) = (plain(name), plain(example));
+            notes.push(format!(
+                "{name}: read as text because of the thousands separators in '{example}'; --thousands '{mark}' reads numbers"
+            ));
+            continue;
+        }
+        let is_number = |field: &&Cow<'_, str>| style.parse(field).is_some();
         let numbers = fields().filter(is_number).count();
-        if 10 * numbers < 9 * rows.len() {
+        if numbers == 0 || 10 * numbers < 9 * fields().count() {
             continue;
         }
         if let Some(word) = fields().find(|field| !is_number(field)) {
@@ -349,4 +400,19 @@ fn note_spoilt(
             ));
         }
     }
+}
+
+/// The mark between groups of three digits that makes all of these texts numbers, and a text with it.
+fn thousands_mark<'a>(
+    fields: impl Iterator<Item = &'a Cow<'a, str>> + Clone,
+    style: NumberStyle,
+) -> Option<(char, &'a str)> {
+    let point = if style.decimal_comma { ',' } else { '.' };
+    let marks = [',', '.', '\'', '_', ' '].into_iter().filter(|&mark| mark != point);
+    marks.into_iter().find_map(|mark| {
+        let grouped = NumberStyle { thousands: Some(mark as u8), ..style };
+        let example = fields.clone().find(|field| field.trim().contains(mark))?;
+        let all = fields.clone().all(|field| grouped.parse(field).is_some());
+        all.then(|| (mark, example.as_ref()))
+    })
 }

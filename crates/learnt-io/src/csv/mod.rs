@@ -107,9 +107,9 @@ impl CsvFile {
             delimiter: dialect.delimiter,
             fields: vec![Field::Skip; names.len()],
             width: kept.len(),
-            style: infer::style_of(options),
+            style: dialect.style,
             na: options.na.clone(),
-            na_numbers: infer::style_of(options).numbers_among(&options.na),
+            na_numbers: dialect.style.numbers_among(&options.na),
             ragged: options.ragged,
         };
         let pieces = plan(bytes, &dialect.extent, run)?;

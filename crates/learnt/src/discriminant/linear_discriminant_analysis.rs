@@ -127,6 +127,7 @@ impl Estimator for LinearDiscriminantAnalysis {
     type Fit = ClassPasses;
     const ABOUT: &'static About =
         &About::classifier("discriminant_analysis.LinearDiscriminantAnalysis")
+            .full_rank()
             .also_transformer()
             .alias(&["lda"])
             .weights()

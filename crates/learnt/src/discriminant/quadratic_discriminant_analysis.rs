@@ -103,6 +103,7 @@ impl Estimator for QuadraticDiscriminantAnalysis {
     type Fit = ClassPasses;
     const ABOUT: &'static About =
         &About::classifier("discriminant_analysis.QuadraticDiscriminantAnalysis")
+            .full_rank()
             .alias(&["qda"])
             .weights()
             .decision_scores()

@@ -71,6 +71,7 @@ impl Estimator for RegularizedDiscriminantAnalysis {
     type Fit = ClassPasses;
     const ABOUT: &'static About =
         &About::classifier("discriminant_analysis.RegularizedDiscriminantAnalysis")
+            .full_rank()
             .alias(&["rda"])
             .weights()
             .decision_scores()

@@ -76,6 +76,7 @@ impl Estimator for IndicatorRegression {
     type Model = IndicatorRegressionModel;
     type Fit = Self;
     const ABOUT: &'static About = &About::classifier("linear_model.IndicatorRegression")
+        .full_rank()
         .without_probabilities()
         .weights()
         .decision_scores()

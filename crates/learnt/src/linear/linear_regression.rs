@@ -63,6 +63,7 @@ impl Estimator for LinearRegression {
     type Model = LinearRegressionModel;
     type Fit = LeastSquares;
     const ABOUT: &'static About = &About::regressor("linear_model.LinearRegression")
+        .full_rank()
         .alias(&["ols", "linear"])
         .weights()
         .many_outputs()

@@ -26,6 +26,7 @@ pub mod penalized;
 mod questions;
 mod region;
 mod ridge;
+mod robust;
 mod separation;
 mod simple_regression;
 mod subset;
@@ -56,6 +57,7 @@ pub use penalized::{
 };
 pub use region::ConfidenceRegion;
 pub use ridge::{Ridge, RidgeModel, RidgeSolver};
+pub use robust::{Robust, RobustCovariance};
 pub use separation::{
     HoKashyapClassifier, HoKashyapClassifierModel, MinimumSquaredErrorClassifier,
     MinimumSquaredErrorClassifierModel, Reflected, Separability, SeparationSolver, WidrowHoffRate,

@@ -3,6 +3,7 @@
 use super::diagnostics;
 use super::inference::{IntervalKind, Sampling, Test};
 use super::linear_regression::LinearRegressionModel;
+use super::robust::Robust;
 use crate::charts::coefficients::{self, Group};
 use learnt_core::prelude::*;
 
@@ -79,6 +80,19 @@ enum IntervalOf {
     Observation,
 }
 
+/// Which robust standard errors.
+#[derive(Params, Clone, Debug)]
+struct RobustArguments {
+    /// How residuals say what the variances are.
+    pub kind: Robust,
+    /// Probability that an interval holds the truth.
+    #[param(default = 0.95, above = 0.0, below = 1.0)]
+    pub level: f64,
+    /// Which of several targets.
+    #[param(flatten)]
+    pub one: OneOutput,
+}
+
 /// A question without arguments.
 #[derive(Params, Clone, Debug)]
 struct NoArguments {}
@@ -119,6 +133,24 @@ pub(super) const QUESTIONS: &[Question] = &[
         doc: "Band that holds the means of all rows together.",
         needs: Needs::Rows,
         arguments: || Box::new(AtLevel::default()),
+    },
+    Question {
+        name: "robust",
+        doc: "Coefficients with standard errors for unequal variances (HC0 to HC3) or for groups of rows, from the training data.",
+        needs: Needs::RowsAndTarget,
+        arguments: || Box::new(RobustArguments::default()),
+    },
+    Question {
+        name: "vif",
+        doc: "Variance inflation factors, from the training data.",
+        needs: Needs::Rows,
+        arguments: || Box::new(NoArguments::default()),
+    },
+    Question {
+        name: "terms",
+        doc: "F test of each term against the model without it; the columns of a category are one term.",
+        needs: Needs::Nothing,
+        arguments: || Box::new(OneOutput::default()),
     },
     Question {
         name: "influence",
@@ -171,6 +203,14 @@ impl LinearRegressionModel {
                     &self.band(x, output()?, asked.number("level")?, sampling()?)?,
                 ))
             }
+            "robust" => {
+                let kinds = [Robust::HC0, Robust::HC1, Robust::HC2, Robust::HC3, Robust::Cluster];
+                let words = ["hc0", "hc1", "hc2", "hc3", "cluster"];
+                let kind = kinds[asked.choice("kind", &words)?];
+                self.robust_report(asked.rows()?, output()?, kind, asked.number("level")?)
+            }
+            "vif" => self.inflation_report(asked.rows()?),
+            "terms" => self.factor_report(output()?),
             "influence" => self.influence_table(asked.rows()?, output()?),
             "diagnostics" => diagnostics::report(self, asked.rows()?),
             other => Err(Error::unsupported(format!("no answer to '{other}'"))),

@@ -7,6 +7,7 @@
 mod accuracy;
 mod agreement;
 mod brier_decomposition;
+mod by_class;
 mod calibration_curve;
 mod cluster_scores;
 mod compactness;
@@ -41,6 +42,7 @@ pub use agreement::{
     NormalizedMutualInfoScore, PairJaccardScore, PurityScore, RandScore, VariationOfInformation,
 };
 pub use brier_decomposition::{BrierDecomposition, BrierParts, ClassesAndProbability};
+pub use by_class::{ByClass, SHOWN as CLASSES_SHOWN, by_class};
 pub use calibration_curve::{Bins, CalibrationCurve, CalibrationPoints, PositiveProbability};
 pub use cluster_scores::{
     BetaCvScore, CalinskiHarabaszScore, Clustered, DaviesBouldinScore, DunnScore, Inertia,

@@ -6,15 +6,13 @@
 //! for the overlap of the training sets. A candidate that fails in any fold keeps its row, with the
 //! reason, after the others; no row is ever left out.
 
-use super::cross_validate::{CrossValidation, Entrant, cross_validate_all};
+use super::cross_validate::{CrossValidation, Ended, Entrant, cross_validate_all};
 use super::folds::{Split, Splitter};
 use super::preparation::{Request, standard_preparation};
 use crate::metrics::{Metric, Task};
-use learnt_core::context::Progress;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, StudentT};
 use learnt_core::stats::summary;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A learner to be compared.
 #[derive(Clone, Debug)]
@@ -167,12 +165,10 @@ pub fn compare(
             learner: candidate.learner.as_ref(),
         })
         .collect();
-    let total = (entrants.len() * splits.len()) as u64;
-    let ended = AtomicU64::new(0);
-    let tell = || {
-        let done = ended.fetch_add(1, Ordering::Relaxed) + 1;
-        run.progress(&Progress { stage: "comparing", done, total: Some(total), objective: None })
-    };
+    let fitted = candidates.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
+    let names = fitted.map(|(candidate, _)| candidate.name.clone()).collect();
+    let ended = Ended::new(names, splits.len());
+    let tell = |member: usize, split: usize| ended.tell(member, split, run);
     let mut results =
         cross_validate_all(&entrants, data, &splits, metrics, run, &tell)?.into_iter();
     let mut rows = Vec::with_capacity(candidates.len());

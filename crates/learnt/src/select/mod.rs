@@ -14,7 +14,10 @@ mod splitters;
 pub use compare::{Candidate, Comparison, Row, compare, contenders, corrected_t_test};
 pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
 pub use folds::{Split, Splits, Splitter};
-pub use preparation::{Request, has_missing, prepared, standard_preparation, wants_scaling};
+pub use preparation::{
+    LEVELS, Request, encoded_width, has_missing, prepared, standard_preparation, wants_reference,
+    wants_scaling,
+};
 pub use resample::{
     Balance, Bootstrap, balanced_class_weights, balanced_sample, bootstrap,
     expected_distinct_share, median_frequency_weights, row_weights, weighted_resample,

@@ -2,7 +2,9 @@
 //! it is.
 //!
 //! Missing values are filled (medians of numbers, modes of categories) if the learner cannot take
-//! them; categories become columns of 0 and 1 if it needs numbers. Numbers are put on one scale only
+//! them; categories become columns of 0 and 1 if it needs numbers, without the first of each where the learner
+//! determines coefficients only then ([`wants_reference`]), and with the rarest pooled above [`LEVELS`] of
+//! them. Numbers are put on one scale only
 //! for learners that do not work without (distances between rows, steps along single rows:
 //! `About::scaling`) or where it is asked for: a penalty means the same at the command line as in
 //! Python. The result is a specification, so it is part of the saved model and can be shown.
@@ -15,6 +17,10 @@ use learnt_core::prelude::*;
 pub struct Request<'a> {
     /// The right side of a formula that makes the columns.
     pub formula: Option<&'a str>,
+    /// Columns of dates, each with the parts that become columns.
+    pub dates: &'a [(String, Vec<String>)],
+    /// Columns of free text, each with the number of columns that its words are hashed into.
+    pub texts: &'a [(String, usize)],
     /// Whether values are missing and should be filled.
     pub missing: bool,
     /// Whether numbers should be put on one scale whatever the learner.
@@ -52,6 +58,29 @@ pub fn wants_scaling(learner: &dyn AnyEstimator) -> bool {
         || learner.learners().iter().any(|inner| wants_scaling(inner.learner))
 }
 
+/// The most levels of a column that get columns of their own; the rarest above them share one.
+pub const LEVELS: usize = 30;
+
+/// Whether the learner, or one inside it, wants categories coded against a reference level: no penalty
+/// chooses among coefficients that say the same.
+pub fn wants_reference(learner: &dyn AnyEstimator) -> bool {
+    let penalty = learner.get("penalty").is_ok_and(|penalty| penalty == Value::Null);
+    let maximum = learner.about().path == "linear_model.GeneralizedLinearModel"
+        && learner.get("alpha").is_ok_and(|alpha| alpha.as_real() == Some(0.0));
+    let own = learner.about().full_rank || maximum || penalty && learner.get("C").is_ok();
+    own || learner.learners().iter().any(|inner| wants_reference(inner.learner))
+}
+
+/// How many columns a table has for a learner after its preparation, at most.
+pub fn encoded_width(learner: &dyn AnyEstimator, schema: &Schema) -> usize {
+    let encode = !learner.any_accepts().categories;
+    let width = |column: &Column| match column.levels() {
+        Some(levels) if encode => levels.len().min(LEVELS + 1),
+        _ => 1,
+    };
+    schema.columns().iter().map(width).sum()
+}
+
 /// Whether any value is missing.
 pub fn has_missing(data: &Dataset) -> bool {
     let values = data.x.values();
@@ -64,6 +93,9 @@ fn steps(learner: &dyn AnyEstimator, schema: &Schema, request: Request) -> Steps
     let accepts = learner.any_accepts();
     let scale = request.scale || (request.formula.is_none() && wants_scaling(learner));
     let mut steps = Vec::new();
+    let parted = parts(schema, request);
+    let schema = parted.as_ref().map_or(schema, |(_, schema)| schema);
+    steps.extend(parted.iter().map(|(spec, _)| ("parts", spec.clone())));
     if request.missing && !accepts.missing {
         let median = [("strategy", word("median"))];
         steps.push(("impute", spec("impute.SimpleImputer", &median)));
@@ -76,13 +108,54 @@ fn steps(learner: &dyn AnyEstimator, schema: &Schema, request: Request) -> Steps
                 steps.push(("scale", scaler()));
             }
         }
-        None => steps.extend(columns(schema, !accepts.categories, scale)),
+        None => {
+            let reference = wants_reference(learner);
+            steps.extend(columns(schema, !accepts.categories, reference, scale));
+        }
     }
     steps
 }
 
+/// Dates as their parts and texts as hashed words, with the columns that there are then.
+fn parts(schema: &Schema, request: Request) -> Option<(LearnerSpec, Schema)> {
+    let (mut groups, mut columns) = (Vec::new(), Vec::new());
+    for (column, parts) in request.dates {
+        let list = Value::List(parts.iter().map(|part| word(part)).collect());
+        let encoder = spec("preprocessing.DateEncoder", &[("parts", list)]);
+        groups.push(group(&format!("date {column}"), encoder, &[column]));
+        columns.extend(parts.iter().map(|part| Column::numeric(format!("{column}: {part}"))));
+    }
+    for (column, width) in request.texts {
+        let hasher = spec("preprocessing.TextHasher", &[("n_features", Value::Int(*width as i64))]);
+        groups.push(group(&format!("text {column}"), hasher, &[column]));
+        columns.extend((0..*width).map(|k| Column::numeric(format!("{column}: words {k}"))));
+    }
+    let taken = |name: &str| {
+        request.dates.iter().any(|(column, _)| column == name)
+            || request.texts.iter().any(|(column, _)| column == name)
+    };
+    columns.extend(schema.columns().iter().filter(|column| !taken(&column.name)).cloned());
+    let schema = Schema::new(columns).ok().filter(|_| !groups.is_empty())?;
+    Some((beside(groups), schema))
+}
+
+/// Transformers side by side, with all other columns behind them.
+fn beside(groups: Vec<Value>) -> LearnerSpec {
+    let params = [
+        ("transformers", Value::List(groups)),
+        ("remainder", word("passthrough")),
+        ("verbose_feature_names_out", Value::Bool(false)),
+    ];
+    spec("compose.ColumnTransformer", &params)
+}
+
 /// Categories as columns of 0 and 1 and numbers on one scale, where that is wanted.
-fn columns(schema: &Schema, encode: bool, scale: bool) -> Option<(&'static str, LearnerSpec)> {
+fn columns(
+    schema: &Schema,
+    encode: bool,
+    reference: bool,
+    scale: bool,
+) -> Option<(&'static str, LearnerSpec)> {
     let names = |numeric: bool| -> Vec<&str> {
         let wanted = |column: &&Column| (column.kind == ColumnKind::Numeric) == numeric;
         schema.columns().iter().filter(wanted).map(|column| column.name.as_str()).collect()
@@ -97,14 +170,30 @@ fn columns(schema: &Schema, encode: bool, scale: bool) -> Option<(&'static str, 
         groups.push(group("numbers", scaler(), &numbers));
     }
     if encode {
-        let ignore = [("handle_unknown", word("ignore"))];
-        groups.push(group("categories", spec("preprocessing.OneHotEncoder", &ignore), &categories));
+        let encoder = spec("preprocessing.OneHotEncoder", &coding(schema, reference));
+        groups.push(group("categories", encoder, &categories));
     }
     if groups.is_empty() {
         return None;
     }
-    let params = [("transformers", Value::List(groups)), ("remainder", word("passthrough"))];
-    Some(("columns", spec("compose.ColumnTransformer", &params)))
+    Some(("columns", beside(groups)))
+}
+
+/// How categories are coded: names as people read them, a reference level where it is wanted, and the
+/// rarest levels pooled where there are many.
+fn coding(schema: &Schema, reference: bool) -> Vec<(&'static str, Value)> {
+    let many = |column: &Column| column.levels().is_some_and(|levels| levels.len() > LEVELS);
+    let pooled = schema.columns().iter().any(many);
+    let unknown = if pooled { "infrequent_if_exist" } else { "ignore" };
+    let mut params =
+        vec![("handle_unknown", word(unknown)), ("feature_name_combiner", word("colon"))];
+    if pooled {
+        params.push(("max_categories", Value::Int(LEVELS as i64 + 1)));
+    }
+    if reference {
+        params.push(("drop", word("first")));
+    }
+    params
 }
 
 fn scaler() -> LearnerSpec {
@@ -140,7 +229,8 @@ mod tests {
     use crate::linear::{Ridge, SGDClassifier, SGDRegressor};
     use crate::tree::DecisionTreeRegressor;
 
-    const MISSING: Request = Request { formula: None, missing: true, scale: false };
+    const MISSING: Request =
+        Request { formula: None, dates: &[], texts: &[], missing: true, scale: false };
 
     fn mixed() -> Schema {
         let color = Column::categorical("color", vec!["red".into()]);
@@ -165,6 +255,41 @@ mod tests {
         assert_eq!(transformers[0][2][0], "size");
         assert_eq!(transformers[1][2][0], "color");
         assert_eq!(steps[2][0], "model");
+    }
+
+    #[test]
+    fn categories_get_a_reference_level_only_where_no_penalty_chooses() {
+        let drop = |learner: &dyn AnyEstimator| {
+            let found = standard_preparation(learner, &mixed(), Request::default()).unwrap();
+            let json = Value::Learner(found).to_json();
+            let encoder = &json["params"]["steps"][0][1]["params"]["transformers"][0][1];
+            (encoder["params"]["drop"].clone(), encoder["params"]["max_categories"].clone())
+        };
+        use serde_json::json;
+        assert_eq!(drop(&crate::linear::LinearRegression::default()).0, json!("first"));
+        assert_eq!(
+            drop(&crate::discriminant::LinearDiscriminantAnalysis::default()).0,
+            json!("first")
+        );
+        assert_eq!(drop(&Ridge::default()).0, json!(null));
+        let mut logistic = crate::linear::LogisticRegression::default();
+        assert_eq!(drop(&logistic).0, json!(null));
+        logistic.set("penalty", &Value::Null).unwrap();
+        assert_eq!(drop(&logistic), (json!("first"), json!(null)));
+    }
+
+    #[test]
+    fn dates_and_texts_become_numbers_before_all_else() {
+        let dates = [("color".to_string(), vec!["year".to_string(), "month".to_string()])];
+        let request = Request { dates: &dates, ..Request::default() };
+        let tree = DecisionTreeRegressor::default();
+        let found = standard_preparation(&tree, &mixed(), request).unwrap();
+        let json = Value::Learner(found).to_json();
+        let steps = json["params"]["steps"].as_array().unwrap().clone();
+        assert_eq!(steps.len(), 1);
+        let group = &steps[0][1]["params"]["transformers"][0];
+        assert_eq!(group[1]["learner"], "preprocessing.DateEncoder");
+        assert_eq!(encoded_width(&Ridge::default(), &mixed()), 2);
     }
 
     #[test]

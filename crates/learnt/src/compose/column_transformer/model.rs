@@ -89,6 +89,13 @@ impl Model for ColumnTransformerModel {
     fn attributes(&self) -> Vec<(&'static str, Node)> {
         Vec::new()
     }
+    fn remarks(&self, schema: &Schema) -> Vec<String> {
+        let of = |output: &Output| {
+            let part = output.part.as_ref()?;
+            Some(part.model.remarks(&schema.select(&output.columns)))
+        };
+        self.outputs.iter().filter_map(of).flatten().collect()
+    }
     fn stored(&self) -> Node {
         self.to_node()
     }

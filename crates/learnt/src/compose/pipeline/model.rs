@@ -80,6 +80,9 @@ fn steps_report(parts: &[FittedPart], names: &Names) -> Option<Answer> {
         let note = format!("numbers were scaled before this step: its tables are in {units}");
         report.notes.push(note);
     }
+    if !report.tables.is_empty() {
+        report.notes.extend(before.iter().flat_map(|part| part.model.remarks(&part.schema)));
+    }
     for (name, answer) in earlier {
         report.tables.extend(
             answer

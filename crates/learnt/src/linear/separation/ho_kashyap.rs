@@ -73,6 +73,7 @@ impl Estimator for HoKashyapClassifier {
     type Model = HoKashyapClassifierModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("linear_model.HoKashyapClassifier")
+        .full_rank()
         .alias(&["ho-kashyap"])
         .weights()
         .decision_scores()

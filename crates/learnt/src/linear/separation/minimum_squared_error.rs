@@ -104,6 +104,7 @@ impl Estimator for MinimumSquaredErrorClassifier {
     type Model = MinimumSquaredErrorClassifierModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("linear_model.MinimumSquaredErrorClassifier")
+        .full_rank()
         .alias(&["minimum-squared-error", "widrow-hoff"])
         .weights()
         .decision_scores()

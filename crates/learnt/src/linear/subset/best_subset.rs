@@ -137,6 +137,7 @@ impl Estimator for BestSubsetRegression {
     type Model = SubsetRegressionModel;
     type Fit = Self;
     const ABOUT: &'static About = &About::regressor("linear_model.BestSubsetRegression")
+        .full_rank()
         .alias(&["best-subset"])
         .weights()
         .groups()

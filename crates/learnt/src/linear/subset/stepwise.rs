@@ -170,6 +170,7 @@ impl Estimator for StepwiseRegression {
     type Model = SubsetRegressionModel;
     type Fit = Self;
     const ABOUT: &'static About = &About::regressor("linear_model.StepwiseRegression")
+        .full_rank()
         .alias(&["stepwise"])
         .weights()
         .groups()

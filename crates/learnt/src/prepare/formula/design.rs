@@ -1,7 +1,7 @@
 //! The columns of a formula's terms, named and coded as in R.
 //!
 //! Categories are coded by treatment: a column for each level but the first, levels sorted unless
-//! ordered. A category is coded in full where the term without it is not in the model, and so is the
+//! ordered; `C(f, b)` makes `b` the first. A category is coded in full where the term without it is not in the model, and so is the
 //! first category of a model without intercept. In an interaction the first category varies fastest.
 //! Missing values stay missing.
 
@@ -205,7 +205,11 @@ fn coded(
             return vec![Product { name, pieces: piece(shape, f64::from(variable.power)) }];
         }
     };
-    let levels: Vec<(String, f64)> = levels;
+    let mut levels: Vec<(String, f64)> = levels;
+    let base = levels.iter().position(|(level, _)| Some(level) == variable.base.as_ref());
+    if let Some(base) = base {
+        levels[..=base].rotate_right(1);
+    }
     let skipped = usize::from(contrasts);
     let product = |(level, code): (String, f64)| Product {
         name: format!("{prefix}{level}"),
@@ -267,6 +271,15 @@ mod tests {
     #[test]
     fn the_first_level_in_sorted_order_is_the_reference() {
         assert_eq!(names("x + f"), ["(Intercept)", "x", "fb", "fc"]);
+    }
+
+    #[test]
+    fn another_level_may_be_the_reference() {
+        assert_eq!(names("x + C(f, c)"), ["(Intercept)", "x", "fa", "fb"]);
+        assert_eq!(names("factor(x, 2)")[..3], ["(Intercept)", "factor(x)0", "factor(x)1"]);
+        assert!(!names("factor(x, 2)").contains(&"factor(x)2".to_string()));
+        let error = design_matrix(&table().frame(), "C(f, z)").unwrap_err();
+        assert_eq!(error.code(), Code::Unknown);
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub struct Variable {
     pub shape: Shape,
     /// The power; 1 for other shapes.
     pub power: u32,
+    /// The level that others are compared with, if it is not the first.
+    pub base: Option<String>,
 }
 
 /// Variables that are multiplied; none is the intercept.
@@ -103,6 +105,15 @@ impl Formula {
         Ok(Formula { terms })
     }
 
+    /// The names and numbers that the terms are written with, those that are taken away again too.
+    pub fn words(terms: &str) -> Result<Vec<String>> {
+        let word = |token: Token| match token {
+            Token::Word(word) => Some(word),
+            Token::Sign(_) => None,
+        };
+        Ok(tokens(terms)?.into_iter().filter_map(word).collect())
+    }
+
     /// Whether there is an intercept.
     pub fn intercept(&self) -> bool {
         self.contains(&[])
@@ -134,7 +145,7 @@ enum Token {
 }
 
 fn tokens(formula: &str) -> Result<Vec<Token>> {
-    const SIGNS: &str = "+-*:^/()";
+    const SIGNS: &str = "+-*:^/(),";
     let mut out: Vec<Token> = Vec::new();
     let mut letters = formula.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -241,7 +252,10 @@ impl Parser<'_> {
         }
         match word.as_str() {
             "0" | "1" => Ok(vec![Vec::new()]),
-            "." => Ok((0..self.schema.len()).map(|column| vec![plain(column)]).collect()),
+            "." => {
+                let all = (0..self.schema.len()).map(|column| vec![plain(column)]).collect();
+                self.powers(all)
+            }
             name => {
                 let variable = self.raised(name)?;
                 Ok(vec![vec![variable]])
@@ -249,7 +263,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands in parentheses, and `^2` for its pairs.
+    /// What stands in parentheses, with its powers.
     fn group(&mut self) -> Result<Vec<Term>> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -260,6 +274,11 @@ impl Parser<'_> {
         if !self.takes(')') {
             return Err(Error::new(Code::Usage, "a parenthesis is not closed in the formula"));
         }
+        self.powers(own)
+    }
+
+    /// The terms, and with `^2` their pairs.
+    fn powers(&mut self, own: Vec<Term>) -> Result<Vec<Term>> {
         let order: Vec<Variable> = own.iter().flatten().cloned().collect();
         let mut terms = own.clone();
         for _ in 1..self.exponent()?.unwrap_or(1) {
@@ -302,7 +321,7 @@ impl Parser<'_> {
             return Ok(plain(column));
         }
         self.numeric(column, "powers")?;
-        Ok(Variable { column, shape: Shape::Power, power })
+        Ok(Variable { column, shape: Shape::Power, power, base: None })
     }
 
     /// `name(` is read up to its `)`.
@@ -313,6 +332,9 @@ impl Parser<'_> {
         };
         self.tokens = rest;
         let mut variable = self.raised(column)?;
+        if ["C", "factor"].contains(&name) && self.takes(',') {
+            variable.base = Some(self.base(variable.column)?);
+        }
         if !self.takes(')') {
             let message = format!("{name}() in a formula takes one column");
             return Err(Error::new(Code::Usage, message).hint("make a column of it before the fit"));
@@ -340,6 +362,20 @@ impl Parser<'_> {
         }
     }
 
+    /// The level of a category that others are compared with.
+    fn base(&mut self, column: usize) -> Result<String> {
+        let Some((Token::Word(word), rest)) = self.tokens.split_first() else {
+            return Err(misread(self.tokens));
+        };
+        self.tokens = rest;
+        match self.schema.column(column).levels() {
+            Some(levels) if !levels.contains(word) => {
+                Err(Error::unknown("level", word, levels.iter().map(String::as_str)))
+            }
+            _ => Ok(word.clone()),
+        }
+    }
+
     fn numeric(&self, column: usize, what: &str) -> Result<()> {
         let column = self.schema.column(column);
         match column.levels() {
@@ -353,7 +389,7 @@ impl Parser<'_> {
 }
 
 fn plain(column: usize) -> Variable {
-    Variable { column, shape: Shape::Plain, power: 1 }
+    Variable { column, shape: Shape::Plain, power: 1, base: None }
 }
 
 /// Every term of one with every term of the other.
@@ -410,6 +446,8 @@ mod tests {
         assert_eq!(terms("a / b"), ["1", "a", "a:b"]);
         assert_eq!(terms("(a + b + c)^2 - a:b"), ["1", "a", "b", "c", "a:c", "b:c"]);
         assert_eq!(terms(". - c"), ["1", "a", "b"]);
+        assert_eq!(terms(".^2"), terms("(a + b + c)^2"));
+        assert_eq!(terms(".^2 - a:c"), ["1", "a", "b", "c", "a:b", "b:c"]);
         assert_eq!(terms("a:b:a"), ["1", "a:b"]);
         assert_eq!(terms("a*b:c"), ["1", "a", "b:c", "a:b:c"]);
     }
