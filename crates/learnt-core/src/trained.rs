@@ -478,8 +478,7 @@ impl Seen {
 /// Whether a learner, or one inside it, has something else than an error for unknown categories.
 pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
     let own = learner.get("handle_unknown").is_ok_and(|value| value != Value::Text("error".into()));
-    let reads_text =
-        ["preprocessing.DateEncoder", "preprocessing.TextHasher"].contains(&learner.about().path);
+    let reads_text = learner.about().reads_text;
     own || reads_text || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
 }
 

@@ -30,6 +30,8 @@ pub struct About {
     /// Whether columns that follow from others leave its coefficients undetermined: categories are coded
     /// against a reference level.
     pub full_rank: bool,
+    /// Whether it reads the texts of categories anew, so that none is unknown to it.
+    pub reads_text: bool,
     /// The units that a transformer gives its columns in, where those are not the table's.
     pub units: Option<&'static str>,
     /// Whether the numeric target must be above zero.
@@ -147,6 +149,7 @@ impl About {
             complexity: 50,
             wants_scaling: false,
             full_rank: false,
+            reads_text: false,
             units: None,
             positive_target: false,
             only_by_name: false,
@@ -248,6 +251,8 @@ facts! {
     scaling: wants_scaling = true;
     /// Wants categories coded against a reference level.
     full_rank: full_rank = true;
+    /// Reads the texts of categories anew.
+    reads_text: reads_text = true;
     /// Needs a target above zero with its default parameters.
     positive: positive_target = true;
     /// A comparison leaves it out unless it is named.

@@ -94,6 +94,7 @@ impl Estimator for DateEncoder {
     const ABOUT: &'static About = &About::transformer("preprocessing.DateEncoder")
         .missing()
         .categories()
+        .reads_text()
         .streaming()
         .complexity(5)
         .cost("n p time, p memory")

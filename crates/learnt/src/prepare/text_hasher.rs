@@ -51,6 +51,7 @@ impl Estimator for TextHasher {
     const ABOUT: &'static About = &About::transformer("preprocessing.TextHasher")
         .missing()
         .categories()
+        .reads_text()
         .streaming()
         .complexity(5)
         .cost("time of the length of the texts, n n_features memory")
