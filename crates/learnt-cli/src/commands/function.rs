@@ -122,9 +122,18 @@ fn numbers(datum: &Datum) -> Vec<usize> {
 /// A function that divides rows by their number learns it from the table.
 fn count_rows(function: &mut dyn AnyFunction, table: Option<&Table>) -> Result<()> {
     let divides = function.about().kind == FunctionKind::Split;
-    match table.filter(|_| divides) {
-        Some(table) => function.set("n_samples", &Value::Int(table.values().nrows() as i64)),
-        None => Ok(()),
+    match table {
+        Some(table) if divides => {
+            function.set("n_samples", &Value::Int(table.values().nrows() as i64))
+        }
+        None if divides && function.get("n_samples")? == Value::Int(0) => {
+            let verb =
+                format!("learnt {} {}", FunctionKind::Split.verb(), function.about().command());
+            let message = "neither rows to divide nor their number";
+            Err(Error::new(Code::Usage, message)
+                .hint(format!("{verb} data.csv, or {verb} --n-samples 100")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -68,6 +68,7 @@ fn a_split_is_one_column_of_words_and_the_seed_decides() {
     let rows = &shuffled["tables"][0]["rows"];
     assert!(rows[0]["split_1"].is_string() && rows[0]["split_2"].is_string(), "{rows}");
     fails(&["split", "k-fold", "iris", "--n-splits", "200"], 3, &["200"]);
+    fails(&["split", "k-fold"], 2, &["learnt split k-fold data.csv", "--n-samples 100"]);
 }
 
 #[test]
