@@ -13,30 +13,7 @@ pub(crate) const PARAM: &str = "param:";
 pub(crate) const INPUT: &str = "input:";
 
 /// What `learnt --help` prints: one screen.
-const PAGE: &str = "\
-Machine learning at the terminal: one binary, a file in, a model, a table or a prediction out
-
-Usage: learnt VERB [ARGUMENTS] [OPTIONS]
-
-Start here:
-  learnt compare iris                              every classifier on a bundled set
-  learnt describe my.csv -t price                  look first
-  learnt fit ridge my.csv -t price -o my.learnt    then learnt predict my.learnt new.csv
-
-Verbs:
-  look     list  show  describe  dataset  convert  split
-  train    fit  cv  compare  path  update
-  use      predict  score  summary  ask  plot  report  inspect  verify
-  compute  metric  theory  study  make  stat  algebra  analyze
-  others   help  completions
-
-learnt VERB --help has examples and options, learnt fit ridge --help those of a learner;
-learnt list names every learner and function, learnt show ridge explains one,
-learnt help E014 explains an error with an example; -V, --version prints the version.
-
-Exit codes: 0 ok, 1 bug, 2 usage, 3 data, 4 model file, 5 not converged (--strict), 6 gate missed,
-7 limit reached, 8 some candidates failed, 130 interrupted.
-";
+const PAGE: &str = include_str!("page.txt");
 
 /// The whole command.
 pub(crate) fn command() -> Command {

@@ -323,17 +323,33 @@ fn odd_columns(
     if found.len() == inputs.len() {
         return Ok(Vec::new());
     }
-    for (name, look) in &found {
-        let (shown, word) = (plain(name), shell(name));
-        let other = match look {
-            Look::Date { .. } => format!("; --date {word}=year,month uses it"),
-            Look::Text { .. } => format!("; --text {word}=hash:64 uses it"),
-            Look::Identifier { .. } => format!("; --keep {word} uses it"),
-            Look::Constant | Look::Ordinary => String::new(),
-        };
-        call.say(&format!("left out: {shown} is {look}{other}"));
+    let constant: Vec<&str> = found
+        .iter()
+        .filter(|(_, look)| *look == Look::Constant)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let many = constant.len() > 5;
+    for (name, look) in found.iter().filter(|(_, look)| !many || *look != Look::Constant) {
+        say_left_out(call, name, look);
+    }
+    if many {
+        let shown: Vec<String> = constant.iter().take(3).map(|name| plain(name)).collect();
+        let count = constant.len();
+        call.say(&format!("left out: {count} columns are constant: {}, …", shown.join(", ")));
     }
     Ok(found.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The sentence about a column that is left out, and how to use it.
+fn say_left_out(call: &Call, name: &str, look: &Look) {
+    let (shown, word) = (plain(name), shell(name));
+    let other = match look {
+        Look::Date { .. } => format!("; --date {word}=year,month uses it"),
+        Look::Text { .. } => format!("; --text {word}=hash:64 uses it"),
+        Look::Identifier { .. } => format!("; --keep {word} uses it"),
+        Look::Constant | Look::Ordinary => String::new(),
+    };
+    call.say(&format!("left out: {shown} is {look}{other}"));
 }
 
 /// The table without columns that are no inputs by their looks.

@@ -17,6 +17,9 @@ use std::process::ExitCode;
 /// How many columns a table for people shows.
 const SHOWN: usize = 30;
 
+/// Characters of a line from which notes stand behind the numbers.
+const WIDE: usize = 120;
+
 pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     let mut options = input::options(call)?;
     options.allow_empty = true;
@@ -39,25 +42,30 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print_json("describe", None, payload);
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = Columns::new(
-        "",
-        &[
-            "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%",
-            "max", "note",
-        ],
-    );
+    // Where lines are short, notes come before the numbers that may be left out.
+    let at = if call.line_width() < WIDE { 2 } else { 11 };
+    let placed = |mut cells: Vec<Cell>| {
+        let note = cells.pop().unwrap_or(Cell::Text(String::new()));
+        cells.insert(at, note);
+        cells
+    };
+    let mut head = vec![
+        "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%", "max",
+    ];
+    head.insert(at, "note");
+    let mut out = Columns::new("", &head);
     let limit = if call.flag("all") { width } else { SHOWN };
     for column in columns
         .iter()
         .filter(|c| columns.len() <= limit || Some(c.name.as_str()) != target)
         .take(limit)
     {
-        out.push(column.cells(target));
+        out.push(placed(column.cells(target)));
     }
     if width > limit
         && let Some(column) = columns.iter().find(|c| Some(c.name.as_str()) == target)
     {
-        out.push(column.cells(target));
+        out.push(placed(column.cells(target)));
     }
     print(&format!(
         "{}  {rows} rows x {width} columns\n\n{}",

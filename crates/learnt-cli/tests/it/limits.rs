@@ -100,7 +100,8 @@ fn what_needs_too_much_is_refused_with_the_count_that_caused_it() {
     }
     let wide = file(folder.path(), "wide.csv", text);
     for learner in ["qda", "regularized-discriminant-analysis", "gaussian-density"] {
-        let done = learnt(&["fit", learner, &wide, "-t", "y", "--max-memory", "600MB"]);
+        let words = ["fit", learner, &wide, "-t", "y", "--max-memory", "600MB", "--keep", "all"];
+        let done = learnt(&words);
         assert_eq!(done.code, 7, "{learner}: {}", done.err);
         assert!(done.err.contains("20000"), "{learner}: {}", done.err);
     }

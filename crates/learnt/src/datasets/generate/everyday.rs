@@ -270,7 +270,7 @@ impl Customer {
         let fiber = if self.internet == "Fiber optic" { 0.6 } else { 0.0 };
         contract + check + fiber + 0.45 * self.calls - 0.035 * self.tenure
             + 0.3 * self.senior
-            + if self.city % 17 == 0 { 0.5 } else { 0.0 }
+            + if self.city.is_multiple_of(17) { 0.5 } else { 0.0 }
     }
 }
 
