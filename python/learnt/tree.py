@@ -8,6 +8,8 @@ from ._functions import call
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "C45Classifier",
+    "ID3Classifier",
     "impurity",
     "information_gain",
     "gain_ratio",
@@ -15,6 +17,7 @@ __all__ = [
     "split_deviation",
     "cost_sensitive_gain",
     "impurity_curve",
+    "class_change_cuts",
 ]
 
 
@@ -148,6 +151,26 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
+    def export(self, *, form="text"):
+        """The whole tree as text, in the language of Graphviz, or as JSON.
+
+        `form`: The form: `text`, `graphviz` or `json`. ('text', 'graphviz' or 'json')
+        """
+        return self.ask("export", form=form)
+
+    def rules(self):
+        """One rule a leaf: the conditions that lead to it, and what it predicts."""
+        return self.ask("rules")
+
+    def pruned_rules(self, X, y, sample_weight=None, *, estimate="bound", level=0.95):
+        """Rules without the conditions that they do not need on these rows, the most accurate first.
+
+        `estimate`: How the accuracy of a rule is estimated: `bound` for training rows, `accuracy`
+        for others. ('bound' or 'accuracy')
+        `level`: Probability of the interval whose lower bound is taken. (a number in (0, 1))
+        """
+        return self.ask("pruned_rules", X, y, sample_weight, estimate=estimate, level=level)
+
 
 class DecisionTreeRegressor(Weighted, Regressor):
     """Decision tree regressor (CART): splits on columns, with a mean in each leaf.
@@ -272,6 +295,242 @@ class DecisionTreeRegressor(Weighted, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
+
+    def export(self, *, form="text"):
+        """The whole tree as text, in the language of Graphviz, or as JSON.
+
+        `form`: The form: `text`, `graphviz` or `json`. ('text', 'graphviz' or 'json')
+        """
+        return self.ask("export", form=form)
+
+    def rules(self):
+        """One rule a leaf: the conditions that lead to it, and what it predicts."""
+        return self.ask("rules")
+
+
+class C45Classifier(Weighted, Probabilities, Classifier):
+    """C4.5 decision tree: gain ratio, a branch a category, parts of rows for missing values, pruning.
+
+    Weights count as rows. With `pruning` `reduced_error` a share of the rows is kept from growing.
+
+    Parameters
+    ----------
+    criterion : 'gain_ratio' or 'gain', default="gain_ratio"
+        What a split must raise: the gain ratio, or the information gain.
+
+        - 'gain_ratio': Gain over split information, among columns with at least average gain.
+        - 'gain': Information gain.
+    min_samples_leaf : a whole number >= 1, default=2
+        Minimum number of rows in at least two branches of a split.
+    max_depth : a whole number >= 1 or None, default=None
+        Maximum depth of the tree; none means no limit.
+    pruning : 'pessimistic', 'reduced_error' or 'description_length' or None, default="pessimistic"
+        How the tree is pruned; none leaves it as it was grown.
+
+        - 'pessimistic': By upper confidence bounds of the errors in leaves.
+        - 'reduced_error': By the loss on rows that were kept from growing; ties prune.
+        - 'description_length': By the bits that tree and exceptions need.
+    confidence : a number in (0, 0.5], default=0.25
+        Confidence of the bound on errors, for pruning `pessimistic`: smaller prunes more.
+    subtree_raising : True or False, default=True
+        Whether the largest branch may take the place of its parent, for pruning `pessimistic`.
+    validation_fraction : a number in (0, 1), default=0.33
+        Share of the rows that pruning `reduced_error` keeps from growing.
+    cut_penalty : True or False, default=True
+        Whether the gain of a quantity pays log2(cuts)/n for the choice of its cut.
+    cut_at : 'midpoint' or 'value', default="midpoint"
+        Where a quantity is cut.
+
+        - 'midpoint': Halfway between two values.
+        - 'value': At the largest value of the table up to there.
+    missing : 'fractions', 'mode' or 'class_mode', default="fractions"
+        What a missing value stands for.
+
+        - 'fractions': Every branch, with parts of the row in proportion to the rows whose value is
+        known.
+        - 'mode': The most common value of the node; the median of a quantity.
+        - 'class_mode': The same among the rows of the node of the same class; for new rows, among
+        all of them.
+    significance : a number in (0, 1) or None, default=None
+        Splits are taken only where a chi-squared test (Fisher's for few rows) rejects at this
+        level that class and branch are independent; none takes all.
+    loss : a list, each a list, each a number or None, default=None
+        Loss of calling a row of a class (rows) another (columns): labels have the least expected
+        loss, and pruning `reduced_error` lowers it.
+    costs : a list, each a number or None, default=None
+        Cost of measuring each column; splits are then chosen by `cost_rule` instead of
+        `criterion`.
+    cost_rule : 'gain', 'squared_gain' or 'information', default="gain"
+        How costs enter.
+
+        - 'gain': Gain / cost.
+        - 'squared_gain': Gain² / cost.
+        - 'information': (2^gain - 1) / (cost + 1)^w.
+    cost_weight : a number in [0, 1], default=1.0
+        How much costs count in the rule `information`, from 0 to 1.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    n_leaves_
+        Number of leaves.
+    depth_
+        Depth of the deepest leaf; a single leaf has 0.
+    classes_
+        The classes, sorted.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    p n log n time a level; 4 bytes a value
+
+    Reference
+    ---------
+    Quinlan (1993)
+    """
+
+    _path = "tree.C45Classifier"
+
+    def __init__(
+        self,
+        *,
+        criterion="gain_ratio",
+        min_samples_leaf=2,
+        max_depth=None,
+        pruning="pessimistic",
+        confidence=0.25,
+        subtree_raising=True,
+        validation_fraction=0.33,
+        cut_penalty=True,
+        cut_at="midpoint",
+        missing="fractions",
+        significance=None,
+        loss=None,
+        costs=None,
+        cost_rule="gain",
+        cost_weight=1.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.criterion = criterion
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.pruning = pruning
+        self.confidence = confidence
+        self.subtree_raising = subtree_raising
+        self.validation_fraction = validation_fraction
+        self.cut_penalty = cut_penalty
+        self.cut_at = cut_at
+        self.missing = missing
+        self.significance = significance
+        self.loss = loss
+        self.costs = costs
+        self.cost_rule = cost_rule
+        self.cost_weight = cost_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def export(self, *, form="text"):
+        """The whole tree as text, in the language of Graphviz, or as JSON.
+
+        `form`: The form: `text`, `graphviz` or `json`. ('text', 'graphviz' or 'json')
+        """
+        return self.ask("export", form=form)
+
+    def rules(self):
+        """One rule a leaf: the conditions that lead to it, and what it predicts."""
+        return self.ask("rules")
+
+    def pruned_rules(self, X, y, sample_weight=None, *, estimate="bound", level=0.95):
+        """Rules without the conditions that they do not need on these rows, the most accurate first.
+
+        `estimate`: How the accuracy of a rule is estimated: `bound` for training rows, `accuracy`
+        for others. ('bound' or 'accuracy')
+        `level`: Probability of the interval whose lower bound is taken. (a number in (0, 1))
+        """
+        return self.ask("pruned_rules", X, y, sample_weight, estimate=estimate, level=level)
+
+
+class ID3Classifier(Weighted, Probabilities, Classifier):
+    """ID3 decision tree: a branch a value by information gain, without pruning.
+
+    Quantities are taken as categories, a branch for each distinct value; C4.5 cuts them.
+
+    Parameters
+    ----------
+    max_depth : a whole number >= 1 or None, default=None
+        Maximum depth of the tree; none means no limit.
+    significance : a number in (0, 1) or None, default=None
+        Splits are taken only where a chi-squared test (Fisher's for few rows) rejects at this
+        level that class and branch are independent; none takes all.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    n_leaves_
+        Number of leaves.
+    depth_
+        Depth of the deepest leaf; a single leaf has 0.
+    classes_
+        The classes, sorted.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    p n log n time a level; 4 bytes a value
+
+    Reference
+    ---------
+    Quinlan (1986)
+    """
+
+    _path = "tree.ID3Classifier"
+
+    def __init__(self, *, max_depth=None, significance=None, n_jobs=None):
+        self.max_depth = max_depth
+        self.significance = significance
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def export(self, *, form="text"):
+        """The whole tree as text, in the language of Graphviz, or as JSON.
+
+        `form`: The form: `text`, `graphviz` or `json`. ('text', 'graphviz' or 'json')
+        """
+        return self.ask("export", form=form)
+
+    def rules(self):
+        """One rule a leaf: the conditions that lead to it, and what it predicts."""
+        return self.ask("rules")
+
+    def pruned_rules(self, X, y, sample_weight=None, *, estimate="bound", level=0.95):
+        """Rules without the conditions that they do not need on these rows, the most accurate first.
+
+        `estimate`: How the accuracy of a rule is estimated: `bound` for training rows, `accuracy`
+        for others. ('bound' or 'accuracy')
+        `level`: Probability of the interval whose lower bound is taken. (a number in (0, 1))
+        """
+        return self.ask("pruned_rules", X, y, sample_weight, estimate=estimate, level=level)
 
 
 def impurity(counts, criterion="gini"):
@@ -500,4 +759,32 @@ def impurity_curve(*, points=101):
         (),
         {"points": points},
         ("p", "error", "gini", "entropy", "scaled_entropy"),
+    )
+
+
+def class_change_cuts(x, y):
+    """Cuts of a quantity between values of different classes.
+
+    Parameters
+    ----------
+    x : array of numbers
+        The quantity in each row.
+    y : array of classes
+        The class of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Fayyad and Irani (1992)
+    """
+    return call(
+        "tree.class_change_cuts",
+        ("numbers", "labels"),
+        (x, y),
+        {},
+        ("value",),
     )

@@ -6,7 +6,7 @@ use super::predict::labelled;
 use crate::input;
 use crate::output::{print, print_json};
 use crate::picture;
-use learnt::answer::{Cell, Columns};
+use learnt::answer::{Answer, Cell, Columns, Datum};
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
 use learnt::params::{ParamSpec, Value};
@@ -26,9 +26,21 @@ pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
-        false => print(&report.to_text_fitted(call.most_rows(), call.line_width())),
+        false => print(&whole_text(&report).unwrap_or_else(|| {
+            report.to_text_fitted(call.most_rows(), call.line_width())
+        })),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An answer that is one text and nothing else is printed as it is, for other programs to read.
+fn whole_text(report: &Answer) -> Option<String> {
+    match report.values.as_slice() {
+        [(name, Datum::Text(text))] if name == "text" && report.tables.is_empty() => {
+            Some(text.clone())
+        }
+        _ => None,
+    }
 }
 
 fn argument(pair: &str) -> Result<(String, Value)> {

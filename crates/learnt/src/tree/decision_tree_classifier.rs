@@ -9,11 +9,12 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
+use super::c45_classifier::{EXPORT, PRUNED_RULES, RULES, export_answer};
 use super::grow::{Entropy, Gini};
 use super::nodes::Tree;
 use super::options::{Growth, Splitter};
 use super::prune::{self, PruningPath};
-use super::text;
+use super::{rules, text};
 use learnt_core::answer::number;
 use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
@@ -69,7 +70,7 @@ pub enum ClassWeight {
 
 /// A fitted [`DecisionTreeClassifier`].
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
 pub struct DecisionTreeClassifierModel {
     /// Share of each column in the decrease of impurity.
     pub feature_importances: Vec<f64>,
@@ -151,6 +152,8 @@ pub(crate) fn class_weights(
     Some((0..codes.len()).map(balanced).collect())
 }
 
+const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES];
+
 impl DecisionTreeClassifierModel {
     /// The leaf of each row.
     pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
@@ -164,7 +167,24 @@ impl DecisionTreeClassifierModel {
 
     /// The whole tree, one line a node.
     pub fn export_text(&self) -> String {
-        text::export(&self.tree, &self.schema, |node| self.label(node))
+        text::export(&self.sketches())
+    }
+
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        let row = |node: usize| (self.label(node), self.tree.weight[node]);
+        let found = || rules::of_binary(&self.tree);
+        match asked.name {
+            "export" => export_answer(&self.sketches(), asked),
+            "rules" => Ok(rules::table(&found()?, &self.schema, row)),
+            _ => {
+                let label = |node: usize| first_maximum(self.tree.value(node));
+                rules::pruned_answer(found()?, label, &self.schema, &self.classes, asked)
+            }
+        }
+    }
+
+    fn sketches(&self) -> Vec<text::Sketch> {
+        text::sketches(&self.tree, &self.schema, |node| self.label(node), usize::MAX)
     }
 
     fn label(&self, node: usize) -> String {
@@ -175,8 +195,8 @@ impl DecisionTreeClassifierModel {
     }
 
     fn report(&self, _: &Names) -> Answer {
-        let importances = &self.feature_importances;
-        text::report("Decision tree", &self.tree, &self.schema, importances, |n| self.label(n))
+        let importance = text::importance_table(&self.schema, &self.feature_importances);
+        text::report("Decision tree", &self.sketches(), Some(importance))
     }
 
     fn validate(&self) -> Result<()> {

@@ -9,11 +9,12 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
+use super::c45_classifier::{EXPORT, RULES, export_answer};
 use super::grow::{Absolute, Poisson, Squared};
 use super::nodes::Tree;
 use super::options::{Growth, Method, Splitter};
 use super::prune::{self, PruningPath};
-use super::text;
+use super::{rules, text};
 use learnt_core::answer::number;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -60,7 +61,7 @@ pub enum TreeRegressorCriterion {
 
 /// A fitted [`DecisionTreeRegressor`].
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
 pub struct DecisionTreeRegressorModel {
     /// Share of each column in the decrease of impurity.
     pub feature_importances: Vec<f64>,
@@ -158,6 +159,8 @@ impl DecisionTreeRegressor {
     }
 }
 
+const QUESTIONS: &[Question] = &[EXPORT, RULES];
+
 impl DecisionTreeRegressorModel {
     /// The leaf of each row.
     pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
@@ -171,7 +174,20 @@ impl DecisionTreeRegressorModel {
 
     /// The whole tree, one line a node.
     pub fn export_text(&self) -> String {
-        text::export(&self.tree, &self.schema, |node| self.label(node))
+        text::export(&self.sketches())
+    }
+
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        let row = |node: usize| (self.label(node), self.tree.weight[node]);
+        let found = || rules::of_binary(&self.tree);
+        match asked.name {
+            "export" => export_answer(&self.sketches(), asked),
+            _ => Ok(rules::table(&found()?, &self.schema, row)),
+        }
+    }
+
+    fn sketches(&self) -> Vec<text::Sketch> {
+        text::sketches(&self.tree, &self.schema, |node| self.label(node), usize::MAX)
     }
 
     fn label(&self, node: usize) -> String {
@@ -180,8 +196,8 @@ impl DecisionTreeRegressorModel {
     }
 
     fn report(&self, _: &Names) -> Answer {
-        let importances = &self.feature_importances;
-        text::report("Regression tree", &self.tree, &self.schema, importances, |n| self.label(n))
+        let importance = text::importance_table(&self.schema, &self.feature_importances);
+        text::report("Regression tree", &self.sketches(), Some(importance))
     }
 
     fn validate(&self) -> Result<()> {

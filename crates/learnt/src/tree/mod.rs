@@ -1,24 +1,34 @@
 //! Decision trees on one engine.
 
 pub(crate) mod binned;
+mod c45_classifier;
+mod class_changes;
 pub(crate) mod contributions;
 mod decision_tree_classifier;
 mod decision_tree_regressor;
 mod gain_ratio;
 pub(crate) mod grow;
+mod id3_classifier;
 mod impurity;
+pub(crate) mod loss;
 pub(crate) mod many;
+mod multiway;
 pub(crate) mod nodes;
 pub(crate) mod options;
 pub(crate) mod prune;
+mod rules;
 mod split_numbers;
 pub(crate) mod text;
 
+#[cfg(test)]
+mod multiway_tests;
 #[cfg(test)]
 mod reference_tests;
 #[cfg(test)]
 mod search_tests;
 
+pub use c45_classifier::{C45Classifier, C45Criterion, C45Pruning, CutAt, MultiwayTreeModel};
+pub use class_changes::{ClassChangeCuts, QuantityAndClass};
 pub(crate) use decision_tree_classifier::class_weights;
 pub use decision_tree_classifier::{
     ClassWeight, DecisionTreeClassifier, DecisionTreeClassifierModel, TreeClassifierCriterion,
@@ -28,7 +38,9 @@ pub use decision_tree_regressor::{
     DecisionTreeRegressor, DecisionTreeRegressorModel, TreeRegressorCriterion,
 };
 pub use gain_ratio::{AttributeAndClass, GainRatio, SplitGain};
+pub use id3_classifier::ID3Classifier;
 pub use impurity::{Impurity, ImpurityKind, InformationGain, NodeCounts, SplitScore, SplitTable};
+pub use multiway::{CostRule, MissingAs};
 pub use options::{Growth, MaxFeatures, Method, MinSamplesLeaf, MinSamplesSplit, Splitter};
 pub use prune::PruningPath;
 pub use split_numbers::{
@@ -39,8 +51,12 @@ pub use split_numbers::{
 use learnt_core::prelude::*;
 
 /// The learners of this family.
-pub const ENTRIES: &[Entry] =
-    &[entry::<DecisionTreeClassifier>(), entry::<DecisionTreeRegressor>()];
+pub const ENTRIES: &[Entry] = &[
+    entry::<DecisionTreeClassifier>(),
+    entry::<DecisionTreeRegressor>(),
+    entry::<C45Classifier>(),
+    entry::<ID3Classifier>(),
+];
 
 /// The functions of this family.
 pub const FUNCTIONS: &[FunctionEntry] = &[
@@ -51,4 +67,5 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<SplitDeviation>(),
     function::<CostSensitiveGain>(),
     function::<ImpurityCurve>(),
+    function::<ClassChangeCuts>(),
 ];

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/");
 
-fn case(id: &str) -> Json {
+pub(super) fn case(id: &str) -> Json {
     let text = std::fs::read_to_string(format!("{GOLDEN}tree.json")).unwrap();
     let cases: Vec<Json> = serde_json::from_str(&text).unwrap();
     cases.into_iter().find(|case| case["id"] == id).unwrap()
 }
 
-fn near(got: f64, expected: &Json, what: &str) {
+pub(super) fn near(got: f64, expected: &Json, what: &str) {
     let expected = expected.as_f64().unwrap();
     assert!(
         (got - expected).abs() <= 1e-8 + 1e-6 * expected.abs(),

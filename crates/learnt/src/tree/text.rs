@@ -1,10 +1,11 @@
-//! A tree as text: one line a node, conditions indented by depth, with counts and predictions.
+//! A tree in words: text with one line a node, a report with a diagram, Graphviz, JSON.
 
 use super::nodes::{NONE, Tree};
 use crate::charts::tree::{TreeNode, diagram};
-use learnt_core::answer::number;
+use learnt_core::answer::{finite, number};
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
+use serde_json::json;
 
 /// Deeper nodes are not indented further: a chain of n nodes stays of size n.
 const DEEPEST_INDENT: usize = 30;
@@ -13,29 +14,66 @@ const LONGEST_REPORT: usize = 200;
 /// A set names this many levels.
 const LONGEST_SET: usize = 8;
 
-/// One node in words.
-struct Line {
-    depth: usize,
-    condition: String,
-    node: usize,
+/// One node in words; nodes stand in an order in which each is before its children.
+#[derive(Clone, Debug)]
+pub(crate) struct Sketch {
+    /// Its parent, an earlier one in the list.
+    pub(crate) parent: Option<usize>,
+    pub(crate) depth: usize,
+    /// What leads here from the parent.
+    pub(crate) condition: String,
+    /// What it asks; nothing in a leaf.
+    pub(crate) question: Option<String>,
+    /// Training rows, and their weight.
+    pub(crate) rows: f64,
+    pub(crate) weight: f64,
+    pub(crate) impurity: f64,
+    /// The prediction in words, and as numbers.
+    pub(crate) prediction: String,
+    pub(crate) values: Vec<f64>,
 }
 
-/// Nodes in their order with the condition that leads to each, at most `limit` of them.
-fn lines(tree: &Tree, schema: &Schema, limit: usize) -> Vec<Line> {
-    let mut lines = Vec::with_capacity(tree.len().min(limit));
-    let mut open = vec![(0, 0, "root".to_string())];
-    while let Some((node, depth, condition)) = open.pop() {
-        if lines.len() == limit {
+/// The nodes of a binary tree, at most `limit` of them; `label` gives a prediction in words.
+pub(crate) fn sketches(
+    tree: &Tree,
+    schema: &Schema,
+    label: impl Fn(usize) -> String,
+    limit: usize,
+) -> Vec<Sketch> {
+    let mut out: Vec<Sketch> = Vec::with_capacity(tree.len().min(limit));
+    let mut open = vec![(0, 0, None, "root".to_string())];
+    while let Some((node, depth, parent, condition)) = open.pop() {
+        if out.len() == limit {
             break;
         }
-        lines.push(Line { depth, condition, node });
+        let place = out.len();
+        let mut question = None;
         if !tree.is_leaf(node) {
             let (left, right) = conditions(tree, schema, node);
-            open.push((tree.right[node] as usize, depth + 1, right));
-            open.push((tree.left[node] as usize, depth + 1, left));
+            question = Some(left.clone());
+            open.push((tree.right[node] as usize, depth + 1, Some(place), right));
+            open.push((tree.left[node] as usize, depth + 1, Some(place), left));
         }
+        out.push(Sketch {
+            parent,
+            depth,
+            condition,
+            question,
+            rows: f64::from(tree.rows[node]),
+            weight: tree.weight[node],
+            impurity: tree.impurity[node],
+            prediction: label(node),
+            values: tree.value(node).to_vec(),
+        });
     }
-    lines
+    out
+}
+
+/// Names of levels as a set, not too many of them.
+pub(crate) fn set_of(names: &[String]) -> String {
+    let more = names.len().saturating_sub(LONGEST_SET);
+    let shown = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{{{shown}, and {more} more}}") } else { format!("{{{shown}}}") }
 }
 
 /// The conditions of both children.
@@ -50,9 +88,7 @@ fn conditions(tree: &Tree, schema: &Schema, node: usize) -> (String, String) {
                 .filter(|(_, code)| super::grow::has_level(bits, *code) == wanted)
                 .map(|(level, _)| plain(level))
                 .collect();
-            let more = chosen.len().saturating_sub(LONGEST_SET);
-            let shown = chosen[..chosen.len() - more].join(", ");
-            if more > 0 { format!("{{{shown}, and {more} more}}") } else { format!("{{{shown}}}") }
+            set_of(&chosen)
         };
         return (format!("{name} in {}", names(true)), format!("{name} in {}", names(false)));
     }
@@ -68,48 +104,80 @@ fn conditions(tree: &Tree, schema: &Schema, node: usize) -> (String, String) {
     (format!("{name} <= {cut}{or_left}"), format!("{name} > {cut}{or_right}"))
 }
 
-/// The whole tree; `label` gives a node's prediction in words.
-pub(crate) fn export(tree: &Tree, schema: &Schema, label: impl Fn(usize) -> String) -> String {
+/// All nodes, one line each.
+pub(crate) fn export(nodes: &[Sketch]) -> String {
     let mut out = String::new();
-    for line in lines(tree, schema, usize::MAX) {
-        let indent = "|   ".repeat(line.depth.min(DEEPEST_INDENT));
-        let mark = if tree.is_leaf(line.node) { " *" } else { "" };
-        let (rows, prediction) = (tree.rows[line.node], label(line.node));
-        out += &format!("{indent}{}: {rows} rows, {prediction}{mark}\n", line.condition);
+    for node in nodes {
+        let indent = "|   ".repeat(node.depth.min(DEEPEST_INDENT));
+        let mark = if node.question.is_none() { " *" } else { "" };
+        let (rows, prediction) = (number(node.rows), &node.prediction);
+        out += &format!("{indent}{}: {rows} rows, {prediction}{mark}\n", node.condition);
     }
     out
 }
 
-/// Rules, importances and size as a report.
-pub(crate) fn report(
-    title: &str,
-    tree: &Tree,
-    schema: &Schema,
-    importances: &[f64],
-    label: impl Fn(usize) -> String,
-) -> Answer {
+/// The tree in the language of Graphviz.
+pub(crate) fn graphviz(nodes: &[Sketch]) -> String {
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut out = "digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n".to_string();
+    for (id, node) in nodes.iter().enumerate() {
+        let asked =
+            node.question.as_ref().map_or_else(String::new, |q| format!("{}?\\n", quoted(q)));
+        let (rows, prediction) = (number(node.rows), quoted(&node.prediction));
+        out += &format!("  n{id} [label=\"{asked}{rows} rows\\n{prediction}\"];\n");
+        if let Some(parent) = node.parent {
+            out += &format!("  n{parent} -> n{id} [label=\"{}\"];\n", quoted(&node.condition));
+        }
+    }
+    out + "}\n"
+}
+
+/// The tree as JSON: a list of nodes, each with its parent.
+pub(crate) fn json(nodes: &[Sketch]) -> String {
+    let node = |(id, node): (usize, &Sketch)| {
+        json!({
+            "id": id,
+            "parent": node.parent,
+            "condition": node.condition,
+            "leaf": node.question.is_none(),
+            "rows": finite(node.rows),
+            "weight": finite(node.weight),
+            "impurity": finite(node.impurity),
+            "prediction": node.prediction,
+            "values": node.values.iter().map(|&x| finite(x)).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "nodes": nodes.iter().enumerate().map(node).collect::<Vec<_>>() }).to_string()
+}
+
+/// Rules, importances and size as a report; `count` nodes there are, of which some are given.
+pub(crate) fn report(title: &str, nodes: &[Sketch], importance: Option<Columns>) -> Answer {
     let mut report = Answer::new(title);
     let mut rules =
         Columns::new("Rules (a leaf has *)", &["node", "rows", "weight", "impurity", "prediction"]);
-    for line in lines(tree, schema, LONGEST_REPORT) {
-        let mark = if tree.is_leaf(line.node) { " *" } else { "" };
-        let indent = "  ".repeat(line.depth.min(DEEPEST_INDENT));
+    for node in nodes.iter().take(LONGEST_REPORT) {
+        let mark = if node.question.is_none() { " *" } else { "" };
+        let indent = "  ".repeat(node.depth.min(DEEPEST_INDENT));
+        let rows = match node.rows.fract() == 0.0 {
+            true => Cell::Count(node.rows as i64),
+            false => Cell::Number(node.rows),
+        };
         rules.push(vec![
-            Cell::Text(format!("{indent}{}{mark}", line.condition)),
-            Cell::Count(i64::from(tree.rows[line.node])),
-            Cell::Number(tree.weight[line.node]),
-            Cell::Number(tree.impurity[line.node]),
-            Cell::Text(label(line.node)),
+            Cell::Text(format!("{indent}{}{mark}", node.condition)),
+            rows,
+            Cell::Number(node.weight),
+            Cell::Number(node.impurity),
+            Cell::Text(node.prediction.clone()),
         ]);
     }
     report.tables.push(rules);
-    report.tables.push(importance_table(schema, importances));
-    report.charts.push(diagram(&nodes(tree, schema, label)));
-    report.push("nodes", tree.len());
-    report.push("leaves", tree.leaves());
-    report.push("depth", tree.depth());
-    if tree.len() > LONGEST_REPORT {
-        let more = tree.len() - LONGEST_REPORT;
+    report.tables.extend(importance);
+    report.charts.push(diagram(&nodes.iter().map(drawn).collect::<Vec<_>>()));
+    report.push("nodes", nodes.len());
+    report.push("leaves", nodes.iter().filter(|node| node.question.is_none()).count());
+    report.push("depth", nodes.iter().map(|node| node.depth).max().unwrap_or(0));
+    if nodes.len() > LONGEST_REPORT {
+        let more = nodes.len() - LONGEST_REPORT;
         report.notes.push(format!("{more} more nodes are not shown"));
     }
     report
@@ -126,22 +194,9 @@ pub(crate) fn importance_table(schema: &Schema, importances: &[f64]) -> Columns 
     table
 }
 
-/// Nodes in the order of the rules, for the diagram.
-fn nodes(tree: &Tree, schema: &Schema, label: impl Fn(usize) -> String) -> Vec<TreeNode> {
-    let mut out: Vec<TreeNode> = Vec::new();
-    let mut open = vec![(0, None)];
-    while let Some((node, parent)) = open.pop() {
-        let place = out.len();
-        let inner = !tree.is_leaf(node);
-        let question = inner.then(|| conditions(tree, schema, node).0);
-        if inner {
-            open.push((tree.right[node] as usize, Some(place)));
-            open.push((tree.left[node] as usize, Some(place)));
-        }
-        let prediction = label(node);
-        let group = prediction.split(" (").next().unwrap_or_default().to_string();
-        let lines = vec![prediction, format!("{} rows", tree.rows[node])];
-        out.push(TreeNode { parent, question, lines, group });
-    }
-    out
+/// A node for the diagram.
+fn drawn(node: &Sketch) -> TreeNode {
+    let group = node.prediction.split(" (").next().unwrap_or_default().to_string();
+    let lines = vec![node.prediction.clone(), format!("{} rows", number(node.rows))];
+    TreeNode { parent: node.parent, question: node.question.clone(), lines, group }
 }

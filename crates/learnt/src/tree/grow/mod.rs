@@ -17,7 +17,7 @@ mod space;
 mod split;
 
 pub(crate) use absolute::Absolute;
-pub(crate) use columns::{Columns, level, midpoint, unordered_levels};
+pub(crate) use columns::{Codes, Columns, MISSING, Store, level, midpoint, unordered_levels};
 pub(crate) use criterion::{Criterion, Entropy, Gini, Summary};
 pub(crate) use levels::order_of_levels;
 pub(crate) use regression::{Poisson, Squared};
