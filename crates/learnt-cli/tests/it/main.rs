@@ -15,6 +15,7 @@ mod pictures;
 mod places;
 mod roles;
 mod small_things;
+mod tune;
 mod verbs;
 
 use std::io::Write;

@@ -8,6 +8,7 @@ mod accuracy;
 mod agreement;
 mod brier_decomposition;
 mod calibration_curve;
+mod cluster_report;
 mod cluster_scores;
 mod compactness;
 mod confusion_counts;
@@ -42,6 +43,7 @@ pub use agreement::{
 };
 pub use brier_decomposition::{BrierDecomposition, BrierParts, ClassesAndProbability};
 pub use calibration_curve::{Bins, CalibrationCurve, CalibrationPoints, PositiveProbability};
+pub use cluster_report::{ClusterReport, ClusterReportFound};
 pub use cluster_scores::{
     BetaCvScore, CalinskiHarabaszScore, Clustered, DaviesBouldinScore, DunnScore, Inertia,
     ScatterDecomposition, ScatterParts, SilhouetteSamples, SilhouetteScore, Silhouettes,
@@ -141,6 +143,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<MeanGammaDeviance>(),
     function::<D2TweedieScore>(),
     function::<SilhouetteScore>(),
+    function::<ClusterReport>(),
     function::<SilhouetteSamples>(),
     function::<DaviesBouldinScore>(),
     function::<CalinskiHarabaszScore>(),

@@ -6,14 +6,13 @@
 //! for the overlap of the training sets. A candidate that fails in any fold keeps its row, with the
 //! reason, after the others; no row is ever left out.
 
-use super::cross_validate::{CrossValidation, Entrant, cross_validate_all};
+use super::cross_validate::{CrossValidation, Entrant, Fold, Ledger, Manner, Trials};
 use super::folds::{Split, Splitter};
+use super::paired_tests::corrected_t_test;
 use super::preparation::{Request, standard_preparation};
 use crate::metrics::{Metric, Task};
 use learnt_core::context::Progress;
 use learnt_core::prelude::*;
-use learnt_core::stats::distribution::{Continuous, StudentT};
-use learnt_core::stats::summary;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A learner to be compared.
@@ -168,13 +167,10 @@ pub fn compare(
         })
         .collect();
     let total = (entrants.len() * splits.len()) as u64;
-    let ended = AtomicU64::new(0);
-    let tell = || {
-        let done = ended.fetch_add(1, Ordering::Relaxed) + 1;
-        run.progress(&Progress { stage: "comparing", done, total: Some(total), objective: None })
-    };
-    let mut results =
-        cross_validate_all(&entrants, data, &splits, metrics, run, &tell)?.into_iter();
+    let ledger = &Count { ended: AtomicU64::new(0), total, run };
+    let manner = Manner::default();
+    let trials = Trials { entrants: &entrants, data, splits: &splits, metrics, ledger, manner };
+    let mut results = trials.run(run)?.into_iter();
     let mut rows = Vec::with_capacity(candidates.len());
     for (candidate, checked) in candidates.iter().zip(checked) {
         let mut next =
@@ -188,6 +184,21 @@ pub fn compare(
         });
     }
     Ok(Comparison::ranked(rows, metrics))
+}
+
+/// Tells how many fits have ended.
+struct Count<'a> {
+    ended: AtomicU64,
+    total: u64,
+    run: &'a Context<'a>,
+}
+
+impl Ledger for Count<'_> {
+    fn ended(&self, _: usize, _: usize, _: &Fold) -> Result<()> {
+        let done = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
+        let total = Some(self.total);
+        self.run.progress(&Progress { stage: "comparing", done, total, objective: None })
+    }
 }
 
 /// Refuses parameters out of bounds before any fit.
@@ -232,21 +243,6 @@ fn versus(a: &CrossValidation, b: &CrossValidation) -> Option<f64> {
     let sum = |f: fn(&super::Fold) -> usize| a.folds.iter().map(f).sum::<usize>() as f64;
     corrected_t_test(&differences, sum(|fold| fold.test_rows) / sum(|fold| fold.train_rows))
         .map(|(_, p)| p)
-}
-
-/// The statistic and the two-sided p-value of the corrected resampled t test; `ratio` is
-/// n_test / n_train. `None` for fewer than two differences. Differences without spread have p = 1 if
-/// they are 0, else p = 0.
-pub fn corrected_t_test(differences: &[f64], ratio: f64) -> Option<(f64, f64)> {
-    let k = differences.len() as f64;
-    let mean = summary::mean(differences, None)?;
-    let variance = summary::variance(differences, None, 1.0)?;
-    let scale = ((1.0 / k + ratio) * variance).sqrt();
-    if scale == 0.0 {
-        return Some(if mean == 0.0 { (0.0, 1.0) } else { (mean.signum() * f64::INFINITY, 0.0) });
-    }
-    let t = mean / scale;
-    Some((t, (2.0 * StudentT::new(k - 1.0)?.sf(t.abs())).min(1.0)))
 }
 
 /// The row of lowest complexity whose mean is within one standard error of the best; the better of
@@ -375,14 +371,6 @@ mod tests {
             of("one")
         };
         assert_eq!(scores(1), scores(4));
-    }
-
-    #[test]
-    fn the_corrected_test_by_hand() {
-        let (t, p) = corrected_t_test(&[0.1, 0.3, 0.2, 0.2], 1.0 / 3.0).unwrap();
-        assert!((t - 0.2 / ((0.25 + 1.0 / 3.0) * 0.02_f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert!((p - 2.0 * StudentT::new(3.0).unwrap().sf(t)).abs() < 1e-15);
-        assert_eq!(corrected_t_test(&[0.1], 0.1), None);
     }
 
     #[test]
