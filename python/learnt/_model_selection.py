@@ -3,8 +3,22 @@
 from ._compare import compare
 from ._cross_validation import cross_val_predict, cross_val_score, cross_validate, rows_of, take
 from ._functions import call
+from ._halving import HalvingGridSearchCV, HalvingRandomSearchCV
+from ._search import GridSearchCV, ParzenSearchCV, RandomizedSearchCV, one_standard_error
 
-__all__ = ["compare", "cross_val_predict", "cross_val_score", "cross_validate", "train_test_split"]
+__all__ = [
+    "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "ParzenSearchCV",
+    "RandomizedSearchCV",
+    "compare",
+    "cross_val_predict",
+    "cross_val_score",
+    "cross_validate",
+    "one_standard_error",
+    "train_test_split",
+]
 
 
 def train_test_split(

@@ -4,18 +4,30 @@
 from ._functions import call
 from ._splitters import Splitter
 from ._model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    ParzenSearchCV,
+    RandomizedSearchCV,
     compare,
     cross_val_predict,
     cross_val_score,
     cross_validate,
+    one_standard_error,
     train_test_split,
 )
 
 __all__ = [
+    "GridSearchCV",
+    "HalvingGridSearchCV",
+    "HalvingRandomSearchCV",
+    "ParzenSearchCV",
+    "RandomizedSearchCV",
     "compare",
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",
+    "one_standard_error",
     "train_test_split",
     "holdout_estimate",
     "KFold",
@@ -34,7 +46,13 @@ __all__ = [
     "validation_curve",
     "bootstrap_error",
     "permutation_test_score",
+    "parametric_bootstrap",
+    "optimism",
+    "overfitting_test",
+    "clusters_for_task",
+    "linear_smoother",
     "stability",
+    "versus",
     "active_learning",
     "information_criteria",
     "squared_error_criteria",
@@ -644,6 +662,288 @@ def permutation_test_score(
     )
 
 
+def parametric_bootstrap(
+    estimator,
+    X,
+    y,
+    *,
+    n_resamples=1000,
+    ddof=0,
+    random_state=None,
+    n_jobs=None,
+):
+    """Spread of fitted values and coefficients of a regressor, from targets drawn around its fit.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of numbers
+        The target.
+    estimator : a regressor, default=None
+        The regressor.
+    n_resamples : a whole number >= 2, default=1000
+        Number of samples.
+    ddof : a whole number >= 0, default=0
+        What the divisor of the noise variance lacks of n.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    noise_variance
+        Variance of the noise.
+    coefficients
+        Coefficients of the fit, the intercept last, where the model has any.
+    coefficient_se
+        Their standard deviations over the samples.
+    fitted
+        Fitted values.
+    fitted_se
+        Their standard deviations over the samples.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 8.2
+    """
+    return call(
+        "model_selection.parametric_bootstrap",
+        ("table", "numbers"),
+        (X, y),
+        {"estimator": estimator, "n_resamples": n_resamples, "ddof": ddof},
+        ("noise_variance", "coefficients", "coefficient_se", "fitted", "fitted_se"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def optimism(estimator, X, mean, *, noise=1.0, draws=1000, random_state=None, n_jobs=None):
+    """Optimism of the training error of a regressor, by drawing targets around a known mean.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    mean : array of numbers
+        The mean of the target at each row.
+    estimator : a regressor, default=None
+        The regressor.
+    noise : a number > 0, default=1.0
+        Standard deviation of the noise.
+    draws : a whole number >= 2, default=1000
+        Number of draws.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    training
+        Mean training error.
+    in_sample
+        Mean error for new targets at the same inputs.
+    optimism
+        Their difference.
+    standard_error
+        Its standard error over the draws.
+    covariance_form
+        2/n Σ Cov(ŷ_i, y_i), which is the optimism in the limit.
+
+    Reference
+    ---------
+    Efron (2004), The estimation of prediction error
+    """
+    return call(
+        "model_selection.optimism",
+        ("table", "numbers"),
+        (X, mean),
+        {"estimator": estimator, "noise": noise, "draws": draws},
+        ("training", "in_sample", "optimism", "standard_error", "covariance_form"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def overfitting_test(
+    estimator,
+    X,
+    y,
+    *,
+    param_name,
+    param_range,
+    test_size=0.5,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Pairs of parameter values of which one fits the training rows better and new rows worse.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    param_name : text, default=""
+        Name of the parameter; `a__b` reaches inside.
+    param_range : a list, each a value, default=()
+        Values that it is tried with.
+    test_size : a number in (0, 1), default=0.5
+        Share of rows to test on.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        Whether any value overfits.
+    train_errors
+        Error of each value on the training rows.
+    test_errors
+        Error of each value on the test rows.
+    overfitted
+        Places of the values that overfit, one a pair.
+    better
+        Places of the values that they are worse than on test rows, one a pair.
+
+    Reference
+    ---------
+    Mitchell (1997), Machine learning
+    """
+    return call(
+        "model_selection.overfitting_test",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "param_name": param_name, "param_range": param_range, "test_size": test_size},
+        ("value", "train_errors", "test_errors", "overfitted", "better"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def clusters_for_task(
+    estimator,
+    X,
+    y,
+    *,
+    clusterer=None,
+    param_name="n_clusters",
+    k=(2, 3, 4, 5, 6, 7, 8, 9, 10),
+    keep_inputs=False,
+    cv=5,
+    scoring=None,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Number of clusters by the score of a task that uses them.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner that predicts from the clusters.
+    clusterer : a clusterer, default=None
+        The clusterer; it must assign new rows.
+    param_name : text, default="n_clusters"
+        Name of its parameter that is the number of clusters.
+    k : a list, each a whole number >= 1, default=(2, 3, 4, 5, 6, 7, 8, 9, 10)
+        Numbers of clusters.
+    keep_inputs : True or False, default=False
+        Keep the inputs beside the clusters.
+    cv : a whole number >= 2, default=5
+        Number of folds.
+    scoring : text or None, default=None
+        The metric; accuracy or R² by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The number with the best mean score, the first of equals.
+    k
+        Numbers of clusters.
+    score
+        Mean score over the folds.
+    standard_error
+        Standard error of the mean.
+
+    Reference
+    ---------
+    von Luxburg, Williamson and Guyon (2012), Clustering: science or art?
+    """
+    return call(
+        "model_selection.clusters_for_task",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "clusterer": clusterer, "param_name": param_name, "k": k, "keep_inputs": keep_inputs, "cv": cv, "scoring": scoring},
+        ("value", "k", "score", "standard_error"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def linear_smoother(estimator, X, *, y=None, random_state=None, n_jobs=None):
+    """Effective degrees of freedom, leverages and leave-one-out error of a linear smoother.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of numbers, default=None
+        The target, for the errors.
+    estimator : a regressor, default=None
+        The regressor, whose fitted values are linear in the target.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    df
+        Effective degrees of freedom: the trace of the smoother's matrix.
+    leverage
+        Weight of each row's own target in its fitted value.
+    training_error
+        Mean squared error on the rows themselves.
+    leave_one_out
+        Leave-one-out error by the leverages.
+    gcv
+        Generalised cross-validation.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 5.4.1
+    """
+    return call(
+        "model_selection.linear_smoother",
+        ("table", "numbers"),
+        (X, y),
+        {"estimator": estimator},
+        ("df", "leverage", "training_error", "leave_one_out", "gcv"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
 def stability(estimator, X, y, *, draws=20, sample_weight=None, random_state=None, n_jobs=None):
     """How much predictions of a learner change from one training set to another.
 
@@ -686,6 +986,88 @@ def stability(estimator, X, y, *, draws=20, sample_weight=None, random_state=Non
         (X, y, sample_weight),
         {"estimator": estimator, "draws": draws},
         ("disagreement", "standard_error", "variance", "draws"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def versus(
+    first,
+    second,
+    X,
+    y,
+    *,
+    cv=10,
+    n_repeats=1,
+    scoring=None,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Whether two learners differ: corrected resampled t test, 5x2cv F test and McNemar's test.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    first : a learner, default=None
+        The first learner.
+    second : a learner, default=None
+        The second learner.
+    cv : a whole number >= 2, default=10
+        Number of folds.
+    n_repeats : a whole number >= 1, default=1
+        How often the folds are drawn for the t test.
+    scoring : text or None, default=None
+        The metric; accuracy or R² by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    first
+        Mean score of the first in repeated folds.
+    second
+        Mean score of the second.
+    difference
+        Mean of first less second.
+    wins
+        Folds in which the first is better.
+    ties
+        Folds in which both are equal.
+    losses
+        Folds in which the second is better.
+    t
+        Statistic of the corrected resampled t test.
+    t_pvalue
+        Its p-value.
+    f
+        Statistic of the 5x2cv F test.
+    f_pvalue
+        Its p-value.
+    only_first
+        Rows that only the first predicts right, of classifiers.
+    only_second
+        Rows that only the second predicts right.
+    mcnemar_pvalue
+        p-value of McNemar's exact test.
+
+    Reference
+    ---------
+    Dietterich (1998), Approximate statistical tests
+    """
+    return call(
+        "model_selection.versus",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"first": first, "second": second, "cv": cv, "n_repeats": n_repeats, "scoring": scoring},
+        ("first", "second", "difference", "wins", "ties", "losses", "t", "t_pvalue", "f", "f_pvalue", "only_first", "only_second", "mcnemar_pvalue"),
         random_state=random_state,
         n_jobs=n_jobs,
     )

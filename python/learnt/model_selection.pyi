@@ -3,10 +3,16 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ._splitters import Splitter
+from ._model_selection import GridSearchCV as GridSearchCV
+from ._model_selection import HalvingGridSearchCV as HalvingGridSearchCV
+from ._model_selection import HalvingRandomSearchCV as HalvingRandomSearchCV
+from ._model_selection import ParzenSearchCV as ParzenSearchCV
+from ._model_selection import RandomizedSearchCV as RandomizedSearchCV
 from ._model_selection import compare as compare
 from ._model_selection import cross_val_predict as cross_val_predict
 from ._model_selection import cross_val_score as cross_val_score
 from ._model_selection import cross_validate as cross_validate
+from ._model_selection import one_standard_error as one_standard_error
 from ._model_selection import train_test_split as train_test_split
 
 def holdout_estimate(
@@ -164,12 +170,86 @@ def permutation_test_score(
     n_jobs: int | None = None,
 ) -> Any: ...
 
+def parametric_bootstrap(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_resamples: int = 1000,
+    ddof: int = 0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def optimism(
+    estimator: Any,
+    X: Any,
+    mean: Any,
+    *,
+    noise: float = 1.0,
+    draws: int = 1000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def overfitting_test(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    param_name: str,
+    param_range: Sequence[Any],
+    test_size: float = 0.5,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def clusters_for_task(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    clusterer: Any = None,
+    param_name: str = "n_clusters",
+    k: Sequence[int] = (2, 3, 4, 5, 6, 7, 8, 9, 10),
+    keep_inputs: bool = False,
+    cv: int = 5,
+    scoring: str | None = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def linear_smoother(
+    estimator: Any,
+    X: Any,
+    *,
+    y: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
 def stability(
     estimator: Any,
     X: Any,
     y: Any,
     *,
     draws: int = 20,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def versus(
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: int = 10,
+    n_repeats: int = 1,
+    scoring: str | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,

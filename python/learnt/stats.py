@@ -34,6 +34,10 @@ __all__ = [
     "jarque_bera",
     "durbin_watson",
     "probplot",
+    "mcnemar",
+    "corrected_t_test",
+    "five_by_two_test",
+    "critical_difference",
     "expit",
     "logistic_slope",
     "logit",
@@ -1031,6 +1035,148 @@ def probplot(x):
         (x,),
         {},
         ("theoretical", "ordered", "slope", "intercept", "r"),
+    )
+
+
+def mcnemar(first, second, *, exact=True):
+    """Whether two models err on the same number of rows (McNemar).
+
+    Parameters
+    ----------
+    first : array of numbers
+        1 where the first model is right, else 0.
+    second : array of numbers
+        1 where the second model is right, else 0.
+    exact : True or False, default=True
+        By the binomial distribution, and not by χ² with a correction for continuity.
+
+    Returns
+    -------
+    statistic
+        The statistic: the smaller count, or χ².
+    pvalue
+        Two-sided p-value.
+    only_first
+        Rows that only the first gets right.
+    only_second
+        Rows that only the second gets right.
+
+    Reference
+    ---------
+    McNemar (1947), Note on the sampling error of the difference between correlated proportions
+    """
+    return call(
+        "stats.mcnemar",
+        ("numbers", "numbers"),
+        (first, second),
+        {"exact": exact},
+        ("statistic", "pvalue", "only_first", "only_second"),
+    )
+
+
+def corrected_t_test(differences, ratio):
+    """Whether two learners differ, from differences of their scores in resampled splits: the t test
+    with the correction for training parts that overlap.
+
+    Parameters
+    ----------
+    differences : array of numbers
+        The difference in each split.
+    ratio : a number > 0, default=0.0
+        Test rows over training rows of a split.
+
+    Returns
+    -------
+    statistic
+        The statistic.
+    pvalue
+        Two-sided p-value.
+
+    Reference
+    ---------
+    Nadeau and Bengio (2003), Inference for the generalization error
+    """
+    return call(
+        "stats.corrected_t_test",
+        ("numbers",),
+        (differences,),
+        {"ratio": ratio},
+        ("statistic", "pvalue"),
+    )
+
+
+def five_by_two_test(differences):
+    """Whether two learners differ, from differences of their scores in five repetitions of two folds
+    (5x2cv F test).
+
+    Parameters
+    ----------
+    differences : array of numbers
+        The difference in each split.
+
+    Returns
+    -------
+    statistic
+        The statistic.
+    pvalue
+        Two-sided p-value.
+
+    Reference
+    ---------
+    Alpaydin (1999), Combined 5x2 cv F test
+    """
+    return call(
+        "stats.five_by_two_test",
+        ("numbers",),
+        (differences,),
+        {},
+        ("statistic", "pvalue"),
+    )
+
+
+def critical_difference(scores, *, names=None, alpha=0.05, higher_is_better=True):
+    """Mean ranks of learners over data sets with Nemenyi's critical difference.
+
+    Parameters
+    ----------
+    scores : array of numbers, one or two dimensions
+        One row a data set, one column a learner.
+    names : a list, each text or None, default=None
+        Names of the learners; numbers if none are given.
+    alpha : a number in (0, 1), default=0.05
+        Probability of telling learners apart that are equal.
+    higher_is_better : True or False, default=True
+        Whether larger scores are better.
+
+    Returns
+    -------
+    mean_ranks
+        Mean rank of each learner; 1 is the best.
+    critical_difference
+        Mean ranks farther apart than this differ.
+    friedman
+        Friedman's statistic.
+    friedman_pvalue
+        Its p-value by χ².
+    iman_davenport
+        Iman and Davenport's statistic.
+    iman_davenport_pvalue
+        Its p-value by F.
+    group_first
+        First learner of each group that cannot be told apart, as a place in the order of ranks.
+    group_last
+        Last learner of each group.
+
+    Reference
+    ---------
+    Demšar (2006), Statistical comparisons of classifiers over multiple data sets
+    """
+    return call(
+        "stats.critical_difference",
+        ("matrix",),
+        (scores,),
+        {"names": names, "alpha": alpha, "higher_is_better": higher_is_better},
+        ("mean_ranks", "critical_difference", "friedman", "friedman_pvalue", "iman_davenport", "iman_davenport_pvalue", "group_first", "group_last"),
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "expected_distinct_share",
     "bias_variance",
     "pac_study",
+    "sampling_study",
     "overfitting_study",
     "regularization_study",
     "validation_study",
@@ -866,6 +867,77 @@ def pac_study(
         (),
         {"variables": variables, "eps": eps, "delta": delta, "rows": rows, "runs": runs},
         ("rows", "failures", "bound", "mean_error"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def sampling_study(
+    estimator="mean",
+    *,
+    distribution="normal",
+    sizes=(2, 5, 10, 20, 50, 100),
+    samples=10000,
+    population=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Bias, variance and mean squared error of an estimator over repeated samples.
+
+    Parameters
+    ----------
+    population : array of numbers, default=None
+        The values of the whole population.
+    estimator : 'mean', 'median', 'variance', 'variance_by_n' or 'sd', default="mean"
+        The estimator.
+
+        - 'mean': The mean.
+        - 'median': The median.
+        - 'variance': The variance with divisor n - 1.
+        - 'variance_by_n': The variance with divisor n.
+        - 'sd': The standard deviation with divisor n - 1.
+    distribution : 'normal', 'uniform' or 'exponential', default="normal"
+        Where samples come from, unless a population is given.
+
+        - 'normal': Normal with mean 0 and variance 1.
+        - 'uniform': Uniform between 0 and 1.
+        - 'exponential': Exponential with mean 1.
+    sizes : a list, each a whole number >= 2, default=(2, 5, 10, 20, 50, 100)
+        Sizes of the samples.
+    samples : a whole number >= 2, default=10000
+        Number of samples of each size.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    n
+        Sizes of the samples.
+    mean
+        Mean estimate.
+    bias
+        Mean estimate less the true value.
+    bias_se
+        Standard error of the bias over the samples.
+    variance
+        Variance of the estimates.
+    mse
+        Mean squared error.
+    truth
+        The true value.
+
+    Reference
+    ---------
+    Lehmann and Casella (1998), Theory of point estimation
+    """
+    return call(
+        "theory.sampling_study",
+        ("numbers",),
+        (population,),
+        {"estimator": estimator, "distribution": distribution, "sizes": sizes, "samples": samples},
+        ("n", "mean", "bias", "bias_se", "variance", "mse", "truth"),
         random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -132,6 +132,17 @@ def pac_study(
     n_jobs: int | None = None,
 ) -> Any: ...
 
+def sampling_study(
+    estimator: Literal["mean", "median", "variance", "variance_by_n", "sd"] = "mean",
+    *,
+    distribution: Literal["normal", "uniform", "exponential"] = "normal",
+    sizes: Sequence[int] = (2, 5, 10, 20, 50, 100),
+    samples: int = 10000,
+    population: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
 def overfitting_study(
     *,
     points: Sequence[int] = (20, 40, 80, 120),

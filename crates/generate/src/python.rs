@@ -18,7 +18,19 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     (
         "model_selection",
         "_model_selection",
-        &["compare", "cross_val_predict", "cross_val_score", "cross_validate", "train_test_split"],
+        &[
+            "GridSearchCV",
+            "HalvingGridSearchCV",
+            "HalvingRandomSearchCV",
+            "ParzenSearchCV",
+            "RandomizedSearchCV",
+            "compare",
+            "cross_val_predict",
+            "cross_val_score",
+            "cross_validate",
+            "one_standard_error",
+            "train_test_split",
+        ],
     ),
     (
         "optimize",

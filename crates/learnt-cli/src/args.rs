@@ -81,6 +81,11 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
+            with_learners(
+                data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune hist-gradient-boosting-classifier iris --range learning-rate=0.01:0.5:log --grid max-leaf-nodes=7,15,31 --trials 20\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl --resume"),
+                |learner| search(folds(preparation(learner)).arg(formula_flag())),
+            ),
+            versus(),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
                 .arg(out_flag("Save the model to this file")),
             model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(flag("all", "Show every row and column of a long table")),
@@ -259,6 +264,28 @@ fn path() -> Command {
     .arg(plot_flag())
 }
 
+/// MODEL, then OTHER, then DATA.
+fn versus() -> Command {
+    let examples = "learnt versus a.learnt b.learnt my.csv -t label\n  learnt versus a.learnt b.learnt my.csv --folds 10 --repeats 10 --metric log-loss";
+    model(folds(data("versus", "Test whether two models differ: t, 5x2cv F and McNemar", examples)))
+        .mut_arg("data", |arg| arg.index(3))
+        .arg(
+            Arg::new("other")
+                .required(true)
+                .index(2)
+                .value_name("OTHER")
+                .help("Another model file"),
+        )
+        .arg(
+            Arg::new("repeats")
+                .long("repeats")
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .default_value("1")
+                .help("How often the folds are drawn for the t test"),
+        )
+}
+
 /// MODEL, then QUESTION, then DATA, the last two by choice.
 fn question(command: Command) -> Command {
     model(command.mut_arg("data", |arg| arg.required(false)))
@@ -345,6 +372,40 @@ fn folds(command: Command) -> Command {
         )
         .arg(metric_flag())
         .arg(out_flag("Write the table to this file: .csv, .json, .md or .txt"))
+}
+
+/// The flags of `tune`.
+fn search(command: Command) -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).help_heading("Search")
+    };
+    let number = |name: &'static str, value: &'static str, help: &'static str| {
+        text(name, value, help).value_parser(value_parser!(f64))
+    };
+    let count = |name: &'static str, help: &'static str| {
+        text(name, "N", help).value_parser(value_parser!(u64).range(1..))
+    };
+    let whole = |name: &'static str, value: &'static str, help: &'static str| {
+        text(name, value, help).value_parser(value_parser!(usize))
+    };
+    command
+        .mut_arg("folds", |arg| arg.default_value("5"))
+        .mut_arg("out", |arg| arg.help("Fit the best setting to all rows and save the model here"))
+        .arg(text("grid", "NAME=VALUES", "Values of a parameter with commas, the simplest first; a__b reaches inside; may be repeated").action(ArgAction::Append))
+        .arg(text("range", "NAME=FIRST:LAST", "A range of a parameter, :log for a logarithmic scale, :real for numbers that are not whole; may be repeated").action(ArgAction::Append))
+        .arg(text("method", "METHOD", "How settings are proposed: grid, random, halving, or model (Parzen estimators) [default: grid where it is small, else model]").value_parser(["grid", "random", "halving", "model"]))
+        .arg(whole("trials", "N", "Settings to draw [default: 30]"))
+        .arg(number("budget", "FITS", "Work at most, in fits of whole training parts: a setting costs one a fold"))
+        .arg(number("factor", "X", "One in so many settings goes on in halving [default: 3]"))
+        .arg(text("resource", "NAME", "What grows in halving: rows, or a parameter [default: rows]"))
+        .arg(count("min-resource", "What settings get in the first rung of halving"))
+        .arg(count("max-resource", "What settings get in the last rung of halving"))
+        .arg(flag("one-se", "Choose the simplest setting within one standard error of the best").help_heading("Search"))
+        .arg(whole("nested", "K", "Repeat the search in K outer folds, and score its choices on their test rows"))
+        .arg(text("log", "FILE", "Keep finished fits in this file"))
+        .arg(flag("resume", "Go on with the log, if there is one").requires("log").help_heading("Search"))
+        .arg(text("table", "FILE", "Write the table to this file: .csv, .json, .md or .txt"))
+        .arg(plot_flag())
 }
 
 fn formula_flag() -> Arg {

@@ -11,9 +11,9 @@ use learnt_io::WriteOptions;
 use std::path::{Path, PathBuf};
 
 /// Arguments that name what is written.
-const OUTPUTS: &[&str] = &["out", "labels", "trace", "plot", "to-path"];
+const OUTPUTS: &[&str] = &["out", "labels", "trace", "plot", "table", "to-path"];
 /// Arguments that name what is read.
-const INPUTS: &[&str] = &["data", "model"];
+const INPUTS: &[&str] = &["data", "model", "other"];
 /// Verbs whose `-o` is a table, so that its ending chooses the format.
 const TABLES: &[&str] = &["predict", "dataset", "make", "path"];
 
@@ -40,15 +40,21 @@ pub(crate) fn check(call: &Call, verb: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a file may be written: not one that is read, and none that is there without `-f`.
-fn free(call: &Call, path: &str) -> Result<()> {
-    let name = plain(path);
+/// Refuses to write what is read.
+pub(crate) fn not_read(call: &Call, path: &str) -> Result<()> {
     for input in INPUTS.iter().filter_map(|input| call.text(input)) {
         if is_same(path, input) {
-            let message = format!("{name} is what is read, and would be replaced");
+            let message = format!("{} is what is read, and would be replaced", plain(path));
             return Err(Error::new(Code::Usage, message).hint("write to another file"));
         }
     }
+    Ok(())
+}
+
+/// Whether a file may be written: not one that is read, and none that is there without `-f`.
+fn free(call: &Call, path: &str) -> Result<()> {
+    let name = plain(path);
+    not_read(call, path)?;
     match std::fs::metadata(path) {
         Ok(old) if old.is_dir() => {
             Err(Error::new(Code::Io, format!("{name} is a directory, not a file")))

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 /// Training and test rows of one split.
-type Pair<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+pub(crate) type Pair<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 
 /// Every metric by which models are scored: names, task, whether more is better, and what it is.
 #[pyfunction]
@@ -105,8 +105,13 @@ pub(crate) fn usual_splits<'py>(
     let splits = rows.on_data(py, &schema, given.seed, given.threads, false, |data, run| {
         Ok(select::usual_splitter(data, folds).splits(data, run)?.collect::<Vec<Split>>())
     })?;
+    Ok(pairs(py, splits))
+}
+
+/// Splits as pairs of arrays.
+pub(crate) fn pairs<'py>(py: Python<'py>, splits: Vec<Split>) -> Vec<Pair<'py>> {
     let array = |rows: Vec<usize>| PyArray1::from_iter(py, rows.into_iter().map(|i| i as i64));
-    Ok(splits.into_iter().map(|split| (array(split.train), array(split.test))).collect())
+    splits.into_iter().map(|split| (array(split.train), array(split.test))).collect()
 }
 
 /// A row of a comparison that Python has scored: its name, whether it is simple, the scores of each
@@ -231,7 +236,9 @@ fn chosen_metrics(names: &[String], task: Task) -> Result<Vec<&'static Metric>> 
     }
 }
 
-fn split(pair: &(PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, i64>)) -> PyResult<Split> {
+pub(crate) fn split(
+    pair: &(PyReadonlyArray1<'_, i64>, PyReadonlyArray1<'_, i64>),
+) -> PyResult<Split> {
     let rows = |array: &PyReadonlyArray1<'_, i64>| -> PyResult<Vec<usize>> {
         Ok(array.as_slice()?.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect())
     };
@@ -253,6 +260,7 @@ fn ready_row(
             test_rows: split.test.len(),
             result: Ok(Scored {
                 scores: (0..metrics.len()).map(score).collect(),
+                train_scores: Vec::new(),
                 fit_seconds: seconds[k],
                 score_seconds: 0.0,
                 converged: true,

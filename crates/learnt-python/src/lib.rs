@@ -13,6 +13,7 @@ mod interrupt;
 mod model;
 mod optimize;
 mod picture;
+mod search;
 
 use convert::{Columns, Numbers};
 use failure::{raise, warn};
@@ -43,6 +44,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compare::usual_splits, module)?)?;
     module.add_function(wrap_pyfunction!(compare::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(compare::score, module)?)?;
+    module.add_function(wrap_pyfunction!(search::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(search::halving_rungs, module)?)?;
+    module.add_function(wrap_pyfunction!(search::thinned_splits, module)?)?;
+    module.add_function(wrap_pyfunction!(search::suggest, module)?)?;
+    module.add_function(wrap_pyfunction!(search::search_report, module)?)?;
     module.add_class::<picture::Picture>()?;
     module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;

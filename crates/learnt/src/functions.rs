@@ -34,6 +34,7 @@ pub const FUNCTIONS: &[&[FunctionEntry]] = &[
     statistics::SUMMARIES,
     statistics::INFORMATION,
     statistics::RESIDUAL_TESTS,
+    select::PAIRED_TESTS,
     statistics::SPECIAL_FUNCTIONS,
 ];
 

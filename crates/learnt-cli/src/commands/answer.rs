@@ -34,7 +34,8 @@ pub(crate) fn show(
     Ok(())
 }
 
-fn write(call: &Call, path: &str, answer: &Answer) -> Result<()> {
+/// Writes the answer to a file, whose ending chooses the form.
+pub(crate) fn write(call: &Call, path: &str, answer: &Answer) -> Result<()> {
     let ending = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
     let text = match ending {
         "csv" => answer.to_csv(),

@@ -73,7 +73,7 @@ pub(crate) fn imbalanced(data: &Dataset) -> bool {
     most >= 4.0 * others
 }
 
-fn folds(call: &Call) -> Result<usize> {
+pub(crate) fn folds(call: &Call) -> Result<usize> {
     match call.args.get_one::<usize>("folds").copied() {
         Some(k) if k >= 2 => Ok(k),
         other => Err(Error::parameter("--folds", "at least 2", other.unwrap_or(0))),
@@ -125,7 +125,7 @@ fn never_scored(result: &CrossValidation) -> Option<Error> {
 }
 
 /// What an answer was computed from.
-fn source(supervised: &Supervised) -> Json {
+pub(crate) fn source(supervised: &Supervised) -> Json {
     let rows = supervised.data.x.values().nrows();
     json!({ "path": supervised.name, "rows": rows, "digest": supervised.digest })
 }

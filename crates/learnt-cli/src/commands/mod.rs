@@ -13,6 +13,8 @@ mod plot;
 mod predict;
 mod registry;
 mod report;
+mod tune;
+mod versus;
 
 use crate::observer::{Terminal, watch_interrupts};
 use clap::ArgMatches;
@@ -167,6 +169,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("score", _) => predict::score(&call),
         ("cv", Some(name)) => compare::cross_validate(&call, name),
         ("compare", _) => compare::compare(&call),
+        ("tune", Some(name)) => tune::tune(&call, name),
+        ("versus", _) => versus::versus(&call),
         ("ask", _) => ask::ask(&call),
         ("plot", _) => plot::plot(&call),
         ("report", _) => report::report(&call),

@@ -17,6 +17,7 @@ mod places;
 mod roles;
 mod small_things;
 mod tables;
+mod tune;
 mod verbs;
 
 use std::io::Write;

@@ -7,10 +7,16 @@ mod bootstrap_error;
 mod criteria;
 mod curves;
 mod examples;
+mod linear_smoother;
+mod outside_task;
+mod overfitting_test;
+mod parametric_bootstrap;
 mod permutation_test;
 mod prefix_code;
+mod regressors;
 mod stability;
 mod structural_risk;
+mod versus;
 
 pub use active_learning::{ActiveLearning, QueryCurve, QueryStrategy};
 pub use bootstrap_error::{BootstrapError, BootstrapErrors};
@@ -21,10 +27,18 @@ pub use criteria::{
 };
 pub use curves::{LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores};
 pub use examples::Examples;
+pub use linear_smoother::{LinearSmoother, SmoothedRows, SmootherFound};
+pub use outside_task::{ClustersForTask, TaskScores};
+pub use overfitting_test::{OverfittingFound, OverfittingTest};
+pub use parametric_bootstrap::{
+    KnownMeans, NumericExamples, Optimism, OptimismFound, ParametricBootstrap,
+    ParametricBootstrapped,
+};
 pub use permutation_test::{PermutationTest, PermutationTestScore};
 pub use prefix_code::{HuffmanCode, HuffmanCodeFound, PrefixCode, PrefixCodeFound};
 pub use stability::{Stability, StabilityFound};
 pub use structural_risk::{NestedClasses, StructuralRisk, StructuralRiskFound};
+pub use versus::Versus;
 
 use learnt_core::prelude::*;
 
@@ -34,7 +48,13 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<ValidationCurve>(),
     function::<BootstrapError>(),
     function::<PermutationTest>(),
+    function::<ParametricBootstrap>(),
+    function::<Optimism>(),
+    function::<OverfittingTest>(),
+    function::<ClustersForTask>(),
+    function::<LinearSmoother>(),
     function::<Stability>(),
+    function::<Versus>(),
     function::<ActiveLearning>(),
     function::<InformationCriteria>(),
     function::<SquaredErrorCriteria>(),

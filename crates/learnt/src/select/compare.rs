@@ -6,13 +6,12 @@
 //! for the overlap of the training sets. A candidate that fails in any fold keeps its row, with the
 //! reason, after the others; no row is ever left out.
 
-use super::cross_validate::{CrossValidation, Ended, Entrant, cross_validate_all};
+use super::cross_validate::{CrossValidation, Ended, Entrant, Manner, Trials};
 use super::folds::{Split, Splitter};
+use super::paired_tests::corrected_t_test;
 use super::preparation::{Request, standard_preparation};
 use crate::metrics::{Metric, Task};
 use learnt_core::prelude::*;
-use learnt_core::stats::distribution::{Continuous, StudentT};
-use learnt_core::stats::summary;
 
 /// A learner to be compared.
 #[derive(Clone, Debug)]
@@ -167,10 +166,10 @@ pub fn compare(
         .collect();
     let fitted = candidates.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
     let names = fitted.map(|(candidate, _)| candidate.name.clone()).collect();
-    let ended = Ended::new(names, splits.len());
-    let tell = |member: usize, split: usize| ended.tell(member, split, run);
-    let mut results =
-        cross_validate_all(&entrants, data, &splits, metrics, run, &tell)?.into_iter();
+    let ledger = &Ended::new(names, splits.len(), run);
+    let manner = Manner::default();
+    let trials = Trials { entrants: &entrants, data, splits: &splits, metrics, ledger, manner };
+    let mut results = trials.run(run)?.into_iter();
     let mut rows = Vec::with_capacity(candidates.len());
     for (candidate, checked) in candidates.iter().zip(checked) {
         let mut next =
@@ -228,21 +227,6 @@ fn versus(a: &CrossValidation, b: &CrossValidation) -> Option<f64> {
     let sum = |f: fn(&super::Fold) -> usize| a.folds.iter().map(f).sum::<usize>() as f64;
     corrected_t_test(&differences, sum(|fold| fold.test_rows) / sum(|fold| fold.train_rows))
         .map(|(_, p)| p)
-}
-
-/// The statistic and the two-sided p-value of the corrected resampled t test; `ratio` is
-/// n_test / n_train. `None` for fewer than two differences. Differences without spread have p = 1 if
-/// they are 0, else p = 0.
-pub fn corrected_t_test(differences: &[f64], ratio: f64) -> Option<(f64, f64)> {
-    let k = differences.len() as f64;
-    let mean = summary::mean(differences, None)?;
-    let variance = summary::variance(differences, None, 1.0)?;
-    let scale = ((1.0 / k + ratio) * variance).sqrt();
-    if scale == 0.0 {
-        return Some(if mean == 0.0 { (0.0, 1.0) } else { (mean.signum() * f64::INFINITY, 0.0) });
-    }
-    let t = mean / scale;
-    Some((t, (2.0 * StudentT::new(k - 1.0)?.sf(t.abs())).min(1.0)))
 }
 
 /// The row of lowest complexity whose mean is within one standard error of the best; the better of
@@ -371,14 +355,6 @@ mod tests {
             of("one")
         };
         assert_eq!(scores(1), scores(4));
-    }
-
-    #[test]
-    fn the_corrected_test_by_hand() {
-        let (t, p) = corrected_t_test(&[0.1, 0.3, 0.2, 0.2], 1.0 / 3.0).unwrap();
-        assert!((t - 0.2 / ((0.25 + 1.0 / 3.0) * 0.02_f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert!((p - 2.0 * StudentT::new(3.0).unwrap().sf(t)).abs() < 1e-15);
-        assert_eq!(corrected_t_test(&[0.1], 0.1), None);
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct Fold {
 pub struct Scored {
     /// The scores in the order of the metrics, or why there is none.
     pub scores: Vec<Result<f64>>,
+    /// The scores on the training rows, where they were asked for.
+    pub train_scores: Vec<Result<f64>>,
     /// Seconds to fit.
     pub fit_seconds: f64,
     /// Seconds to predict and score.
@@ -77,78 +79,117 @@ pub fn cross_validate(
     run: &Context,
 ) -> Result<CrossValidation> {
     learner.check().map_err(|error| error.within(learner.about().name()))?;
-    let alone = [Entrant { preparation: None, learner }];
-    let name = learner.about().command();
-    let ended = Ended::new(vec![name], splits.len());
-    let mut all =
-        cross_validate_all(&alone, data, splits, metrics, run, &|m, k| ended.tell(m, k, run))?;
+    let entrants = [Entrant { preparation: None, learner }];
+    let ledger = &Ended::new(vec![learner.about().command()], splits.len(), run);
+    let manner = Manner::default();
+    let trials = Trials { entrants: &entrants, data, splits, metrics, ledger, manner };
+    let mut all = trials.run(run)?;
     all.pop().ok_or_else(|| Error::internal("no result of a cross-validation"))
 }
 
 /// A learner that is cross-validated, and what stands in front of it.
 #[derive(Clone, Copy)]
-pub(super) struct Entrant<'a> {
+pub struct Entrant<'a> {
     /// A transformer that is fitted on the training rows of each split.
-    pub(super) preparation: Option<&'a dyn AnyEstimator>,
+    pub preparation: Option<&'a dyn AnyEstimator>,
     /// The learner.
-    pub(super) learner: &'a dyn AnyEstimator,
+    pub learner: &'a dyn AnyEstimator,
 }
 
+/// What knows single fits: those that were done before, and each that ends.
+pub trait Ledger: Sync {
+    /// What came of a learner on a split, both by their place, if that is known.
+    fn known(&self, _entrant: usize, _split: usize) -> Option<Fold> {
+        None
+    }
+    /// A fit has ended.
+    fn ended(&self, _entrant: usize, _split: usize, _fold: &Fold) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A ledger that keeps nothing.
+pub struct Nobody;
+impl Ledger for Nobody {}
+
 /// Tells which fits have ended: `model 4/13 ridge · fold 6/10 · fits 35 of 130`.
-pub(super) struct Ended {
+pub(super) struct Ended<'a> {
     names: Vec<String>,
     splits: usize,
     done: AtomicU64,
+    run: &'a Context<'a>,
 }
 
-impl Ended {
-    pub(super) fn new(names: Vec<String>, splits: usize) -> Ended {
-        Ended { names, splits, done: AtomicU64::new(0) }
+impl<'a> Ended<'a> {
+    pub(super) fn new(names: Vec<String>, splits: usize, run: &'a Context<'a>) -> Self {
+        Ended { names, splits, done: AtomicU64::new(0), run }
     }
+}
 
-    pub(super) fn tell(&self, member: usize, split: usize, run: &Context) -> Result<()> {
+impl Ledger for Ended<'_> {
+    fn ended(&self, entrant: usize, split: usize, _: &Fold) -> Result<()> {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let (models, splits) = (self.names.len(), self.splits);
-        let name = &self.names[member];
+        let name = &self.names[entrant];
         let stage =
-            format!("model {}/{models} {name} · fold {}/{splits} · fits", member + 1, split + 1);
+            format!("model {}/{models} {name} · fold {}/{splits} · fits", entrant + 1, split + 1);
         let total = Some((models * splits) as u64);
-        run.progress(&Progress { stage: &stage, done, total, objective: None })
+        self.run.progress(&Progress { stage: &stage, done, total, objective: None })
     }
 }
 
-/// Fits and scores all learners on every split; `ended` is called after each fit with the numbers of the
-/// learner and of the split. Parameters are checked already.
-pub(super) fn cross_validate_all(
-    entrants: &[Entrant],
-    data: &Dataset,
-    splits: &[Split],
-    metrics: &[&'static Metric],
-    run: &Context,
-    ended: &(dyn Fn(usize, usize) -> Result<()> + Sync),
-) -> Result<Vec<CrossValidation>> {
-    let groups = Group::all(entrants);
-    let bytes = 8 * data.nrows() * data.x.ncols();
-    run.claim(2 * bytes as u64, "the rows of a split")?;
-    let one = |k: usize, threads: usize| {
-        let work = OneSplit { entrants, data, split: &splits[k], number: k, metrics, ended };
-        work.run(&groups, &run.child(k as u64).with_threads(threads))
-    };
-    let by_split: Vec<Vec<Fold>> = match bytes > LARGE {
-        true => (0..splits.len()).map(|k| one(k, run.threads())).collect::<Result<_>>()?,
-        false => {
-            let share = (run.threads() / splits.len().max(1)).max(1);
-            run.try_par_map(splits.len(), |k| one(k, share))?
+/// Several learners on the same splits. Parameters are checked already.
+pub struct Trials<'a> {
+    /// The learners.
+    pub entrants: &'a [Entrant<'a>],
+    /// The rows.
+    pub data: &'a Dataset<'a>,
+    /// Training and test rows.
+    pub splits: &'a [Split],
+    /// What is measured.
+    pub metrics: &'a [&'static Metric],
+    /// What is known, and who is told.
+    pub ledger: &'a dyn Ledger,
+    /// How fits run.
+    pub manner: Manner,
+}
+
+/// How the fits of a cross-validation run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// Whether every fit has the seed of the run, and not one of its split.
+    pub one_seed: bool,
+    /// Whether the training rows are scored too.
+    pub train_scores: bool,
+}
+
+impl Trials<'_> {
+    /// Fits and scores all learners on every split.
+    pub fn run(&self, run: &Context) -> Result<Vec<CrossValidation>> {
+        let (data, splits) = (self.data, self.splits);
+        let groups = Group::all(self.entrants);
+        let bytes = 8 * data.nrows() * data.x.ncols();
+        run.claim(2 * bytes as u64, "the rows of a split")?;
+        let one = |k: usize, threads: usize| {
+            let child = run.child(k as u64).with_threads(threads);
+            let child = if self.manner.one_seed { child.with_seed(run.seed()) } else { child };
+            OneSplit { trials: self, place: k, split: &splits[k] }.run(&groups, &child)
+        };
+        let by_split: Vec<Vec<Fold>> = match bytes > LARGE {
+            true => (0..splits.len()).map(|k| one(k, run.threads())).collect::<Result<_>>()?,
+            false => {
+                let share = (run.threads() / splits.len().max(1)).max(1);
+                run.try_par_map(splits.len(), |k| one(k, share))?
+            }
+        };
+        let empty =
+            |_: &Entrant| CrossValidation { metrics: self.metrics.to_vec(), folds: Vec::new() };
+        let mut out: Vec<CrossValidation> = self.entrants.iter().map(empty).collect();
+        for folds in by_split {
+            out.iter_mut().zip(folds).for_each(|(result, fold)| result.folds.push(fold));
         }
-    };
-    let mut out: Vec<CrossValidation> = entrants
-        .iter()
-        .map(|_| CrossValidation { metrics: metrics.to_vec(), folds: Vec::new() })
-        .collect();
-    for folds in by_split {
-        out.iter_mut().zip(folds).for_each(|(result, fold)| result.folds.push(fold));
+        Ok(out)
     }
-    Ok(out)
 }
 
 /// Learners that share a preparation, by their positions.
@@ -176,12 +217,9 @@ impl<'a> Group<'a> {
 
 /// One split for all learners.
 struct OneSplit<'a> {
-    entrants: &'a [Entrant<'a>],
-    data: &'a Dataset<'a>,
+    trials: &'a Trials<'a>,
+    place: usize,
     split: &'a Split,
-    number: usize,
-    metrics: &'a [&'static Metric],
-    ended: &'a (dyn Fn(usize, usize) -> Result<()> + Sync),
 }
 
 /// The rows of a split, as the learners of a group see them.
@@ -195,22 +233,37 @@ struct Rows<'a> {
 
 impl OneSplit<'_> {
     fn run(&self, groups: &[Group], run: &Context) -> Result<Vec<Fold>> {
-        let train = self.data.gather(&self.split.train);
-        let test = self.data.gather(&self.split.test);
-        let rows = Rows { train: train.view(), test: test.view(), seconds: 0.0 };
-        let mut folds: Vec<Option<Fold>> = self.entrants.iter().map(|_| None).collect();
-        for group in groups {
-            for (member, fold) in self.group(group, &rows, run)? {
-                folds[member] = Some(fold);
+        let (entrants, ledger) = (self.trials.entrants, self.trials.ledger);
+        let mut folds: Vec<Option<Fold>> =
+            (0..entrants.len()).map(|member| ledger.known(member, self.place)).collect();
+        if folds.iter().any(Option::is_none) {
+            let train = self.trials.data.gather(&self.split.train);
+            let test = self.trials.data.gather(&self.split.test);
+            let rows = Rows { train: train.view(), test: test.view(), seconds: 0.0 };
+            for group in groups {
+                let mut left = group.members.clone();
+                left.retain(|&member| folds[member].is_none());
+                if left.is_empty() {
+                    continue;
+                }
+                for (member, fold) in self.group(group, &left, &rows, run)? {
+                    folds[member] = Some(fold);
+                }
             }
         }
         let missing = || Error::internal("a learner without its fold");
         folds.into_iter().map(|fold| fold.ok_or_else(missing)).collect()
     }
 
-    /// Prepares the rows once, then fits the learners: those that use threads one after the other,
+    /// Prepares the rows once, then fits these members: those that use threads one after the other,
     /// the others side by side.
-    fn group(&self, group: &Group, rows: &Rows, run: &Context) -> Result<Vec<(usize, Fold)>> {
+    fn group(
+        &self,
+        group: &Group,
+        members: &[usize],
+        rows: &Rows,
+        run: &Context,
+    ) -> Result<Vec<(usize, Fold)>> {
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
         let tables = group.preparation.map(|one| Tables::new(one, rows, &watched)).transpose();
@@ -224,14 +277,14 @@ impl OneSplit<'_> {
                 Ok(Some(tables)) => self.fold(member, &tables.rows(rows), run)?,
                 Err(error) => self.failed(error.clone()),
             };
-            (self.ended)(member, self.number)?;
+            self.trials.ledger.ended(member, self.place, &fold)?;
             let mut warnings = recorder.warnings();
             warnings.extend(fold.warnings);
             Ok((member, Fold { warnings, ..fold }))
         };
-        let threaded = |member: &usize| self.entrants[*member].learner.about().uses.threads;
+        let threaded = |member: &usize| self.trials.entrants[*member].learner.about().uses.threads;
         let (inside, beside): (Vec<usize>, Vec<usize>) =
-            group.members.iter().partition(|member| threaded(member));
+            members.iter().partition(|member| threaded(member));
         let alone = run.with_threads(1);
         let mut out = run.try_par_map(beside.len(), |i| fit(beside[i], &alone))?;
         for member in inside {
@@ -243,8 +296,8 @@ impl OneSplit<'_> {
 
     fn fold(&self, member: usize, rows: &Rows, run: &Context) -> Result<Fold> {
         let recorder = Recorder::new(run.observer());
-        let learner = self.entrants[member].learner;
-        match fit_and_score(learner, rows, self.metrics, &run.observed_by(&recorder)) {
+        let learner = self.trials.entrants[member].learner;
+        match fit_and_score(learner, rows, self.trials, &run.observed_by(&recorder)) {
             Err(error) if error.code() == Code::Cancelled => Err(error),
             Err(error) => Ok(Fold { warnings: recorder.warnings(), ..self.failed(error) }),
             Ok(scored) => Ok(Fold {
@@ -295,23 +348,46 @@ impl Tables {
 fn fit_and_score(
     learner: &dyn AnyEstimator,
     rows: &Rows,
-    metrics: &[&'static Metric],
+    trials: &Trials,
     run: &Context,
 ) -> Result<Scored> {
     let train = offered(&rows.train, rows.train.x, learner.any_accepts());
     let start = Instant::now();
     let model = learner.fit_any(&train, run)?;
     let fitted = Instant::now();
-    check_rows(learner.about(), model.as_ref(), &rows.test.x, run)?;
-    let predictions = Predictions::of(model.as_ref(), &rows.test.x, run)?;
-    let outcome = predictions.with_truth(&rows.test);
-    let scores = metrics.iter().map(|metric| metric.score(&outcome, run)).collect();
+    let score = |data: &Dataset| -> Result<Vec<Result<f64>>> {
+        check_rows(learner.about(), model.as_ref(), &data.x, run)?;
+        let predictions = Predictions::of(model.as_ref(), &data.x, run)?;
+        let outcome = predictions.with_truth(data);
+        Ok(trials
+            .metrics
+            .iter()
+            .map(|metric| number(metric, metric.score(&outcome, run)))
+            .collect())
+    };
+    let scores = score(&rows.test)?;
+    let score_seconds = fitted.elapsed().as_secs_f64();
+    let train_scores = match trials.manner.train_scores {
+        true => score(&rows.train)?,
+        false => Vec::new(),
+    };
     Ok(Scored {
         scores,
+        train_scores,
         fit_seconds: rows.seconds + (fitted - start).as_secs_f64(),
-        score_seconds: fitted.elapsed().as_secs_f64(),
+        score_seconds,
         converged: model.converged(),
     })
+}
+
+/// A score, which is a number or has a reason.
+fn number(metric: &Metric, score: Result<f64>) -> Result<f64> {
+    match score {
+        Ok(score) if score.is_nan() => {
+            Err(Error::new(Code::Undefined, format!("{} is not a number", metric.name)))
+        }
+        other => other,
+    }
 }
 
 impl CrossValidation {

@@ -1,21 +1,32 @@
-//! Splits, resamples, cross-validation and comparison. Learners are seen only through the traits and
+//! Splits, resamples, cross-validation, comparison and search. Learners are seen only through the traits and
 //! the registry.
 
 mod compare;
 mod cross_validate;
 mod folds;
+mod paired_tests;
 mod preparation;
 mod report;
 mod resample;
 mod samples;
+pub mod search;
 mod split;
 mod splitters;
+mod versus;
 
-pub use compare::{Candidate, Comparison, Row, compare, contenders, corrected_t_test};
-pub use cross_validate::{CrossValidation, Fold, Scored, cross_validate, usual_splitter};
+pub use compare::{Candidate, Comparison, Row, compare, contenders};
+pub use cross_validate::{
+    CrossValidation, Entrant, Fold, Ledger, Manner, Nobody, Scored, Trials, cross_validate,
+    usual_splitter,
+};
 pub use folds::{Split, Splits, Splitter};
+pub use paired_tests::{
+    CorrectedTTest, CriticalDifference, CriticalDifferenceFound, Differences, FiveByTwoTest,
+    McNemar, McNemarFound, PAIRED_TESTS, PairedTest, RightRows, ScoreTable, corrected_t_test,
+    five_by_two_test, mcnemar,
+};
 pub use preparation::{
-    LEVELS, Request, encoded_width, has_missing, prepared, standard_preparation, wants_reference,
+    LEVELS, Request, encoded_width, has_missing, joined, prepared, standard_preparation, wants_reference,
     wants_scaling,
 };
 pub use resample::{
@@ -32,3 +43,4 @@ pub use splitters::{
     ClassOfRow, Folds, GroupKFold, GroupOfRow, KFold, LeaveOneOut, PartSize, RepeatedKFold,
     RepeatedStratifiedKFold, SPLITTERS, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit,
 };
+pub use versus::{Contest, Verdict};

@@ -52,6 +52,19 @@ pub fn prepared(
     Some(pipeline(steps))
 }
 
+/// A preparation and the learner behind it as one: a pipeline whose last step is `model`. The steps of a
+/// preparation that is a pipeline stay steps.
+pub fn joined(preparation: LearnerSpec, learner: LearnerSpec) -> LearnerSpec {
+    let pair = |name: &str, spec: LearnerSpec| Value::List(vec![word(name), Value::Learner(spec)]);
+    let steps = preparation.params.iter().find(|(name, _)| name == "steps");
+    let mut steps = match (preparation.learner.as_str(), steps) {
+        ("pipeline.Pipeline", Some((_, Value::List(steps)))) => steps.clone(),
+        _ => vec![pair("prepare", preparation.clone())],
+    };
+    steps.push(pair("model", learner));
+    spec("pipeline.Pipeline", &[("steps", Value::List(steps))])
+}
+
 /// Whether the learner, or one inside it, wants columns on one scale.
 pub fn wants_scaling(learner: &dyn AnyEstimator) -> bool {
     learner.about().wants_scaling

@@ -15,6 +15,7 @@ mod hypothesis_class;
 mod mistake_bound;
 mod pac_bound;
 mod polynomial_studies;
+mod sampling_study;
 mod sauer_bound;
 mod vapnik_bound;
 mod vc_bound;
@@ -44,6 +45,7 @@ pub use polynomial_studies::{
     OverfittingStudy, OverfittingTable, RegularizationStudy, RegularizationTable, ValidationStudy,
     ValidationTable,
 };
+pub use sampling_study::{Estimated, Law, Population, SamplingStudy, SamplingTable};
 pub use sauer_bound::{SauerBound, SauerBounds};
 pub use vapnik_bound::{VapnikBound, VapnikBounds};
 pub use vc_bound::{Growth, VcBound, VcPenalty};
@@ -74,6 +76,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<ExpectedDistinctShare>(),
     function::<BiasVariance>(),
     function::<PacStudy>(),
+    function::<SamplingStudy>(),
     function::<OverfittingStudy>(),
     function::<RegularizationStudy>(),
     function::<ValidationStudy>(),
