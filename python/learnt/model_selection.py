@@ -35,6 +35,7 @@ __all__ = [
     "bootstrap_error",
     "permutation_test_score",
     "stability",
+    "k_by_task",
     "active_learning",
     "information_criteria",
     "squared_error_criteria",
@@ -686,6 +687,69 @@ def stability(estimator, X, y, *, draws=20, sample_weight=None, random_state=Non
         (X, y, sample_weight),
         {"estimator": estimator, "draws": draws},
         ("disagreement", "standard_error", "variance", "draws"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def k_by_task(
+    estimator,
+    X,
+    y,
+    *,
+    k_max=10,
+    cv=5,
+    scoring=None,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Number of clusters by an outside task: the score of a learner that sees only the clusters.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimator : a learner, default=None
+        The learner.
+    k_max : a whole number in [2, 1000], default=10
+        Largest number of clusters.
+    cv : a whole number >= 2, default=5
+        Number of folds.
+    scoring : text or None, default=None
+        The metric; accuracy or R² by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The number of best mean score, the lowest of equals.
+    k
+        Numbers of clusters.
+    score
+        Mean score on the test rows.
+    deviation
+        Standard deviation over the folds.
+    scores
+        Scores: one row a number of clusters, one column a fold.
+
+    Reference
+    ---------
+    von Luxburg, Williamson and Guyon (2012)
+    """
+    return call(
+        "model_selection.k_by_task",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimator": estimator, "k_max": k_max, "cv": cv, "scoring": scoring},
+        ("value", "k", "score", "deviation", "scores"),
         random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -175,6 +175,19 @@ def stability(
     n_jobs: int | None = None,
 ) -> Any: ...
 
+def k_by_task(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    k_max: int = 10,
+    cv: int = 5,
+    scoring: str | None = None,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
 def active_learning(
     estimator: Any,
     X: Any,

@@ -6,7 +6,9 @@ mod active_learning;
 mod bootstrap_error;
 mod criteria;
 mod curves;
+mod density_by_classifier;
 mod examples;
+mod k_by_task;
 mod permutation_test;
 mod prefix_code;
 mod stability;
@@ -20,7 +22,9 @@ pub use criteria::{
     SquaredErrorCriteria, SquaredErrorCriteriaFound,
 };
 pub use curves::{LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores};
+pub use density_by_classifier::{ClassifiedDensity, DensityByClassifier, RowsAndPoints};
 pub use examples::Examples;
+pub use k_by_task::{KByTask, TaskScores};
 pub use permutation_test::{PermutationTest, PermutationTestScore};
 pub use prefix_code::{HuffmanCode, HuffmanCodeFound, PrefixCode, PrefixCodeFound};
 pub use stability::{Stability, StabilityFound};
@@ -35,6 +39,8 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<BootstrapError>(),
     function::<PermutationTest>(),
     function::<Stability>(),
+    function::<KByTask>(),
+    function::<DensityByClassifier>(),
     function::<ActiveLearning>(),
     function::<InformationCriteria>(),
     function::<SquaredErrorCriteria>(),
