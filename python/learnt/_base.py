@@ -428,6 +428,64 @@ class Density(BaseEstimator):
         return self._fitted().sample(n_samples, seed)
 
 
+class Mixture:
+    """A density that is a sum of clusters, with the methods of scikit-learn's mixtures."""
+
+    def predict_proba(self, X):
+        """The probability of each component, for each row."""
+        columns = self.ask("responsibilities", X).tables()[0]
+        return np.column_stack(list(columns.values()))
+
+    def fit_predict(self, X, y=None, **fit_params):
+        """Fits, and gives the component of each row."""
+        return self.fit(X, **fit_params).predict(X)
+
+    def score(self, X, y=None):
+        """The mean log-likelihood of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def aic(self, X):
+        """Akaike's information criterion of the rows: smaller is better."""
+        return float(self.ask("criteria", X)["aic"])
+
+    def bic(self, X):
+        """The Bayesian information criterion of the rows: smaller is better."""
+        return float(self.ask("criteria", X)["bic"])
+
+    def sample(self, n_samples=1, random_state=UNCHANGED):
+        """Rows drawn from the mixture, component by component, and the component of each."""
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be at least 1, got {n_samples}")
+        rng = np.random.default_rng(self._seed(random_state))
+        counts = rng.multinomial(n_samples, self.weights_ / np.sum(self.weights_))
+        means = self.means_
+        factors = [np.linalg.cholesky(matrix) for matrix in self._covariance_matrices()]
+        rows = [
+            mean + rng.standard_normal((count, means.shape[1])) @ factor.T
+            for mean, factor, count in zip(means, factors, counts, strict=True)
+        ]
+        return np.vstack(rows), np.repeat(np.arange(len(counts)), counts)
+
+    @property
+    def precisions_(self):
+        """Inverses of the covariances, in their form."""
+        if self.covariance_type in ("diag", "spherical"):
+            return 1.0 / self.covariances_
+        return np.linalg.inv(self.covariances_)
+
+    def _covariance_matrices(self):
+        """The covariance of each component as a matrix."""
+        count, width = self.means_.shape
+        found = self.covariances_
+        forms = {
+            "full": lambda: found,
+            "tied": lambda: np.broadcast_to(found, (count, width, width)),
+            "diag": lambda: [np.diag(row) for row in found],
+            "spherical": lambda: [variance * np.eye(width) for variance in found],
+        }
+        return forms[self.covariance_type]()
+
+
 class Detector(BaseEstimator):
     """A learner that tells outliers from the rest."""
 

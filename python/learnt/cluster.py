@@ -15,6 +15,8 @@ __all__ = [
     "OPTICS",
     "MeanShift",
     "AgglomerativeClustering",
+    "ApproximateDBSCAN",
+    "DENCLUE",
     "linkage",
     "fcluster",
     "cophenet",
@@ -34,6 +36,16 @@ __all__ = [
     "dbscan_cost",
     "exhaustive_clustering",
     "vector_quantization",
+    "k_means_steps",
+    "k_means_without_outliers",
+    "exemplar",
+    "cluster_report",
+    "density_reachability",
+    "hdbscan_cut",
+    "sandwich_test",
+    "hill_climb",
+    "constrained_linkage",
+    "choose_k",
 ]
 
 
@@ -865,6 +877,151 @@ class AgglomerativeClustering(Clusterer):
         return self._fit(X, None)
 
 
+class ApproximateDBSCAN(Weighted, Clusterer):
+    """ρ-approximate DBSCAN: density clusters whose radius may be a share ρ too large.
+
+    Parameters
+    ----------
+    eps : a number > 0, default=0.5
+        Distance up to which rows are neighbours.
+    min_samples : a whole number >= 1, default=5
+        Weight of a core row's neighbours, itself included.
+    rho : a number in [0, 1], default=0.001
+        Share by which steps between core rows may be too long; 0 is DBSCAN.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    core_sample_indices_
+        Numbers of the core rows.
+    cluster_sizes_
+        Number of rows in each cluster.
+    n_noise_
+        Number of rows in no cluster.
+    labels_
+        The cluster of each training row; -1 is noise.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n time expected for fixed eps, rho and few columns, beside the counts of core rows; n p memory
+
+    Reference
+    ---------
+    Gan and Tao (2015), SIGMOD, 519-530
+    """
+
+    _path = "cluster.ApproximateDBSCAN"
+
+    def __init__(self, eps=0.5, *, min_samples=5, rho=0.001, n_jobs=None):
+        self.eps = eps
+        self.min_samples = min_samples
+        self.rho = rho
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None, sample_weight)
+
+
+class DENCLUE(Assigning, Clusterer):
+    """DENCLUE: density clusters of any shape, by climbing to density attractors.
+
+    Parameters
+    ----------
+    bandwidth : a number > 0 or None, default=None
+        Width of the normal window; by default the mean distance to the nearest 30% of the rows.
+    xi : a number >= 0 or None, default=None
+        Least density of a top and of a path; by default a twentieth of the largest top.
+    ascent : 'mean_shift', 'fixed' or 'backtracking', default="mean_shift"
+        How rows climb.
+
+        - 'mean_shift': To the mean of the rows under the window.
+        - 'fixed': By a fixed multiple of the gradient.
+        - 'backtracking': Along the gradient, halved until the density rises.
+    step : a number > 0 or None, default=None
+        The multiple of the gradient that `fixed` adds; small enough for any rows by default.
+    join : True or False, default=True
+        Whether tops are joined along dense paths.
+    max_iter : a whole number >= 1, default=10000
+        Maximum number of steps of a climb.
+    tol : a number >= 0, default=1e-6
+        Mean shift at which a climb ends, in bandwidths.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    attractors_
+        The tops, the densest first (tops × n_features).
+    densities_
+        Density of each top.
+    attractor_clusters_
+        Cluster of each top; -1 for noise.
+    bandwidth_
+        The bandwidth.
+    xi_
+        The least density.
+    cluster_sizes_
+        Number of rows in each cluster.
+    n_noise_
+        Number of rows in no cluster.
+    n_iter_
+        Steps of the longest climb.
+    attractor_of_
+        The top of each training row.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
+    labels_
+        The cluster of each training row; -1 is noise.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n² p time a step of the climbs; n p memory
+
+    Reference
+    ---------
+    Hinneburg and Keim (1998), KDD, 58-65
+    """
+
+    _path = "cluster.DENCLUE"
+
+    def __init__(
+        self,
+        bandwidth=None,
+        *,
+        xi=None,
+        ascent="mean_shift",
+        step=None,
+        join=True,
+        max_iter=10000,
+        tol=1e-6,
+        n_jobs=None,
+    ):
+        self.bandwidth = bandwidth
+        self.xi = xi
+        self.ascent = ascent
+        self.step = step
+        self.join = join
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Learns from the rows of `X`."""
+        return self._fit(X, None)
+
+
 def linkage(X, method="single", metric="euclidean", *, n_jobs=None):
     """Hierarchical clustering: the table of mergers of the rows, with its dendrogram.
 
@@ -1568,6 +1725,544 @@ def vector_quantization(
         (image,),
         {"n_codes": n_codes, "block": block, "start_blocks": start_blocks},
         ("codebook", "codes", "decoded", "mse", "bits_per_pixel"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def k_means_steps(X, n_clusters=3, *, centers=None, max_steps=100, random_state=None):
+    """k-means one step at a time: the objective and the centres after every E and every M step.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    n_clusters : a whole number >= 1, default=3
+        Number of clusters, where no centres are given.
+    centers : a list, each a list, each a number or None, default=None
+        The first centres; rows drawn at random by default.
+    max_steps : a whole number in [1, 100000], default=100
+        Most steps, E and M together; it ends earlier once nothing changes.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+
+    Returns
+    -------
+    value
+        The cluster of each row in the end.
+    step
+        `E` or `M`.
+    objective
+        The sum of squared distances after each step.
+    moved
+        Rows that changed their cluster in an E step; 0 for M steps.
+    centers
+        The centres in the end.
+    path
+        The centres after each M step, one step a row, one centre after another.
+
+    Reference
+    ---------
+    Lloyd (1982)
+    """
+    return call(
+        "cluster.k_means_steps",
+        ("matrix",),
+        (X,),
+        {"n_clusters": n_clusters, "centers": centers, "max_steps": max_steps},
+        ("value", "step", "objective", "moved", "centers", "path"),
+        random_state=random_state,
+    )
+
+
+def k_means_without_outliers(
+    X,
+    n_clusters=3,
+    *,
+    multiple=3.0,
+    subset=None,
+    n_init=10,
+    random_state=None,
+    n_jobs=None,
+):
+    """k-means without outliers: rows far from their centre are dropped and the rest is fitted again.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    n_clusters : a whole number >= 1, default=3
+        Number of clusters.
+    multiple : a number > 0, default=3.0
+        Distance from its centre beyond which a row is dropped, in median distances of its cluster.
+    subset : a number in (0, 1) or None, default=None
+        Share of the rows that are fitted instead of the filter; the others join the nearest
+        centre.
+    n_init : a whole number >= 1, default=10
+        Number of starts.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The cluster of each row; -1 for rows that were dropped.
+    dropped
+        Numbers of the rows that were dropped, from 0.
+    centers
+        The centres.
+    inertia
+        Sum of squared distances of the rows in clusters from their centres.
+    """
+    return call(
+        "cluster.k_means_without_outliers",
+        ("matrix",),
+        (X,),
+        {"n_clusters": n_clusters, "multiple": multiple, "subset": subset, "n_init": n_init},
+        ("value", "dropped", "centers", "inertia"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def exemplar(X, kind="medoid", *, n_jobs=None):
+    """A point that stands for a group of rows: mean, geometric mean, medoid or spatial median.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    kind : 'mean', 'geometric_mean', 'medoid' or 'spatial_median', default="medoid"
+        Which point.
+
+        - 'mean': The arithmetic mean.
+        - 'geometric_mean': The geometric mean, of numbers above zero.
+        - 'medoid': The row of least total distance to the others.
+        - 'spatial_median': The point of least total distance to the rows.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The point.
+    total_distance
+        Sum of its distances to the rows.
+    row
+        The number of the row that it is, from 0; nothing for points that are no row by their
+        nature.
+
+    Reference
+    ---------
+    Vardi and Zhang (2000), PNAS 97, 1423-1426
+    """
+    return call(
+        "cluster.exemplar",
+        ("matrix",),
+        (X,),
+        {"kind": kind},
+        ("value", "total_distance", "row"),
+        n_jobs=n_jobs,
+    )
+
+
+def cluster_report(X, labels, *, silhouettes=True, n_jobs=None):
+    """A clustering in figures: rows, sum of squares, centre, nearest row and silhouette of each
+    cluster.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    silhouettes : True or False, default=True
+        Whether silhouettes are computed, which takes time with the square of the rows.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    cluster
+        Number of each cluster.
+    rows
+        Its rows.
+    share
+        Their share of all rows.
+    inertia
+        Sum of squared distances from its centre.
+    spread
+        Root mean squared distance from its centre.
+    exemplar
+        The row nearest to its centre, from 0, the first of equals.
+    silhouette
+        Mean silhouette of its rows; none with one cluster.
+    centers
+        Centres, one a row.
+    total_inertia
+        Sum of squares of all clusters: what k-means makes small.
+    n_noise
+        Number of rows in no cluster.
+    """
+    return call(
+        "cluster.cluster_report",
+        ("matrix", "clusters"),
+        (X, labels),
+        {"silhouettes": silhouettes},
+        ("cluster", "rows", "share", "inertia", "spread", "exemplar", "silhouette", "centers", "total_inertia", "n_noise"),
+        n_jobs=n_jobs,
+    )
+
+
+def density_reachability(X, a=0, b=1, *, eps=0.5, min_samples=5, n_jobs=None):
+    """Density reachability of one row from another: directly, by a chain, or through a common core
+    row.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    a : a whole number >= 0, default=0
+        The row that steps begin at, from 0.
+    b : a whole number >= 0, default=1
+        The row that they lead to, from 0.
+    eps : a number > 0, default=0.5
+        Distance up to which rows are neighbours.
+    min_samples : a whole number >= 1, default=5
+        Number of a core row's neighbours, itself included.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        Whether the two are density connected; the same in both directions.
+    direct
+        Whether b is directly reachable from a.
+    direct_back
+        Whether a is directly reachable from b.
+    reachable
+        Whether b is reachable from a.
+    reachable_back
+        Whether a is reachable from b.
+    a_core
+        Whether a is a core row.
+    b_core
+        Whether b is a core row.
+    chain
+        A shortest chain of rows from a to b, from 0; empty if there is none.
+
+    Reference
+    ---------
+    Ester, Kriegel, Sander and Xu (1996), KDD, 226-231
+    """
+    return call(
+        "cluster.density_reachability",
+        ("matrix",),
+        (X,),
+        {"a": a, "b": b, "eps": eps, "min_samples": min_samples},
+        ("value", "direct", "direct_back", "reachable", "reachable_back", "a_core", "b_core", "chain"),
+        n_jobs=n_jobs,
+    )
+
+
+def hdbscan_cut(X, eps=0.5, *, min_samples=5, metric="euclidean", n_jobs=None):
+    """Cut of HDBSCAN's hierarchy at a radius: DBSCAN without border rows, at any radius from one
+    tree.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    eps : a number >= 0, default=0.5
+        The radius.
+    min_samples : a whole number >= 1, default=5
+        Which neighbour has the core distance, the row itself the first.
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+        The distance.
+
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': Another name for `euclidean`.
+        - 'manhattan': The sum of absolute differences.
+        - 'cityblock': Another name for `manhattan`.
+        - 'l1': Another name for `manhattan`.
+        - 'chebyshev': The largest absolute difference.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The cluster of each row, numbered by first rows; -1 for noise.
+    core_distances
+        Core distance of each row.
+    n_clusters
+        Number of clusters.
+    n_noise
+        Number of rows in no cluster.
+
+    Reference
+    ---------
+    Campello, Moulavi and Sander (2013), PAKDD, 160-172
+    """
+    return call(
+        "cluster.hdbscan_cut",
+        ("matrix",),
+        (X,),
+        {"eps": eps, "min_samples": min_samples, "metric": metric},
+        ("value", "core_distances", "n_clusters", "n_noise"),
+        n_jobs=n_jobs,
+    )
+
+
+def sandwich_test(X, eps=0.5, rho=0.01, *, min_samples=5, n_jobs=None):
+    """Sandwich test: approximate clusters lie between those of DBSCAN at ε and at ε (1 + ρ).
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    eps : a number > 0, default=0.5
+        Distance up to which rows are neighbours.
+    rho : a number in [0, 1], default=0.01
+        Share by which steps may be too long.
+    min_samples : a whole number >= 1, default=5
+        Number of a core row's neighbours, itself included.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        Whether no cluster lies in two.
+    below
+        Clusters of DBSCAN at ε that lie in more than one approximate cluster.
+    above
+        Approximate clusters that lie in more than one of DBSCAN at ε (1 + ρ).
+    n_inner
+        Clusters of DBSCAN at ε.
+    n_approximate
+        Approximate clusters.
+    n_outer
+        Clusters of DBSCAN at ε (1 + ρ).
+
+    Reference
+    ---------
+    Gan and Tao (2015), SIGMOD, 519-530
+    """
+    return call(
+        "cluster.sandwich_test",
+        ("matrix",),
+        (X,),
+        {"eps": eps, "rho": rho, "min_samples": min_samples},
+        ("value", "below", "above", "n_inner", "n_approximate", "n_outer"),
+        n_jobs=n_jobs,
+    )
+
+
+def hill_climb(
+    X,
+    at=None,
+    bandwidth=1.0,
+    *,
+    ascent="backtracking",
+    step=None,
+    max_iter=10000,
+    tol=1e-9,
+    n_jobs=None,
+):
+    """Density hill climbing: from each place up a kernel density to the top above it.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    at : array of numbers, one or two dimensions, default=None
+        The places; the rows themselves by default.
+    bandwidth : a number > 0, default=1.0
+        Width of the normal window.
+    ascent : 'mean_shift', 'fixed' or 'backtracking', default="backtracking"
+        How a climb steps.
+
+        - 'mean_shift': To the mean of the rows under the window.
+        - 'fixed': By a fixed multiple of the gradient.
+        - 'backtracking': Along the gradient, halved until the density rises.
+    step : a number > 0 or None, default=None
+        The multiple δ of the gradient that `fixed` adds; small enough for any rows by default.
+    max_iter : a whole number >= 1, default=10000
+        Maximum number of steps of a climb.
+    tol : a number >= 0, default=1e-9
+        Mean shift at which a climb ends, in bandwidths.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    tops
+        The top above each place (the attractor of a row), one a line.
+    density
+        The density there.
+    steps
+        Steps of each climb.
+    converged
+        Whether each climb ended at a top.
+
+    Reference
+    ---------
+    Fukunaga and Hostetler (1975); Hinneburg and Keim (1998)
+    """
+    return call(
+        "cluster.hill_climb",
+        ("matrix", "matrix"),
+        (X, at),
+        {"bandwidth": bandwidth, "ascent": ascent, "step": step, "max_iter": max_iter, "tol": tol},
+        ("tops", "density", "steps", "converged"),
+        n_jobs=n_jobs,
+    )
+
+
+def constrained_linkage(
+    X,
+    must_link=None,
+    cannot_link=None,
+    n_clusters=2,
+    method="average",
+    *,
+    n_neighbors=None,
+    degree_neighbors=10,
+    n_jobs=None,
+):
+    """Hierarchical clustering with must-link and cannot-link pairs, connectivity, and linkages by
+    likelihood and by graph degree.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    must_link : array of numbers, one or two dimensions, default=None
+        Pairs of rows that must be in one cluster, from 0, one pair a line.
+    cannot_link : array of numbers, one or two dimensions, default=None
+        Pairs of rows that must not be in one cluster.
+    n_clusters : a whole number >= 1, default=2
+        Number of clusters to end with.
+    method : 'ward', 'complete', 'average', 'single', 'probability' or 'graph_degree', default="average"
+        The distance between clusters.
+
+        - 'ward': The root of twice the increase of the sum of squares.
+        - 'complete': The largest distance of two rows.
+        - 'average': The mean distance of two rows.
+        - 'single': The least distance of two rows.
+        - 'probability': Twice the log-likelihood ratio of two normal laws against one.
+        - 'graph_degree': The degrees of the rows of one cluster in the other, in the graph of
+        nearest neighbours.
+    n_neighbors : a whole number >= 1 or None, default=None
+        Neighbours of each row in the graph that mergers follow; none allows all mergers.
+    degree_neighbors : a whole number >= 1, default=10
+        Neighbours of each row in the graph of `graph_degree`.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The cluster of each row, numbered by first rows.
+    mergers
+        Mergers: the lowest rows of both clusters, and their distance; must-link pairs have none.
+    n_clusters
+        Number of clusters.
+    blocked
+        Whether no further merger was allowed although more clusters are left than asked for.
+
+    Reference
+    ---------
+    Wagstaff et al. (2001), ICML, 577-584; Zhang et al. (2012), ECCV, 428-441
+    """
+    return call(
+        "cluster.constrained_linkage",
+        ("matrix", "matrix", "matrix"),
+        (X, must_link, cannot_link),
+        {"n_clusters": n_clusters, "method": method, "n_neighbors": n_neighbors, "degree_neighbors": degree_neighbors},
+        ("value", "mergers", "n_clusters", "blocked"),
+        n_jobs=n_jobs,
+    )
+
+
+def choose_k(
+    X,
+    *,
+    k_max=8,
+    n_refs=20,
+    gap_rule="first",
+    covariance_type="full",
+    random_state=None,
+    n_jobs=None,
+):
+    """Number of clusters by elbow, gap statistic, silhouettes and BIC in one answer.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    k_max : a whole number in [2, 1000], default=8
+        Largest number of clusters.
+    n_refs : a whole number in [2, 100000], default=20
+        Number of uniform tables of the gap statistic.
+    gap_rule : 'first' or 'largest', default="first"
+        How the gap statistic chooses.
+
+        - 'first': The smallest number with a gap not below the next less its error.
+        - 'largest': The number with the largest gap.
+    covariance_type : 'full', 'tied', 'diag' or 'spherical', default="full"
+        Form of the covariances of the mixtures whose BIC is compared.
+
+        - 'full': Each component has its own covariance matrix.
+        - 'tied': All components share one covariance matrix.
+        - 'diag': Each component has its own variances; its columns are independent.
+        - 'spherical': Each component has one variance.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The number that most judges name, the lowest of equals.
+    elbow
+        The number at the elbow.
+    gap_choice
+        The number by the gap statistic.
+    silhouette_choice
+        The number of the largest mean silhouette.
+    bic_choice
+        The number of the least BIC.
+    k
+        Numbers of clusters.
+    inertia
+        Sum of squared distances from the centres.
+    gap
+        Gap of each number.
+    gap_error
+        Error of the gap.
+    silhouette
+        Mean silhouette; none for one cluster.
+    bic
+        BIC of the mixture; none where it could not be fitted.
+
+    Reference
+    ---------
+    Tibshirani, Walther and Hastie (2001); Rousseeuw (1987); Schwarz (1978)
+    """
+    return call(
+        "cluster.choose_k",
+        ("matrix",),
+        (X,),
+        {"k_max": k_max, "n_refs": n_refs, "gap_rule": gap_rule, "covariance_type": covariance_type},
+        ("value", "elbow", "gap_choice", "silhouette_choice", "bic_choice", "k", "inertia", "gap", "gap_error", "silhouette", "bic"),
         random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -214,6 +214,51 @@ class AgglomerativeClustering(Clusterer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> AgglomerativeClustering: ...
 
+class ApproximateDBSCAN(Weighted, Clusterer):
+    core_sample_indices_: Any
+    cluster_sizes_: Any
+    n_noise_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        rho: float = 0.001,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ApproximateDBSCAN: ...
+
+class DENCLUE(Assigning, Clusterer):
+    attractors_: Any
+    densities_: Any
+    attractor_clusters_: Any
+    bandwidth_: Any
+    xi_: Any
+    cluster_sizes_: Any
+    n_noise_: Any
+    n_iter_: Any
+    attractor_of_: Any
+    loss_curve_: Any
+    labels_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        bandwidth: float | None = None,
+        *,
+        xi: float | None = None,
+        ascent: Literal["mean_shift", "fixed", "backtracking"] = "mean_shift",
+        step: float | None = None,
+        join: bool = True,
+        max_iter: int = 10000,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any = None) -> DENCLUE: ...
+
 def linkage(
     X: Any,
     method: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "single",
@@ -325,6 +370,104 @@ def vector_quantization(
     *,
     block: int = 2,
     start_blocks: Sequence[int] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def k_means_steps(
+    X: Any,
+    n_clusters: int = 3,
+    *,
+    centers: Sequence[Sequence[float]] | None = None,
+    max_steps: int = 100,
+    random_state: Any = None,
+) -> Any: ...
+
+def k_means_without_outliers(
+    X: Any,
+    n_clusters: int = 3,
+    *,
+    multiple: float = 3.0,
+    subset: float | None = None,
+    n_init: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def exemplar(
+    X: Any,
+    kind: Literal["mean", "geometric_mean", "medoid", "spatial_median"] = "medoid",
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def cluster_report(
+    X: Any,
+    labels: Any,
+    *,
+    silhouettes: bool = True,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def density_reachability(
+    X: Any,
+    a: int = 0,
+    b: int = 1,
+    *,
+    eps: float = 0.5,
+    min_samples: int = 5,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def hdbscan_cut(
+    X: Any,
+    eps: float = 0.5,
+    *,
+    min_samples: int = 5,
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def sandwich_test(
+    X: Any,
+    eps: float = 0.5,
+    rho: float = 0.01,
+    *,
+    min_samples: int = 5,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def hill_climb(
+    X: Any,
+    at: Any = None,
+    bandwidth: float = 1.0,
+    *,
+    ascent: Literal["mean_shift", "fixed", "backtracking"] = "backtracking",
+    step: float | None = None,
+    max_iter: int = 10000,
+    tol: float = 1e-9,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def constrained_linkage(
+    X: Any,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    n_clusters: int = 2,
+    method: Literal["ward", "complete", "average", "single", "probability", "graph_degree"] = "average",
+    *,
+    n_neighbors: int | None = None,
+    degree_neighbors: int = 10,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def choose_k(
+    X: Any,
+    *,
+    k_max: int = 8,
+    n_refs: int = 20,
+    gap_rule: Literal["first", "largest"] = "first",
+    covariance_type: Literal["full", "tied", "diag", "spherical"] = "full",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...

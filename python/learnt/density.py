@@ -12,6 +12,10 @@ __all__ = [
     "knn_density",
     "kde_gradient",
     "select_bandwidth",
+    "counting_density",
+    "check_window",
+    "width_sequences",
+    "density_by_classifier",
 ]
 
 
@@ -242,5 +246,200 @@ def select_bandwidth(X, rule="normal_reference", *, n_jobs=None):
         (X,),
         {"rule": rule},
         ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def counting_density(X, *, low=None, high=None, center=None, radius=None, p=None):
+    """Density by counting: k rows of n in a region of volume V have the density k/(nV).
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    low : a list, each a number or None, default=None
+        Lowest corner of a box, a number a column.
+    high : a list, each a number or None, default=None
+        Highest corner of the box.
+    center : a list, each a number or None, default=None
+        Middle of a ball in place of a box.
+    radius : a number > 0 or None, default=None
+        Radius of the ball.
+    p : a number in [0, 1] or None, default=None
+        Probability of the region whose binomial law is asked for; the share of rows by default.
+
+    Returns
+    -------
+    value
+        k / (n V).
+    count
+        Rows in the region; its edge belongs to it.
+    volume
+        Volume of the region.
+    share
+        k / n, the likeliest probability of the region.
+    expected_count
+        n P, the mean of the count.
+    probability
+        Probability of just this count under P.
+
+    Reference
+    ---------
+    Duda, Hart and Stork (2001), section 4.2
+    """
+    return call(
+        "density.counting_density",
+        ("matrix",),
+        (X,),
+        {"low": low, "high": high, "center": center, "radius": radius, "p": p},
+        ("value", "count", "volume", "share", "expected_count", "probability"),
+    )
+
+
+def check_window(window="gaussian", *, tol=0.001, u=None, K=None):
+    """Window function check: not negative, of integral one, symmetric; by name, or from a table of
+    values.
+
+    Parameters
+    ----------
+    u : array of numbers, default=None
+        Places, rising.
+    K : array of numbers, default=None
+        The window at each place.
+    window : 'gaussian', 'tophat', 'hypercube', 'epanechnikov', 'triangular', 'biweight', 'tricube', 'tricube_density', 'exponential' or 'cosine', default="gaussian"
+        The window; values `u` and `K` are checked if they are given.
+
+        - 'gaussian': exp(-u²/2) / √(2π).
+        - 'tophat': ½ for |u| ≤ 1.
+        - 'hypercube': 1 for |u| ≤ ½.
+        - 'epanechnikov': ¾ (1 - u²).
+        - 'triangular': 1 - |u|.
+        - 'biweight': 15/16 (1 - u²)².
+        - 'tricube': (1 - |u|³)³ as smoothers use it, without a constant.
+        - 'tricube_density': 70/81 (1 - |u|³)³.
+        - 'exponential': ½ exp(-|u|).
+        - 'cosine': π/4 cos(πu/2).
+    tol : a number > 0, default=0.001
+        Largest difference of the integral from one, and of two sides from each other.
+
+    Returns
+    -------
+    value
+        Whether estimates with it are densities: not negative, of integral one.
+    symmetric
+        Whether it is symmetric.
+    integral
+        Its integral.
+    minimum
+        Its least value.
+    asymmetry
+        Largest difference between both sides.
+    variance
+        Its variance ∫ u² K over its integral.
+
+    Reference
+    ---------
+    Silverman (1986), section 2.4
+    """
+    return call(
+        "density.check_window",
+        ("numbers", "numbers"),
+        (u, K),
+        {"window": window, "tol": tol},
+        ("value", "symmetric", "integral", "minimum", "asymmetry", "variance"),
+    )
+
+
+def width_sequences(*, n=(1.0, 10.0, 100.0, 1000.0, 10000.0), h1=1.0, k1=1.0, d=1):
+    """Width and count sequences: how windows shrink and counts grow with n, and the error that is
+    left.
+
+    Parameters
+    ----------
+    n : a list, each a number, default=(1.0, 10.0, 100.0, 1000.0, 10000.0)
+        Numbers of rows.
+    h1 : a number > 0, default=1.0
+        Width of the window for one row.
+    k1 : a number > 0, default=1.0
+        Neighbours for one row.
+    d : a whole number in [1, 1000], default=1
+        Number of columns.
+
+    Returns
+    -------
+    n
+        Numbers of rows.
+    width
+        h_n = h₁ n^(-1/(2d)).
+    volume
+        V_n = h_n^d.
+    neighbors
+        k_n = k₁ √n.
+    neighbor_share
+        k_n / n.
+    mise
+        Exact mean integrated squared error of normal windows of width h_n for a standard normal
+        column; none for more columns.
+
+    Reference
+    ---------
+    Duda, Hart and Stork (2001), section 4.3; Wand and Jones (1995), section 2.6
+    """
+    return call(
+        "density.width_sequences",
+        (),
+        (),
+        {"n": n, "h1": h1, "k1": k1, "d": d},
+        ("n", "width", "volume", "neighbors", "neighbor_share", "mise"),
+    )
+
+
+def density_by_classifier(
+    estimator,
+    X,
+    at=None,
+    *,
+    n_reference=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Density through a classifier: the odds that a place is a row and not a point of a uniform
+    density.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    at : array of numbers, one or two dimensions, default=None
+        The places; the rows themselves by default.
+    estimator : a classifier, default=None
+        A classifier that gives probabilities.
+    n_reference : a whole number >= 1 or None, default=None
+        Number of points of the uniform density; as many as rows by default.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The density at each place.
+    share
+        The probability μ of a row there.
+    reference
+        The uniform density g₀.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 14.2.4
+    """
+    return call(
+        "density.density_by_classifier",
+        ("matrix", "matrix"),
+        (X, at),
+        {"estimator": estimator, "n_reference": n_reference},
+        ("value", "share", "reference"),
+        random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import Assigning, Clusterer, Density
+from ._base import Assigning, Clusterer, Density, Mixture
 from ._sklearn import Weighted
 from .answer import Answer
 
-class GaussianMixture(Weighted, Assigning, Clusterer, Density):
+class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
     weights_: Any
     means_: Any
     covariances_: Any
@@ -39,3 +39,11 @@ class GaussianMixture(Weighted, Assigning, Clusterer, Density):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> GaussianMixture: ...
     def criteria(self, X) -> Answer: ...
     def responsibilities(self, X) -> Answer: ...
+
+def mixture_from_labels(
+    X: Any,
+    labels: Any,
+    divisor: Literal["sample", "likelihood"] = "sample",
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...

@@ -11,6 +11,8 @@ __all__ = [
     "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor",
     "NearestCentroid",
+    "InstanceBasedClassifier",
+    "MultiCentroidClassifier",
     "KernelDensity",
     "mahalanobis_distances",
     "attribute_distances",
@@ -19,6 +21,12 @@ __all__ = [
     "closest_pair",
     "any_within",
     "any_on_line",
+    "nearest_rows",
+    "rows_within",
+    "approximate_counts",
+    "knn_effective_parameters",
+    "voronoi_cells",
+    "knn_regions",
 ]
 
 
@@ -437,6 +445,136 @@ class NearestCentroid(Weighted, DecisionScores, Classifier):
         return self._fit(X, y, sample_weight)
 
 
+class InstanceBasedClassifier(Classifier):
+    """Instance-based learning (IB1, IB2, IB3): a memory of cases, the most similar decides.
+
+    Takes categories and missing values. The order of the rows matters for `ib2` and `ib3`.
+
+    Parameters
+    ----------
+    algorithm : 'ib1', 'ib2' or 'ib3', default="ib1"
+        Which cases are kept.
+
+        - 'ib1': Every row.
+        - 'ib2': Rows that the memory misclassifies.
+        - 'ib3': The same, less cases whose record is poor; those with a good record decide.
+    interval : 'wilson' or 'wald', default="wilson"
+        The intervals of `ib3`.
+
+        - 'wilson': Wilson's score interval.
+        - 'wald': The share and its estimated deviation.
+    z_accept : a number >= 0, default=1.645
+        Half width, in deviations, of the intervals by which `ib3` accepts a case.
+    z_drop : a number >= 0, default=1.15
+        Half width, in deviations, of the intervals by which `ib3` drops a case.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    cases_
+        The cases that are kept (n_cases × n_features), in the order in which they were met.
+    case_classes_
+        Class of each case, as a code.
+    acceptable_
+        Whether each case decides; where none does, all do.
+    n_samples_
+        Number of rows that were met.
+    classes_
+        The classes, sorted.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p time for ib1, n p times the cases kept for ib2 and ib3; p memory a case
+
+    Reference
+    ---------
+    Aha, Kibler and Albert (1991), Machine Learning 6, 37-66
+    """
+
+    _path = "neighbors.InstanceBasedClassifier"
+
+    def __init__(
+        self,
+        algorithm="ib1",
+        *,
+        interval="wilson",
+        z_accept=1.645,
+        z_drop=1.15,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.algorithm = algorithm
+        self.interval = interval
+        self.z_accept = z_accept
+        self.z_drop = z_drop
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y)
+
+
+class MultiCentroidClassifier(Weighted, Classifier):
+    """Nearest of several centroids: every class is the centres that k-means finds in it.
+
+    Parameters
+    ----------
+    n_prototypes : a whole number >= 1, default=3
+        Number of prototypes of each class.
+    n_init : a whole number >= 1, default=10
+        Number of starts of k-means.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    prototypes_
+        The prototypes, class by class (prototypes × n_features).
+    prototype_classes_
+        Class of each prototype, as a code.
+    classes_
+        The classes, sorted.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p k time an iteration of k-means; p memory a prototype
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 13.2.1
+    """
+
+    _path = "neighbors.MultiCentroidClassifier"
+
+    def __init__(self, n_prototypes=3, *, n_init=10, random_state=None, n_jobs=None):
+        self.n_prototypes = n_prototypes
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+
 class KernelDensity(Weighted, Density):
     """Kernel density estimation (KDE, Parzen windows): a bump around every row.
 
@@ -733,5 +871,275 @@ def any_on_line(points, lines, *, n_jobs=None):
         (points, lines),
         {},
         ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def nearest_rows(X, at=None, k=5, *, algorithm="auto", metric="euclidean", n_jobs=None):
+    """The k nearest rows of each place, by one index over brute force, k-d tree or ball tree.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    at : array of numbers, one or two dimensions, default=None
+        The places; the rows themselves by default.
+    k : a whole number >= 1, default=5
+        How many rows.
+    algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
+        How they are found; the result is the same.
+
+        - 'auto': A k-d tree for many rows of few columns, else brute force.
+        - 'brute': Every query against every row.
+        - 'kd_tree': A tree of boxes.
+        - 'ball_tree': A tree of balls.
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+        The distance.
+
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': Another name for `euclidean`.
+        - 'manhattan': The sum of absolute differences.
+        - 'cityblock': Another name for `manhattan`.
+        - 'l1': Another name for `manhattan`.
+        - 'chebyshev': The largest absolute difference.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    rows
+        Numbers of the rows, from 0.
+    distances
+        Their distances.
+
+    Reference
+    ---------
+    Bentley (1975)
+    """
+    return call(
+        "neighbors.nearest_rows",
+        ("matrix", "matrix"),
+        (X, at),
+        {"k": k, "algorithm": algorithm, "metric": metric},
+        ("rows", "distances"),
+        n_jobs=n_jobs,
+    )
+
+
+def rows_within(X, at=None, radius=1.0, *, algorithm="auto", metric="euclidean", n_jobs=None):
+    """All rows within a radius of each place, by one index over brute force, k-d tree or ball tree.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    at : array of numbers, one or two dimensions, default=None
+        The places; the rows themselves by default.
+    radius : a number >= 0, default=1.0
+        The radius; rows on it are inside.
+    algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
+        How they are found; the result is the same.
+
+        - 'auto': A k-d tree for many rows of few columns, else brute force.
+        - 'brute': Every query against every row.
+        - 'kd_tree': A tree of boxes.
+        - 'ball_tree': A tree of balls.
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+        The distance.
+
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': Another name for `euclidean`.
+        - 'manhattan': The sum of absolute differences.
+        - 'cityblock': Another name for `manhattan`.
+        - 'l1': Another name for `manhattan`.
+        - 'chebyshev': The largest absolute difference.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    rows
+        Numbers of the rows, from 0, a list for each place.
+    distances
+        Their distances.
+    count
+        How many there are.
+
+    Reference
+    ---------
+    Bentley (1975)
+    """
+    return call(
+        "neighbors.rows_within",
+        ("matrix", "matrix"),
+        (X, at),
+        {"radius": radius, "algorithm": algorithm, "metric": metric},
+        ("rows", "distances", "count"),
+        n_jobs=n_jobs,
+    )
+
+
+def approximate_counts(X, at=None, eps=1.0, rho=0.01, *, n_jobs=None):
+    """Approximate range counting: points around each place, between those within ε and within ε (1 +
+    ρ).
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    at : array of numbers, one or two dimensions, default=None
+        The places; the rows themselves by default.
+    eps : a number > 0, default=1.0
+        The radius ε; points on it are inside.
+    rho : a number in [0, 1], default=0.01
+        The error ρ of the radius; 0 is exact.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Gan and Tao (2015), SIGMOD, 519-530
+    """
+    return call(
+        "neighbors.approximate_counts",
+        ("matrix", "matrix"),
+        (X, at),
+        {"eps": eps, "rho": rho},
+        ("value",),
+        n_jobs=n_jobs,
+    )
+
+
+def knn_effective_parameters(X, k=5, *, metric="euclidean", n_jobs=None):
+    """Effective parameters of k-NN regression: the trace of its smoother matrix, n/k where all rows
+    differ.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    k : a whole number >= 1, default=5
+        Number of neighbours, the row itself one of them.
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+        The distance.
+
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': Another name for `euclidean`.
+        - 'manhattan': The sum of absolute differences.
+        - 'cityblock': Another name for `manhattan`.
+        - 'l1': Another name for `manhattan`.
+        - 'chebyshev': The largest absolute difference.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The trace of the smoother matrix.
+    n_over_k
+        n/k, its value where all rows differ.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 2.3
+    """
+    return call(
+        "neighbors.knn_effective_parameters",
+        ("matrix",),
+        (X,),
+        {"k": k, "metric": metric},
+        ("value", "n_over_k"),
+        n_jobs=n_jobs,
+    )
+
+
+def voronoi_cells(X, *, bounds=None, margin=0.1, n_jobs=None):
+    """Voronoi cells of points of the plane, clipped to a box: the regions of 1-NN.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        Points: two columns.
+    bounds : a list, each a number or None, default=None
+        The box as low x, high x, low y, high y; the ranges of the points and the margin by
+        default.
+    margin : a number >= 0, default=0.1
+        Share of the ranges that the box is wider on each side.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    area
+        Area of the cell of each point.
+    corners
+        Corners: the number of the point, x, y; around each cell in order.
+    bounds
+        The box: low x, high x, low y, high y.
+
+    Reference
+    ---------
+    Okabe, Boots, Sugihara and Chiu (2000), Spatial Tessellations
+    """
+    return call(
+        "neighbors.voronoi_cells",
+        ("matrix",),
+        (X,),
+        {"bounds": bounds, "margin": margin},
+        ("area", "corners", "bounds"),
+        n_jobs=n_jobs,
+    )
+
+
+def knn_regions(X, y, k=1, *, steps=60, margin=0.1, n_jobs=None):
+    """Decision regions of k-NN over the plane, on a grid.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        Points: two columns.
+    y : array of classes
+        Their classes.
+    k : a whole number >= 1, default=1
+        Number of neighbours that vote.
+    steps : a whole number in [2, 2000], default=60
+        Cells along each side of the grid.
+    margin : a number >= 0, default=0.1
+        Share of the ranges that the grid is wider on each side.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        Codes of the classes, a row for each y from the lowest, a column for each x.
+    x
+        Places of the columns.
+    y
+        Places of the rows.
+    classes
+        The classes, in the order of their codes.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 2.3
+    """
+    return call(
+        "neighbors.knn_regions",
+        ("matrix", "labels"),
+        (X, y),
+        {"k": k, "steps": steps, "margin": margin},
+        ("value", "x", "y", "classes"),
         n_jobs=n_jobs,
     )

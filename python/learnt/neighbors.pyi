@@ -2,6 +2,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor
 from ._sklearn import Weighted
 
@@ -94,6 +96,42 @@ class NearestCentroid(Weighted, DecisionScores, Classifier):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestCentroid: ...
 
+class InstanceBasedClassifier(Classifier):
+    cases_: Any
+    case_classes_: Any
+    acceptable_: Any
+    n_samples_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        algorithm: Literal["ib1", "ib2", "ib3"] = "ib1",
+        *,
+        interval: Literal["wilson", "wald"] = "wilson",
+        z_accept: float = 1.645,
+        z_drop: float = 1.15,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any) -> InstanceBasedClassifier: ...
+
+class MultiCentroidClassifier(Weighted, Classifier):
+    prototypes_: Any
+    prototype_classes_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        n_prototypes: int = 3,
+        *,
+        n_init: int = 10,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MultiCentroidClassifier: ...
+
 class KernelDensity(Weighted, Density):
     bandwidth_: Any
     n_samples_: Any
@@ -141,3 +179,58 @@ def closest_pair(A: Any, B: Any, *, n_jobs: int | None = None) -> Any: ...
 def any_within(A: Any, B: Any, radius: float = 1.0, *, n_jobs: int | None = None) -> Any: ...
 
 def any_on_line(points: Any, lines: Any, *, n_jobs: int | None = None) -> Any: ...
+
+def nearest_rows(
+    X: Any,
+    at: Any = None,
+    k: int = 5,
+    *,
+    algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def rows_within(
+    X: Any,
+    at: Any = None,
+    radius: float = 1.0,
+    *,
+    algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def approximate_counts(
+    X: Any,
+    at: Any = None,
+    eps: float = 1.0,
+    rho: float = 0.01,
+    *,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def knn_effective_parameters(
+    X: Any,
+    k: int = 5,
+    *,
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def voronoi_cells(
+    X: Any,
+    *,
+    bounds: Sequence[float] | None = None,
+    margin: float = 0.1,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def knn_regions(
+    X: Any,
+    y: Any,
+    k: int = 1,
+    *,
+    steps: int = 60,
+    margin: float = 0.1,
+    n_jobs: int | None = None,
+) -> Any: ...

@@ -10,6 +10,7 @@ __all__ = [
     "johnson_lindenstrauss_min_dim",
     "projection_dimension",
     "distance_distortion",
+    "projected_partition",
 ]
 
 
@@ -223,5 +224,49 @@ def distance_distortion(X, Y, *, bins=20, n_jobs=None):
         (X, Y),
         {"bins": bins},
         ("min_ratio", "max_ratio", "mean_ratio", "pairs", "centers", "counts"),
+        n_jobs=n_jobs,
+    )
+
+
+def projected_partition(X, labels, n_components=None, *, eps=0.3, random_state=None, n_jobs=None):
+    """Projected clusters: the sum of squares of a fixed partition before and after random projection.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows.
+    labels : array of clusters
+        The cluster of each row; noise is left out.
+    n_components : a whole number >= 1 or None, default=None
+        Number of new columns; by default that of Johnson and Lindenstrauss for `eps`.
+    eps : a number in (0, 1), default=0.3
+        The error that the default number of columns allows.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        The sum after over the sum before.
+    before
+        Sum of squares within clusters.
+    after
+        The same of the projected rows.
+    n_components
+        Columns after the projection.
+
+    Reference
+    ---------
+    Boutsidis, Zouzias and Drineas (2010), NIPS, 298-306
+    """
+    return call(
+        "random_projection.projected_partition",
+        ("matrix", "clusters"),
+        (X, labels),
+        {"n_components": n_components, "eps": eps},
+        ("value", "before", "after", "n_components"),
+        random_state=random_state,
         n_jobs=n_jobs,
     )

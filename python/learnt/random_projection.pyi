@@ -46,3 +46,13 @@ def projection_dimension(
 ) -> Any: ...
 
 def distance_distortion(X: Any, Y: Any, *, bins: int = 20, n_jobs: int | None = None) -> Any: ...
+
+def projected_partition(
+    X: Any,
+    labels: Any,
+    n_components: int | None = None,
+    *,
+    eps: float = 0.3,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...

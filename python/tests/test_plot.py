@@ -9,9 +9,11 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 import learnt
 from learnt import plot
+from learnt.cluster import HDBSCAN, OPTICS, AgglomerativeClustering, KMeans
 from learnt.decomposition import PCA
 from learnt.discriminant_analysis import LinearDiscriminantAnalysis
 from learnt.linear_model import LassoCV, LinearRegression, LogisticRegression, Ridge
+from learnt.mixture import GaussianMixture
 from learnt.pipeline import Pipeline
 from learnt.preprocessing import StandardScaler
 from learnt.tree import DecisionTreeClassifier
@@ -28,6 +30,11 @@ def models():
         (Ridge().fit(PATIENTS, PROGRESS), PATIENTS, PROGRESS),
         (PCA().fit(FLOWERS), FLOWERS, None),
         (LinearDiscriminantAnalysis().fit(FLOWERS, SPECIES), FLOWERS, SPECIES),
+        (KMeans(3, random_state=0).fit(FLOWERS), FLOWERS, None),
+        (OPTICS().fit(FLOWERS), FLOWERS, None),
+        (HDBSCAN().fit(FLOWERS), FLOWERS, None),
+        (AgglomerativeClustering(3).fit(FLOWERS), FLOWERS, None),
+        (GaussianMixture(3, random_state=0).fit(FLOWERS), FLOWERS, None),
     ]
 
 
@@ -111,3 +118,27 @@ def test_sphered_rows_are_drawn_by_their_classes():
     np.testing.assert_array_equal(found.nearest, expected)
     marks = found.plot().to_dict()["panels"][0]["marks"]
     assert [len(mark["x"]) for mark in marks[:3]] == [50, 49, 51] and len(marks[3]["x"]) == 3
+
+
+def test_pictures_of_clusterings_hold_their_numbers():
+    from sklearn import cluster as other
+    from sklearn.metrics import silhouette_samples
+
+    model = KMeans(3, random_state=0).fit(FLOWERS)
+    marks = plot.clusters(model, FLOWERS).to_dict()["panels"][0]["marks"]
+    assert sorted(len(mark["x"]) for mark in marks) == sorted(np.bincount(model.labels_))
+    bars = plot.silhouette(model, FLOWERS).to_dict()["panels"][0]["marks"][:3]
+    drawn = np.sort(np.concatenate([mark["y"] for mark in bars]))
+    np.testing.assert_allclose(drawn, np.sort(silhouette_samples(FLOWERS, model.labels_)), atol=1e-9)
+    reach = plot.reachability(OPTICS().fit(FLOWERS), FLOWERS).to_dict()["panels"][0]["marks"]
+    heights = [y for mark in reach for y in mark["y"] if y is not None]
+    expected = other.OPTICS().fit(FLOWERS).reachability_
+    finite = expected[np.isfinite(expected)]
+    np.testing.assert_allclose(np.sort(heights)[: 2 * len(finite) : 2], np.sort(finite), atol=1e-9)
+    tree = plot.dendrogram(AgglomerativeClustering(3).fit(FLOWERS), FLOWERS).to_dict()
+    assert [mark["series"] for mark in tree["panels"][0]["marks"]] == ["mergers", "cut into 3 clusters"]
+    mixture = GaussianMixture(3, random_state=0).fit(FLOWERS)
+    marks = plot.ellipses(mixture, FLOWERS).to_dict()["panels"][0]["marks"]
+    assert sum(mark["mark"] == "line" for mark in marks) == 6
+    with pytest.raises(learnt.errors.LearntError, match="no condensed tree"):
+        plot.condensed_tree(model, FLOWERS)

@@ -122,6 +122,7 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
         (roles.classifier && offers.some_probabilities, "SomeProbabilities"),
         (roles.classifier && offers.decision_scores, "DecisionScores"),
         (roles.transformer && offers.inverse_transform, "Invertible"),
+        (roles.clusterer && roles.density, "Mixture"),
         (roles.clusterer && offers.assign, "Assigning"),
     ];
     let played = ROLES.iter().map(|role| ((role.among)(&roles), role.class));

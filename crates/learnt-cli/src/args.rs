@@ -47,6 +47,7 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
             with_learners(
                 data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit linear-regression mtcars.csv --formula 'mpg ~ wt * hp'\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt"),
+                |_| true,
                 |learner| {
                     preparation(learner)
                         .arg(formula_flag())
@@ -62,6 +63,17 @@ pub(crate) fn command() -> Command {
                         .arg(missing_flag())
                 },
             ),
+            with_learners(
+                data("cluster", "Cluster the rows of a table: fit a method, label every row, draw the clusters", "learnt cluster hdbscan iris -o labels.csv --plot clusters.svg\n  learnt cluster kmeans iris --n-clusters 3 --append -o with-clusters.csv"),
+                |entry| entry.about.roles.clusterer,
+                |learner| labelling(learner, "The table of clusters, -1 for noise; the ending chooses the format, - is standard output"),
+            ),
+            choose_k(),
+            with_learners(
+                data("reduce", "Reduce the columns of a table to a few coordinates, and draw them", "learnt reduce pca iris -o coords.csv --plot coords.svg\n  learnt reduce linear-discriminant-analysis iris --n-components 2 --plot -"),
+                reduces,
+                |learner| labelling(learner, "The table of coordinates; the ending chooses the format, - is standard output"),
+            ),
             path(),
             model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  zcat new.csv.gz | learnt predict my.learnt - --proba"))
                 .arg(flag("proba", "Add the probability of each class"))
@@ -75,6 +87,7 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
             with_learners(
                 data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2"),
+                |_| true,
                 |learner| folds(preparation(learner)).arg(formula_flag()),
             ),
             folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
@@ -83,6 +96,7 @@ pub(crate) fn command() -> Command {
                 .arg(plot_flag()),
             with_learners(
                 data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune hist-gradient-boosting-classifier iris --range learning-rate=0.01:0.5:log --grid max-leaf-nodes=7,15,31 --trials 20\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl --resume"),
+                |_| true,
                 |learner| search(folds(preparation(learner)).arg(formula_flag())),
             ),
             versus(),
@@ -453,7 +467,11 @@ fn preparation(command: Command) -> Command {
 }
 
 /// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.
-fn with_learners(verb: Command, extend: impl Fn(Command) -> Command) -> Command {
+fn with_learners(
+    verb: Command,
+    keep: impl Fn(&Entry) -> bool,
+    extend: impl Fn(Command) -> Command,
+) -> Command {
     let name = verb.get_name().to_string();
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
     let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
@@ -467,9 +485,38 @@ fn with_learners(verb: Command, extend: impl Fn(Command) -> Command) -> Command 
     let verb = parent.get_name().to_string();
     let commands: Vec<Command> = single
         .chain(shared_aliases())
+        .filter(|(_, entries)| entries.iter().all(|entry| keep(entry)))
         .map(|(name, entries)| learner_command(&verb, name, &entries, &extend))
         .collect();
     parent.subcommands(commands)
+}
+
+/// What a verb that fits and writes a table has.
+fn labelling(learner: Command, out: &'static str) -> Command {
+    preparation(learner)
+        .arg(formula_flag())
+        .arg(out_flag(out))
+        .arg(flag("append", "Put the result beside the input columns"))
+        .arg(Arg::new("save").long("save").value_name("FILE").help("Save the model to this file"))
+        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+        .arg(plot_flag())
+}
+
+/// Transformers whose columns are new coordinates.
+pub(crate) fn reduces(entry: &Entry) -> bool {
+    let family = entry.about.path.split('.').next().unwrap_or_default();
+    entry.about.roles.transformer
+        && ["decomposition", "random_projection", "discriminant_analysis"].contains(&family)
+}
+
+/// `choose-k`: the function of that name as a verb.
+fn choose_k() -> Command {
+    match learnt::find_function("choose_k") {
+        Ok(entry) => function_command(entry).before_help(
+            "Examples:\n  learnt choose-k iris --plot k.svg\n  learnt choose-k points.csv --k-max 12 --x height,weight",
+        ),
+        Err(_) => Command::new("choose-k"),
+    }
 }
 
 /// Aliases with the learners they stand for: one, or one for each kind of target.

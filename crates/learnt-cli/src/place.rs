@@ -11,11 +11,11 @@ use learnt_io::WriteOptions;
 use std::path::{Path, PathBuf};
 
 /// Arguments that name what is written.
-const OUTPUTS: &[&str] = &["out", "labels", "trace", "plot", "table", "to-path"];
+const OUTPUTS: &[&str] = &["out", "labels", "trace", "plot", "table", "to-path", "save"];
 /// Arguments that name what is read.
 const INPUTS: &[&str] = &["data", "model", "other"];
 /// Verbs whose `-o` is a table, so that its ending chooses the format.
-const TABLES: &[&str] = &["predict", "dataset", "make", "path"];
+const TABLES: &[&str] = &["predict", "dataset", "make", "path", "cluster", "reduce"];
 
 /// Refuses places that must not be written, before anything is read.
 pub(crate) fn check(call: &Call, verb: &str) -> Result<()> {

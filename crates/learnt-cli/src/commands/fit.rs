@@ -2,7 +2,7 @@
 
 use super::predict::labelled;
 use super::{Call, READING};
-use crate::input;
+use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{Out, print, print_json};
 use crate::place;
@@ -20,11 +20,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
-    // Flags are checked before data are read, where the name says which learner it is.
-    let early = match learnt::find_all(name).as_slice() {
-        [only] => Some(learner::build(call, only)?),
-        _ => None,
-    };
+    let early = early(call, name)?;
     let started = Instant::now();
     let (mut trained, kept) = match call.flag("stream") {
         true => stream(call, name, early)?,
@@ -39,6 +35,14 @@ pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     let code = finish(call, &trained, started.elapsed().as_secs_f64())?;
     kept.map_or(Ok(()), |kept| kept.remove())?;
     Ok(code)
+}
+
+/// The learner before data are read, where the name says which it is: so that flags are checked first.
+pub(super) fn early(call: &Call, name: &str) -> Result<Option<Box<dyn AnyEstimator>>> {
+    match learnt::find_all(name).as_slice() {
+        [only] => learner::build(call, only).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// `learnt update`: goes on training a model with more rows.
@@ -70,8 +74,17 @@ fn chosen(
 }
 
 fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> Result<Trained> {
-    let input = input::read(call)?;
-    let supervised = input::supervised(call, input, Some(name))?;
+    let supervised = input::supervised(call, input::read(call)?, Some(name))?;
+    on_rows(call, name, early, &supervised)
+}
+
+/// Fits a learner, behind the preparation that it needs, to a table that is read.
+pub(super) fn on_rows(
+    call: &Call,
+    name: &str,
+    early: Option<Box<dyn AnyEstimator>>,
+    supervised: &Supervised,
+) -> Result<Trained> {
     let data = supervised.data.view();
     let learner = chosen(call, name, early, learner::task_of(&data))?;
     input::check_uses(call, learner.as_ref())?;
@@ -85,7 +98,7 @@ fn in_memory(call: &Call, name: &str, early: Option<Box<dyn AnyEstimator>>) -> R
     let mut trained = Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?;
     trained.history.unknown = unknown;
     trained.open(&learner::Read::of(call)?.columns())?;
-    trained.history.digest = supervised.digest;
+    trained.history.digest.clone_from(&supervised.digest);
     Ok(trained)
 }
 

@@ -29,11 +29,21 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
             about.kind.verb() == verb && (about.command() == name || about.aliases.contains(&name))
         })
         .ok_or_else(|| Error::internal("a function without its entry"))?;
-    let mut function = build(call, entry)?;
     let table = match call.text("data") {
         Some(_) => Some(input::read(call)?.table),
         None => None,
     };
+    on_table(call, verb, entry, table)
+}
+
+/// The same for a table that is read.
+pub(crate) fn on_table(
+    call: &Call,
+    verb: &str,
+    entry: &FunctionEntry,
+    table: Option<Table>,
+) -> Result<ExitCode> {
+    let mut function = build(call, entry)?;
     count_rows(function.as_mut(), table.as_ref())?;
     let inputs = Inputs::read(call, entry.inputs, table.as_ref())?;
     let mut answer = function.call_any(&inputs.given(), &call.run)?;
@@ -47,7 +57,7 @@ pub(crate) fn run(call: &Call, verb: &str, name: &str) -> Result<ExitCode> {
     match answer.values.as_mut_slice() {
         [(_, Datum::Data(data)), more @ ..] => {
             let target = learnt::datasets::generate::target_name(entry.about.path);
-            write_drawn(call, name, std::mem::take(data.as_mut()), target, more)
+            write_drawn(call, &entry.about.command(), std::mem::take(data.as_mut()), target, more)
         }
         _ => {
             let seed = entry.about.randomness.then_some(call.run.seed());

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod cluster;
 mod compare;
 mod data;
 mod fit;
@@ -164,6 +165,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("dataset", _) => data::dataset(&call),
         ("convert", _) => data::convert(&call),
         ("fit", Some(name)) => fit::fit(&call, name),
+        ("cluster", Some(name)) => cluster::cluster(&call, name),
+        ("reduce", Some(name)) => cluster::reduce(&call, name),
+        ("choose-k", _) => cluster::choose_k(&call),
         ("path", _) => path::run(&call),
         ("predict", _) => predict::predict(&call),
         ("score", _) => predict::score(&call),

@@ -168,7 +168,7 @@ fn default_name(trained: &Trained) -> &'static str {
 }
 
 /// Two tables of as many rows as one; a name that is taken gets `_prediction` behind it.
-fn beside(left: &Frame, right: Table) -> Result<Table> {
+pub(super) fn beside(left: &Frame, right: Table) -> Result<Table> {
     let width = left.ncols() + right.values().ncols();
     let values = Matrix::from_fn(left.nrows(), width, |i, j| match j < left.ncols() {
         true => left.values().at(i, j),
@@ -183,7 +183,7 @@ fn beside(left: &Frame, right: Table) -> Result<Table> {
     Table::new(values, Schema::new(columns)?)
 }
 
-fn rows_json(table: &Table) -> Vec<Json> {
+pub(super) fn rows_json(table: &Table) -> Vec<Json> {
     let schema = table.schema();
     let cell = |i: usize, j: usize| {
         let value = table.values()[(i, j)];

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod checkpoint;
+mod clusters;
 mod faults;
 mod files;
 mod formula;

@@ -26,6 +26,15 @@ fn every_picture_is_listed_and_drawn_for_a_model_that_has_it() {
         (fitted(folder.path(), "decision-tree-classifier", "iris", &[]), "iris".to_string()),
         (fitted(folder.path(), "pca", "iris", &[]), "iris".to_string()),
         (fitted(folder.path(), "linear-discriminant-analysis", "iris", &[]), "iris".to_string()),
+        (fitted(folder.path(), "kmeans", "iris", &["--n-clusters", "3"]), "iris".to_string()),
+        (fitted(folder.path(), "dbscan", "iris", &["--eps", "0.8"]), "iris".to_string()),
+        (fitted(folder.path(), "optics", "iris", &[]), "iris".to_string()),
+        (fitted(folder.path(), "hdbscan", "iris", &[]), "iris".to_string()),
+        (fitted(folder.path(), "agglomerative-clustering", "iris", &[]), "iris".to_string()),
+        (
+            fitted(folder.path(), "gaussian-mixture", "iris", &["--n-components", "3"]),
+            "iris".to_string(),
+        ),
     ];
     for plot in listed {
         let name = plot["name"].as_str().unwrap();

@@ -6,6 +6,7 @@ mod active_learning;
 mod bootstrap_error;
 mod criteria;
 mod curves;
+mod density_by_classifier;
 mod examples;
 mod linear_smoother;
 mod outside_task;
@@ -26,6 +27,7 @@ pub use criteria::{
     SquaredErrorCriteria, SquaredErrorCriteriaFound,
 };
 pub use curves::{LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores};
+pub use density_by_classifier::{ClassifiedDensity, DensityByClassifier, RowsAndPoints};
 pub use examples::Examples;
 pub use linear_smoother::{LinearSmoother, SmoothedRows, SmootherFound};
 pub use outside_task::{ClustersForTask, TaskScores};
@@ -55,6 +57,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<LinearSmoother>(),
     function::<Stability>(),
     function::<Versus>(),
+    function::<DensityByClassifier>(),
     function::<ActiveLearning>(),
     function::<InformationCriteria>(),
     function::<SquaredErrorCriteria>(),

@@ -4,6 +4,7 @@
 //! rows. These functions say what to draw; `learnt-plot` draws it.
 
 pub mod classification;
+pub mod clusters;
 pub mod coefficients;
 pub mod comparison;
 pub mod components;

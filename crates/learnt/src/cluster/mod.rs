@@ -1,32 +1,46 @@
 //! Clustering.
 
 mod agglomerative;
+mod approximate_dbscan;
 mod bisecting;
 mod centres;
 mod choose_k;
+mod climb;
+mod constrained;
 mod dbscan;
 mod dbscan_grid;
+mod denclue;
 mod dendrogram;
 mod density_studies;
 mod diana;
+mod exemplars;
 mod hdbscan;
 mod k_means;
+mod k_means_views;
 mod k_medoids;
 mod linkage;
 mod mean_shift;
 mod mini_batch;
+mod multi_centroid;
 mod optics;
+mod reachability;
 mod running_means;
 mod small_tables;
 
 pub use agglomerative::{AgglomerativeClustering, AgglomerativeClusteringModel, RowDistance};
+pub use approximate_dbscan::{ApproximateDBSCAN, ApproximateDBSCANModel, Sandwich, SandwichTest};
 pub use bisecting::{Bisecting, BisectingKMeans, BisectingKMeansModel, DivisionStart};
 pub use centres::{Cost, Leader, Leaders, Race, SeedMemo, Sums};
 pub use choose_k::{
     ClusterStability, Elbow, ElbowCurve, GapRule, GapStatistic, Gaps, Hopkins, ReferenceBox,
     RowsToCluster, ScoresByK, SilhouetteCurve,
 };
+pub use climb::{Ascent, Climbs, HillClimb, RowsToClimb};
+pub use constrained::{
+    ConstrainedClusters, ConstrainedLinkage, ConstrainedLinkageKind, RowsAndPairs,
+};
 pub use dbscan::{DBSCAN, DBSCANModel};
+pub use denclue::{DENCLUE, DENCLUEModel};
 pub use dendrogram::{
     Coefficients, Cophenet, Criterion, FlatClusters, IsMonotonic, LanceWilliams, LinkageTable,
     Mergers, NumberOfDendrograms, NumberOfPartitions, RowsToLink, TreeCounts,
@@ -36,15 +50,19 @@ pub use density_studies::{
     RadiusStudy,
 };
 pub use diana::{Diana, DivisiveTree};
+pub use exemplars::{ClusterFigures, ClusterReport, Exemplar, ExemplarFound, ExemplarKind};
 pub use hdbscan::{Branch, Condensed, HDBSCAN, HDBSCANModel, Reach, Selection, reachability};
 pub use k_means::{
     Algorithm, Beginning, Init, KMeans, KMeansModel, KMeansState, KMeansSummary, Restarts,
 };
+pub use k_means_views::{HardSteps, KMeansSteps, KMeansWithoutOutliers, WithoutOutliers};
 pub use k_medoids::{KMedoids, KMedoidsModel, MedoidStart};
 pub use linkage::{Edge, Linkage, Tree, boruvka, link_distances, link_rows, prim};
 pub use mean_shift::{MeanShift, MeanShiftModel, ShiftWindow};
 pub use mini_batch::MiniBatchKMeans;
+pub use multi_centroid::{MultiCentroidClassifier, MultiCentroidClassifierModel, distinct_rows};
 pub use optics::{Extraction, Limit, OPTICS, OPTICSModel};
+pub use reachability::{CutClusters, DensityReachability, HdbscanCut, Reachability};
 pub use small_tables::{
     BestPartition, CodedImage, ExhaustiveClustering, Image, VectorQuantization,
 };
@@ -62,6 +80,9 @@ pub const ENTRIES: &[Entry] = &[
     entry::<OPTICS>(),
     entry::<MeanShift>(),
     entry::<AgglomerativeClustering>(),
+    entry::<ApproximateDBSCAN>(),
+    entry::<DENCLUE>(),
+    entry::<MultiCentroidClassifier>(),
 ];
 
 /// The functions of this family.
@@ -85,4 +106,13 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<DbscanCost>(),
     function::<ExhaustiveClustering>(),
     function::<VectorQuantization>(),
+    function::<KMeansSteps>(),
+    function::<KMeansWithoutOutliers>(),
+    function::<Exemplar>(),
+    function::<ClusterReport>(),
+    function::<DensityReachability>(),
+    function::<HdbscanCut>(),
+    function::<SandwichTest>(),
+    function::<HillClimb>(),
+    function::<ConstrainedLinkage>(),
 ];

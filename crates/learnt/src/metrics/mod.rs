@@ -9,7 +9,6 @@ mod agreement;
 mod brier_decomposition;
 mod by_class;
 mod calibration_curve;
-mod cluster_report;
 mod cluster_scores;
 mod compactness;
 mod confusion_counts;
@@ -45,7 +44,6 @@ pub use agreement::{
 pub use brier_decomposition::{BrierDecomposition, BrierParts, ClassesAndProbability};
 pub use by_class::{ByClass, SHOWN as CLASSES_SHOWN, by_class};
 pub use calibration_curve::{Bins, CalibrationCurve, CalibrationPoints, PositiveProbability};
-pub use cluster_report::{ClusterReport, ClusterReportFound};
 pub use cluster_scores::{
     BetaCvScore, CalinskiHarabaszScore, Clustered, DaviesBouldinScore, DunnScore, Inertia,
     ScatterDecomposition, ScatterParts, SilhouetteSamples, SilhouetteScore, Silhouettes,
@@ -145,7 +143,6 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<MeanGammaDeviance>(),
     function::<D2TweedieScore>(),
     function::<SilhouetteScore>(),
-    function::<ClusterReport>(),
     function::<SilhouetteSamples>(),
     function::<DaviesBouldinScore>(),
     function::<CalinskiHarabaszScore>(),

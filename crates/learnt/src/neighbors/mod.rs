@@ -2,9 +2,11 @@
 
 mod ball;
 mod box_tree;
+mod count_tree;
 mod geometry;
 mod grid;
 mod index;
+mod instance_based;
 mod k_neighbors_classifier;
 mod k_neighbors_regressor;
 mod nearest_centroid;
@@ -12,11 +14,17 @@ mod neighborhood;
 mod proximity;
 mod radius_neighbors_classifier;
 mod radius_neighbors_regressor;
+mod searches;
+mod voronoi;
 
 pub use box_tree::BoxTree;
+pub use count_tree::{ApproximateCounts, CountTree};
 pub use geometry::{AnyOnLine, AnyWithin, ClosestPair, PairOfPoints, PointsAndLines, TwoSets};
 pub use grid::Grid;
 pub use index::{Index, Metric, Neighbors, Structure, Within};
+pub use instance_based::{
+    AccuracyInterval, InstanceBasedClassifier, InstanceBasedClassifierModel, InstanceRule,
+};
 pub use k_neighbors_classifier::{KNeighborsClassifier, KNeighborsClassifierModel};
 pub use k_neighbors_regressor::{KNeighborsRegressor, KNeighborsRegressorModel};
 pub use nearest_centroid::{CentroidMetric, NearestCentroid, NearestCentroidModel};
@@ -29,6 +37,11 @@ pub use radius_neighbors_classifier::{
     OutlierLabel, RadiusNeighborsClassifier, RadiusNeighborsClassifierModel,
 };
 pub use radius_neighbors_regressor::{RadiusNeighborsRegressor, RadiusNeighborsRegressorModel};
+pub use searches::{
+    KnnEffectiveParameters, NearestRows, RowsAndQueries, RowsFound, RowsNear, RowsOfSmoother,
+    RowsWithin, SmootherTrace,
+};
+pub use voronoi::{Cells, ClassedPoints, KnnRegions, PlanePoints, Regions, VoronoiCells};
 
 use learnt_core::prelude::*;
 
@@ -39,6 +52,7 @@ pub const ENTRIES: &[Entry] = &[
     entry::<RadiusNeighborsClassifier>(),
     entry::<RadiusNeighborsRegressor>(),
     entry::<NearestCentroid>(),
+    entry::<InstanceBasedClassifier>(),
 ];
 
 /// The functions of this family.
@@ -50,4 +64,10 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<ClosestPair>(),
     function::<AnyWithin>(),
     function::<AnyOnLine>(),
+    function::<NearestRows>(),
+    function::<RowsWithin>(),
+    function::<ApproximateCounts>(),
+    function::<KnnEffectiveParameters>(),
+    function::<VoronoiCells>(),
+    function::<KnnRegions>(),
 ];

@@ -1,6 +1,7 @@
 //! Pictures of models, listed once in [`PLOTS`], from which `learnt plot`, `learnt report` and Python's
 //! `learnt.plot` are made. Each takes a model, and rows where it needs them, and makes a [`Chart`].
 
+mod clusters;
 mod model;
 mod report;
 mod scene;
@@ -138,6 +139,53 @@ pub const PLOTS: &[Plot] = &[
         Needs::Rows,
         model::biplot,
     ),
+    plot(
+        "clusters",
+        "Rows by cluster, along two columns or the first two principal components.",
+        Needs::Rows,
+        clusters::scatter,
+    ),
+    plot(
+        "ellipses",
+        "Rows and the normal components of a mixture, at one and two standard deviations.",
+        Needs::Rows,
+        clusters::ellipses,
+    ),
+    plot(
+        "silhouette",
+        "How much nearer each row is to its own cluster than to the next, cluster by cluster.",
+        Needs::Rows,
+        clusters::silhouette,
+    )
+    .on_demand(),
+    plot(
+        "dendrogram",
+        "The tree of mergers of hierarchical clusterings, with the cut.",
+        Needs::Rows,
+        clusters::dendrogram,
+    )
+    .on_demand(),
+    plot(
+        "reachability",
+        "Reachability of the rows in the order in which OPTICS visits them.",
+        Needs::Rows,
+        clusters::reachability,
+    )
+    .on_demand(),
+    plot(
+        "condensed-tree",
+        "The condensed tree of HDBSCAN, with the clusters that were chosen.",
+        Needs::Rows,
+        clusters::condensed_tree,
+    )
+    .on_demand(),
+    plot(
+        "k-distance",
+        "Distances to the neighbour that makes a core row, in order, with the model's radius.",
+        Needs::Rows,
+        clusters::k_distance,
+    )
+    .on_demand(),
 ];
 
 /// The picture with this name.

@@ -355,18 +355,18 @@ fn no_classifier(trained: &Trained) -> Error {
     Error::unsupported(format!("{} is not a classifier", trained.about.name()))
 }
 
-fn as_pipeline(trained: &Trained) -> Option<&PipelineModel> {
+pub(super) fn as_pipeline(trained: &Trained) -> Option<&PipelineModel> {
     let any: &dyn Any = trained.model.as_ref();
     any.downcast_ref()
 }
 
-fn last_model(trained: &Trained) -> &dyn Model {
+pub(super) fn last_model(trained: &Trained) -> &dyn Model {
     let last = as_pipeline(trained).and_then(PipelineModel::last);
     last.unwrap_or(trained.model.as_ref())
 }
 
 /// Path and parameters of the learner, or of the last step of a pipeline.
-fn learner_of(trained: &Trained) -> Result<(&'static str, Vec<(String, Value)>)> {
+pub(super) fn learner_of(trained: &Trained) -> Result<(&'static str, Vec<(String, Value)>)> {
     let params = &trained.history.params;
     if as_pipeline(trained).is_none() {
         return Ok((trained.about.path, params.clone()));
@@ -385,7 +385,7 @@ fn last_learner(value: &Value) -> Option<&LearnerSpec> {
     }
 }
 
-fn real(value: &Value) -> Option<f64> {
+pub(super) fn real(value: &Value) -> Option<f64> {
     match value {
         Value::Real(x) => Some(*x),
         Value::Int(i) => Some(*i as f64),

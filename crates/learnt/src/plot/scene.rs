@@ -13,6 +13,8 @@ pub struct Scene<'a> {
     pub data: Option<&'a Dataset<'a>>,
     /// The run.
     pub run: &'a Context<'a>,
+    /// Whether the rows are those that the model was just trained on.
+    pub(super) of_training: bool,
     predictions: OnceCell<Result<Predictions>>,
 }
 
@@ -23,7 +25,13 @@ impl<'a> Scene<'a> {
         data: Option<&'a Dataset<'a>>,
         run: &'a Context<'a>,
     ) -> Scene<'a> {
-        Scene { trained, data, run, predictions: OnceCell::new() }
+        Scene { trained, data, run, of_training: false, predictions: OnceCell::new() }
+    }
+
+    /// The same where the rows are those that the model was just trained on, so that what the fit gave
+    /// about them holds.
+    pub fn of_training(self) -> Scene<'a> {
+        Scene { of_training: true, ..self }
     }
 
     /// The rows.

@@ -348,7 +348,7 @@ fn enough(ratios: &[f64], wanted: f64) -> usize {
     (short.count() + 1).min(ratios.len())
 }
 
-fn make_largest_positive(row: &mut [f64]) {
+pub(super) fn make_largest_positive(row: &mut [f64]) {
     let largest = row.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
     if largest < 0.0 {
         row.iter_mut().for_each(|v| *v = -*v);
@@ -363,42 +363,54 @@ impl PCAModel {
     }
 
     fn table(&self, _: &Names) -> Answer {
-        let head = ["component", "variance", "share", "cumulative share"];
-        let mut shares = Columns::new("Variance", &head);
-        let mut sum = 0.0;
-        for (k, ratio) in self.explained_variance_ratio.iter().enumerate() {
-            sum += ratio;
-            shares.push(vec![
-                Cell::Text(format!("pca{k}")),
-                Cell::Number(self.explained_variance[k]),
-                Cell::Number(*ratio),
-                Cell::Number(sum),
-            ]);
-        }
-        let mut report = Answer::new("Principal components");
-        report.tables = vec![shares, self.loadings()];
-        report.push("noise variance", self.noise_variance);
         let names: Vec<String> = (0..self.n_components).map(|k| format!("pca{k}")).collect();
-        report.charts.push(scree(&names, &self.explained_variance_ratio));
-        report
-    }
-
-    /// The first components, column by column.
-    fn loadings(&self) -> Columns {
-        let shown = self.n_components.min(6);
-        let names: Vec<String> = (0..shown).map(|k| format!("pca{k}")).collect();
-        let head: Vec<&str> =
-            ["column"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        let mut table = Columns::new("Loadings", &head);
-        for (j, name) in self.schema.names().enumerate() {
-            let numbers = (0..shown).map(|k| Cell::Number(self.components[(k, j)]));
-            table.push([Cell::Text(name.to_string())].into_iter().chain(numbers).collect());
-        }
-        table
+        let (variances, shares) = (&self.explained_variance, &self.explained_variance_ratio);
+        let mut answer = report(&names, variances, shares, &self.components, &self.schema);
+        answer.push("noise variance", self.noise_variance);
+        answer
     }
 }
 
-fn check_width(x: &Frame, width: usize, of: &str) -> Result<()> {
+/// Variances of components, and their loadings.
+pub(super) fn report(
+    names: &[String],
+    variances: &[f64],
+    ratios: &[f64],
+    components: &Matrix,
+    schema: &Schema,
+) -> Answer {
+    let head = ["component", "variance", "share", "cumulative share"];
+    let mut shares = Columns::new("Variance", &head);
+    let mut sum = 0.0;
+    for (k, ratio) in ratios.iter().enumerate() {
+        sum += ratio;
+        shares.push(vec![
+            Cell::Text(names[k].clone()),
+            Cell::Number(variances[k]),
+            Cell::Number(*ratio),
+            Cell::Number(sum),
+        ]);
+    }
+    let mut report = Answer::new("Principal components");
+    report.tables = vec![shares, loadings(names, components, schema)];
+    report.charts.push(scree(names, ratios));
+    report
+}
+
+/// The first components, column by column.
+fn loadings(names: &[String], components: &Matrix, schema: &Schema) -> Columns {
+    let shown = names.len().min(6);
+    let head: Vec<&str> =
+        ["column"].into_iter().chain(names[..shown].iter().map(String::as_str)).collect();
+    let mut table = Columns::new("Loadings", &head);
+    for (j, name) in schema.names().enumerate() {
+        let numbers = (0..shown).map(|k| Cell::Number(components[(k, j)]));
+        table.push([Cell::Text(name.to_string())].into_iter().chain(numbers).collect());
+    }
+    table
+}
+
+pub(super) fn check_width(x: &Frame, width: usize, of: &str) -> Result<()> {
     match x.ncols() == width {
         true => Ok(()),
         false => {
@@ -409,7 +421,7 @@ fn check_width(x: &Frame, width: usize, of: &str) -> Result<()> {
 }
 
 /// Products of rows with directions, changed by `f(value, direction)`.
-fn project(
+pub(super) fn project(
     x: &Frame,
     directions: &Matrix,
     origin: &[f64],

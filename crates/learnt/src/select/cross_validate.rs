@@ -236,19 +236,14 @@ impl OneSplit<'_> {
         let (entrants, ledger) = (self.trials.entrants, self.trials.ledger);
         let mut folds: Vec<Option<Fold>> =
             (0..entrants.len()).map(|member| ledger.known(member, self.place)).collect();
-        if folds.iter().any(Option::is_none) {
-            let train = self.trials.data.gather(&self.split.train);
-            let test = self.trials.data.gather(&self.split.test);
-            let rows = Rows { train: train.view(), test: test.view(), seconds: 0.0 };
-            for group in groups {
-                let mut left = group.members.clone();
-                left.retain(|&member| folds[member].is_none());
-                if left.is_empty() {
-                    continue;
-                }
-                for (member, fold) in self.group(group, &left, &rows, run)? {
-                    folds[member] = Some(fold);
-                }
+        for group in groups {
+            let mut left = group.members.clone();
+            left.retain(|&member| folds[member].is_none());
+            if left.is_empty() {
+                continue;
+            }
+            for (member, fold) in self.group(group, &left, run)? {
+                folds[member] = Some(fold);
             }
         }
         let missing = || Error::internal("a learner without its fold");
@@ -256,25 +251,30 @@ impl OneSplit<'_> {
     }
 
     /// Prepares the rows once, then fits these members: those that use threads one after the other,
-    /// the others side by side.
+    /// the others side by side. Rows before the preparation are not kept.
     fn group(
         &self,
         group: &Group,
         members: &[usize],
-        rows: &Rows,
         run: &Context,
     ) -> Result<Vec<(usize, Fold)>> {
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
-        let tables = group.preparation.map(|one| Tables::new(one, rows, &watched)).transpose();
-        let tables = match tables {
+        let mut train = self.trials.data.gather(&self.split.train);
+        let mut test = self.trials.data.gather(&self.split.test);
+        let prepared = group
+            .preparation
+            .map_or(Ok(0.0), |preparation| prepare(preparation, &mut train, &mut test, &watched));
+        let prepared = match prepared {
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             other => other,
         };
         let fit = |member: usize, run: &Context| {
-            let fold = match &tables {
-                Ok(None) => self.fold(member, rows, run)?,
-                Ok(Some(tables)) => self.fold(member, &tables.rows(rows), run)?,
+            let fold = match &prepared {
+                Ok(seconds) => {
+                    let rows = Rows { train: train.view(), test: test.view(), seconds: *seconds };
+                    self.fold(member, &rows, run)?
+                }
                 Err(error) => self.failed(error.clone()),
             };
             self.trials.ledger.ended(member, self.place, &fold)?;
@@ -319,30 +319,21 @@ impl OneSplit<'_> {
     }
 }
 
-/// The inputs of a split after a preparation that is fitted on those for training.
-struct Tables {
-    train: Table,
-    test: Table,
-    seconds: f64,
-}
-
-impl Tables {
-    fn new(preparation: &dyn AnyEstimator, rows: &Rows, run: &Context) -> Result<Tables> {
-        let start = Instant::now();
-        let model = Fitted::fit(preparation, "preparation", &rows.train, run)?;
-        let transformer = model.transformer()?;
-        let train = transformer.transform_in(&rows.train.x, run)?;
-        let seconds = start.elapsed().as_secs_f64();
-        Ok(Tables { train, test: transformer.transform_in(&rows.test.x, run)?, seconds })
-    }
-
-    fn rows<'a>(&'a self, before: &Rows<'a>) -> Rows<'a> {
-        Rows {
-            train: Dataset { x: self.train.frame(), ..before.train },
-            test: Dataset { x: self.test.frame(), ..before.test },
-            seconds: self.seconds,
-        }
-    }
+/// Replaces the inputs of a split by what a preparation makes of them that is fitted on those for training;
+/// the seconds that it took.
+fn prepare(
+    preparation: &dyn AnyEstimator,
+    train: &mut OwnedDataset,
+    test: &mut OwnedDataset,
+    run: &Context,
+) -> Result<f64> {
+    let start = Instant::now();
+    let model = Fitted::fit(preparation, "preparation", &train.view(), run)?;
+    let transformer = model.transformer()?;
+    train.x = transformer.transform_in(&train.view().x, run)?;
+    let seconds = start.elapsed().as_secs_f64();
+    test.x = transformer.transform_in(&test.view().x, run)?;
+    Ok(seconds)
 }
 
 fn fit_and_score(

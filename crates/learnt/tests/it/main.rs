@@ -14,6 +14,7 @@ mod golden_least_squares;
 mod golden_logistic;
 mod golden_metrics;
 mod golden_naive_bayes;
+mod golden_neighbors;
 mod golden_online;
 mod golden_optimize;
 mod golden_penalized;
