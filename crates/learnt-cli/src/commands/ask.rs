@@ -26,9 +26,10 @@ pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
-        false => print(&whole_text(&report).unwrap_or_else(|| {
-            report.to_text_fitted(call.most_rows(), call.line_width())
-        })),
+        false => print(
+            &whole_text(&report)
+                .unwrap_or_else(|| report.to_text_fitted(call.most_rows(), call.line_width())),
+        ),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -252,12 +252,7 @@ impl OneSplit<'_> {
 
     /// Prepares the rows once, then fits these members: those that use threads one after the other,
     /// the others side by side. Rows before the preparation are not kept.
-    fn group(
-        &self,
-        group: &Group,
-        members: &[usize],
-        run: &Context,
-    ) -> Result<Vec<(usize, Fold)>> {
+    fn group(&self, group: &Group, members: &[usize], run: &Context) -> Result<Vec<(usize, Fold)>> {
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
         let mut train = self.trials.data.gather(&self.split.train);

@@ -26,8 +26,8 @@ pub use paired_tests::{
     five_by_two_test, mcnemar,
 };
 pub use preparation::{
-    LEVELS, Request, encoded_width, has_missing, joined, prepared, standard_preparation, wants_reference,
-    wants_scaling,
+    LEVELS, Request, encoded_width, has_missing, joined, prepared, standard_preparation,
+    wants_reference, wants_scaling,
 };
 pub use resample::{
     Balance, Bootstrap, balanced_class_weights, balanced_sample, bootstrap,
