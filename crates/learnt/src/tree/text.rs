@@ -150,7 +150,7 @@ pub(crate) fn json(nodes: &[Sketch]) -> String {
     json!({ "nodes": nodes.iter().enumerate().map(node).collect::<Vec<_>>() }).to_string()
 }
 
-/// Rules, importances and size as a report; `count` nodes there are, of which some are given.
+/// Rules, importances and size as a report.
 pub(crate) fn report(title: &str, nodes: &[Sketch], importance: Option<Columns>) -> Answer {
     let mut report = Answer::new(title);
     let mut rules =
