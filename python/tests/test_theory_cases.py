@@ -110,7 +110,7 @@ def test_bounds_of_vapnik_and_chervonenkis():
 def test_expected_errors():
     given, expect = theory_case("linear-learning-curve")
     found = [theory.linear_expected_error(n, given["p"]) for n in given["N"]]
-    close([one.in_sample - one.optimism for one in found], expect["e_in"])
+    close([one.in_sample for one in found], expect["e_in"])
     close([one.out_of_sample for one in found], expect["e_out"])
     close(theory.linear_expected_error(19, given["p"]).out_of_sample, expect["e_cv_expected_at_20"])
     given, expect = theory_case("epe-exact-vs-large-n")
@@ -180,23 +180,23 @@ def test_distributions():
 
 def test_leave_one_out_of_linear_smoothers():
     given, expect, _ = select_case("loo-three-points")
-    line = linear_smoother(LinearRegression(fit_intercept=False), given["X"], given["y"])
+    line = linear_smoother(LinearRegression(fit_intercept=False), given["X"], y=given["y"])
     close(line.leverage, expect["leverage"])
     close(line.leave_one_out, expect["e_cv"])
-    ridge = linear_smoother(Ridge(alpha=1.0, fit_intercept=False), given["X"], given["y"])
+    ridge = linear_smoother(Ridge(alpha=1.0, fit_intercept=False), given["X"], y=given["y"])
     close(ridge.leverage, expect["ridge_leverage"])
     close([ridge.df, ridge.leave_one_out], [expect["ridge_trace"], expect["ridge_e_cv"]])
     given, expect, params = select_case("loo-lambda-scaling")
     powers = np.vander(given["x"], given["degree"] + 1, increasing=True)
     ridge = Ridge(alpha=params["lam"], fit_intercept=False)
-    close(linear_smoother(ridge, powers, given["y"]).leave_one_out, expect["formula"])
+    close(linear_smoother(ridge, powers, y=given["y"]).leave_one_out, expect["formula"])
     scores = cross_val_score(ridge, powers, np.array(given["y"]), scoring="mse", cv=LeaveOneOut())
     close(scores.mean(), expect["refits_same_lambda"])
     given, expect, params = select_case("polynomial-degree-cars")
     x, y = table("cars", given["features"], given["target"])
     x = (x - x.mean()) / x.std()
     found = [
-        linear_smoother(LinearRegression(), PolynomialFeatures(degree=d, include_bias=False).fit_transform(x), y)
+        linear_smoother(LinearRegression(), PolynomialFeatures(degree=d, include_bias=False).fit_transform(x), y=y)
         for d in params["degree"]
     ]
     close([one.leave_one_out for one in found], expect["loocv"], 1e-6)
@@ -204,7 +204,7 @@ def test_leave_one_out_of_linear_smoothers():
     given, expect, params = select_case("ridge-loo-gcv-diabetes")
     x, y = table("diabetes", given["features"], given["target"])
     x = (x - x.mean(axis=0)) / x.std(axis=0)
-    found = [linear_smoother(Ridge(alpha=a), x, y.astype(float)) for a in params["lam"]]
+    found = [linear_smoother(Ridge(alpha=a), x, y=y.astype(float)) for a in params["lam"]]
     for name, key in (("leave_one_out", "loocv"), ("gcv", "gcv"), ("df", "df")):
         close([getattr(one, name) for one in found], expect[key], 1e-6)
     best = RidgeCV(alphas=params["lam"]).fit(x, y)
@@ -268,10 +268,6 @@ def test_studies_reproduce_their_figures():
     for penalty, error in zip(found.penalty, found.uniform):
         limits = expect["e_out"][f"{penalty:g}"]
         assert limits["min"] <= error <= limits["max"]
-    _, _, params = select_case("validation-retrain-wins")
-    found = theory.validation_study(validation=params["K"], data_sets=1000, random_state=0)
-    gaps = np.array(found.kept) - np.array(found.retrained)
-    assert (gaps > 0).all() and (np.diff(gaps) > 0).all()
     _, expect, params = select_case("bic-consistent-aic-not")
     found = theory.criteria_study(rows=params["N"], data_sets=600, random_state=0)
     for k, n in enumerate(params["N"]):
@@ -283,9 +279,9 @@ def test_studies_reproduce_their_figures():
 def test_undefined_values_are_said():
     given, _, _ = select_case("loo-three-points")
     with pytest.raises(ValueError, match="leverage 1"):
-        linear_smoother(LinearRegression(), [[0.0], [1.0]], [1.0, 2.0])
+        linear_smoother(LinearRegression(), [[0.0], [1.0]], y=[1.0, 2.0])
     with pytest.raises(Exception, match="no linear smoother"):
         from learnt.tree import DecisionTreeRegressor
 
-        linear_smoother(DecisionTreeRegressor(), np.arange(20.0)[:, None])
+        linear_smoother(DecisionTreeRegressor(max_depth=2), np.arange(20.0)[:, None])
     assert given["y"] == [6.0, 0.0, 0.0]

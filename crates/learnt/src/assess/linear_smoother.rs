@@ -170,7 +170,9 @@ mod tests {
         let x = Table::unnamed(Matrix::from_fn(60, 1, |i, _| (i as f64).sin()));
         let knn = KNeighborsRegressor { n_neighbors: 4, ..Default::default() };
         assert!((found(knn, &x, None).unwrap().df - 15.0).abs() < 1e-12);
-        let error = found(DecisionTreeRegressor::default(), &x, None).unwrap_err();
+        let mut tree = DecisionTreeRegressor::default();
+        tree.set("max_depth", &Value::Int(2)).unwrap();
+        let error = found(tree, &x, None).unwrap_err();
         assert!(error.to_string().contains("no linear smoother"), "{error}");
         let y: Vec<f64> = (0..60).map(f64::from).collect();
         let one = KNeighborsRegressor { n_neighbors: 1, ..Default::default() };

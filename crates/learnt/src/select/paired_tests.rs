@@ -413,44 +413,28 @@ mod tests {
 
     #[test]
     fn quantiles_of_the_range_are_those_of_the_tables() {
-        // q of Nemenyi's test: Demšar (2006), table 5.
-        for (k, q05, q10) in
-            [(2, 1.960, 1.645), (3, 2.343, 2.052), (5, 2.728, 2.459), (10, 3.164, 2.920)]
-        {
-            let q = |alpha: f64| studentized_range_quantile(1.0 - alpha, k) / 2.0_f64.sqrt();
+        // Studentized range with infinite degrees of freedom, at 5 % and 10 %.
+        let tables = [(2, 2.772, 2.326), (3, 3.314, 2.902), (5, 3.858, 3.478), (10, 4.474, 4.129)];
+        for (k, q05, q10) in tables {
+            let q = |alpha: f64| studentized_range_quantile(1.0 - alpha, k);
             assert!((q(0.05) - q05).abs() < 6e-4, "{k} {}", q(0.05));
             assert!((q(0.10) - q10).abs() < 6e-4, "{k} {}", q(0.10));
         }
     }
 
     #[test]
-    fn the_worked_example_of_four_learners_on_fourteen_sets() {
-        // Mean ranks 3.143, 2.000, 2.893, 1.964: χ² = 9.28, F = 3.69, difference 1.25 (Demšar 2006).
-        let scores = Matrix::from_rows(&[
-            [0.763, 0.768, 0.771, 0.798],
-            [0.599, 0.591, 0.590, 0.569],
-            [0.954, 0.971, 0.968, 0.967],
-            [0.628, 0.661, 0.654, 0.657],
-            [0.882, 0.888, 0.886, 0.898],
-            [0.936, 0.931, 0.916, 0.931],
-            [0.661, 0.668, 0.609, 0.685],
-            [0.583, 0.583, 0.563, 0.625],
-            [0.775, 0.838, 0.866, 0.875],
-            [1.000, 1.000, 1.000, 1.000],
-            [0.940, 0.962, 0.965, 0.962],
-            [0.619, 0.666, 0.614, 0.669],
-            [0.972, 0.981, 0.975, 0.975],
-            [0.957, 0.978, 0.946, 0.970],
-        ])
-        .unwrap();
+    fn ranks_and_groups_of_three_learners_on_four_sets_by_hand() {
+        let rows = [[0.9, 0.8, 0.7], [0.9, 0.8, 0.7], [0.9, 0.8, 0.7], [0.8, 0.9, 0.7]];
+        let scores = Matrix::from_rows(&rows).unwrap();
         let found =
             CriticalDifference::default().compute(ScoreTable { scores: scores.view() }).unwrap();
-        let expected = [3.143, 2.000, 2.893, 1.964];
-        for (rank, expected) in found.mean_ranks.iter().zip(expected) {
-            assert!((rank - expected).abs() < 1e-3, "{found:?}");
+        for (rank, expected) in found.mean_ranks.iter().zip([1.25, 1.75, 3.0]) {
+            assert!((rank - expected).abs() < 1e-12, "{found:?}");
         }
-        assert!((found.friedman - 9.28).abs() < 0.02 && (found.iman_davenport - 3.69).abs() < 0.02);
-        assert!((found.critical_difference - 1.25).abs() < 0.01);
-        assert_eq!((found.group_first, found.group_last), (vec![0], vec![3]));
+        // 12·4 / (3·4) (1.25² + 1.75² + 3² - 3·4²/4) = 6.5, and 3·6.5 / (4·2 - 6.5) = 13.
+        assert!((found.friedman - 6.5).abs() < 1e-9, "{found:?}");
+        assert!((found.iman_davenport - 13.0).abs() < 1e-9, "{found:?}");
+        assert!((found.critical_difference - 3.314 / 2.0).abs() < 1e-3, "{found:?}");
+        assert_eq!((found.group_first, found.group_last), (vec![0, 1], vec![1, 2]));
     }
 }
