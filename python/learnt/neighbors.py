@@ -445,7 +445,7 @@ class NearestCentroid(Weighted, DecisionScores, Classifier):
         return self._fit(X, y, sample_weight)
 
 
-class InstanceBasedClassifier(Classifier):
+class InstanceBasedClassifier(DecisionScores, Classifier):
     """Instance-based learning (IB1, IB2, IB3): a memory of cases, the most similar decides.
 
     Takes categories and missing values. The order of the rows matters for `ib2` and `ib3`.
@@ -524,7 +524,7 @@ class InstanceBasedClassifier(Classifier):
         return self._fit(X, y)
 
 
-class MultiCentroidClassifier(Weighted, Classifier):
+class MultiCentroidClassifier(Weighted, DecisionScores, Classifier):
     """Nearest of several centroids: every class is the centres that k-means finds in it.
 
     Parameters

@@ -96,7 +96,7 @@ class NearestCentroid(Weighted, DecisionScores, Classifier):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestCentroid: ...
 
-class InstanceBasedClassifier(Classifier):
+class InstanceBasedClassifier(DecisionScores, Classifier):
     cases_: Any
     case_classes_: Any
     acceptable_: Any
@@ -116,7 +116,7 @@ class InstanceBasedClassifier(Classifier):
     ) -> None: ...
     def fit(self, X: Any, y: Any) -> InstanceBasedClassifier: ...
 
-class MultiCentroidClassifier(Weighted, Classifier):
+class MultiCentroidClassifier(Weighted, DecisionScores, Classifier):
     prototypes_: Any
     prototype_classes_: Any
     classes_: Any

@@ -121,7 +121,6 @@ def test_sphered_rows_are_drawn_by_their_classes():
 
 
 def test_pictures_of_clusterings_hold_their_numbers():
-    from sklearn import cluster as other
     from sklearn.metrics import silhouette_samples
 
     model = KMeans(3, random_state=0).fit(FLOWERS)
@@ -130,9 +129,10 @@ def test_pictures_of_clusterings_hold_their_numbers():
     bars = plot.silhouette(model, FLOWERS).to_dict()["panels"][0]["marks"][:3]
     drawn = np.sort(np.concatenate([mark["y"] for mark in bars]))
     np.testing.assert_allclose(drawn, np.sort(silhouette_samples(FLOWERS, model.labels_)), atol=1e-9)
-    reach = plot.reachability(OPTICS().fit(FLOWERS), FLOWERS).to_dict()["panels"][0]["marks"]
+    order = OPTICS().fit(FLOWERS)
+    reach = plot.reachability(order, FLOWERS).to_dict()["panels"][0]["marks"]
     heights = [y for mark in reach for y in mark["y"] if y is not None]
-    expected = other.OPTICS().fit(FLOWERS).reachability_
+    expected = order.reachability_
     finite = expected[np.isfinite(expected)]
     np.testing.assert_allclose(np.sort(heights)[: 2 * len(finite) : 2], np.sort(finite), atol=1e-9)
     tree = plot.dendrogram(AgglomerativeClustering(3).fit(FLOWERS), FLOWERS).to_dict()

@@ -32,7 +32,7 @@ use learnt_core::prelude::*;
 /// ```
 #[derive(Params, Clone, Debug)]
 pub struct DENCLUE {
-    /// Width of the normal window; by default the mean distance to the nearest 30% of the rows.
+    /// Width of the normal window; by default a third of the mean distance to the nearest 30% of the rows.
     #[param(positional, above = 0.0, search = log(1e-2, 1e2))]
     pub bandwidth: Option<f64>,
     /// Least density of a top and of a path; by default a twentieth of the largest top.
@@ -124,7 +124,7 @@ impl Estimator for DENCLUE {
         run.claim(8 * (3 * x.nrows() * x.ncols()) as u64, "the climbs")?;
         let h = match self.bandwidth {
             Some(given) => given,
-            None => estimate_bandwidth(x.view(), 0.3, run)?,
+            None => estimate_bandwidth(x.view(), 0.3, run)? / 3.0,
         };
         if h <= 0.0 || !h.is_finite() {
             let message = format!("the bandwidth from the rows is {h}");

@@ -7,7 +7,7 @@
 //! T. Hastie, R. Tibshirani and J. Friedman (2009), section 13.2.1.
 
 use super::{KMeans, Restarts};
-use learnt_core::linalg::Nearest;
+use learnt_core::linalg::{Nearest, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -54,6 +54,7 @@ impl Estimator for MultiCentroidClassifier {
     const ABOUT: &'static About = &About::classifier("neighbors.MultiCentroidClassifier")
         .alias(&["multi-centroid"])
         .weights()
+        .decision_scores()
         .without_probabilities()
         .randomness()
         .scaling()
@@ -64,10 +65,6 @@ impl Estimator for MultiCentroidClassifier {
         .exempt(&[
             (
                 "weights_repeat",
-                "first centres are drawn by row, so a row twice draws others than a row of weight two",
-            ),
-            (
-                "sklearn:check_sample_weight_equivalence_on_dense_data",
                 "first centres are drawn by row, so a row twice draws others than a row of weight two",
             ),
             ("seeds_differ", "ten starts find the same centres where there are few rows"),
@@ -125,15 +122,31 @@ impl MultiCentroidClassifierModel {
             false => Err(invalid("prototypes that are none")),
         }
     }
+
+    fn check_width(&self, x: &Frame) -> Result<()> {
+        let width = self.prototypes.ncols();
+        match x.ncols() == width {
+            true => Ok(()),
+            false => {
+                let expected = format!("{width} columns as in training");
+                Err(Error::shape("x", expected, format!("{} columns", x.ncols())))
+            }
+        }
+    }
+}
+
+/// Scores from the distance to each class: of two classes the difference, else the distances less than
+/// zero.
+fn nearer(distances: &Matrix) -> Matrix {
+    match distances.ncols() {
+        2 => Matrix::from_fn(distances.nrows(), 1, |i, _| distances[(i, 0)] - distances[(i, 1)]),
+        classes => Matrix::from_fn(distances.nrows(), classes, |i, k| -distances[(i, k)]),
+    }
 }
 
 impl Classifier for MultiCentroidClassifierModel {
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let width = self.prototypes.ncols();
-        if x.ncols() != width {
-            let expected = format!("{width} columns as in training");
-            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
-        }
+        self.check_width(x)?;
         run.checkpoint()?;
         let nearest = Nearest::new(&self.prototypes);
         let mut out = vec![0; x.nrows()];
@@ -141,6 +154,29 @@ impl Classifier for MultiCentroidClassifierModel {
             nearest.of(x.values().rows(first, first + piece.len()), piece);
         });
         Ok(out.into_iter().map(|prototype| self.prototype_classes[prototype as usize]).collect())
+    }
+
+    /// How much nearer: for two classes to the second than to the first, else the distances less than zero.
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let (classes, width) = (self.class_weights.len(), self.prototypes.ncols());
+        self.check_width(x)?;
+        run.checkpoint()?;
+        let mut distances = Matrix::from_fn(x.nrows(), classes, |_, _| f64::INFINITY);
+        run.par_fill(distances.as_mut_slice(), 4096 * classes, |start, piece| {
+            let mut row = vec![0.0; width];
+            for (i, out) in piece.chunks_exact_mut(classes).enumerate() {
+                x.values().copy_row(start / classes + i, &mut row);
+                for (prototype, &code) in self.prototypes.rows().zip(&self.prototype_classes) {
+                    let distance = squared_distance(&row, prototype).sqrt();
+                    out[code as usize] = out[code as usize].min(distance);
+                }
+            }
+        });
+        if !distances.as_slice().iter().all(|distance| distance.is_finite()) {
+            return Err(Error::numeric("distances overflow: the values are too large")
+                .hint("scale the columns"));
+        }
+        Ok(nearer(&distances))
     }
 }
 
@@ -166,7 +202,10 @@ mod tests {
         let (codes, _) = view.class_target().unwrap();
         let errors = |said: Vec<u32>| said.iter().zip(codes).filter(|(a, b)| a != b).count();
         let learner = MultiCentroidClassifier { n_prototypes: 2, ..Default::default() };
-        let several = learner.fit(&view).unwrap().classify(&view.x).unwrap();
+        let model = learner.fit(&view).unwrap();
+        let several = model.classify(&view.x).unwrap();
+        let scores = model.decision_scores_in(&view.x, &Context::default()).unwrap();
+        assert!(scores.rows().zip(&several).all(|(score, &code)| (score[0] >= 0.0) == (code == 1)));
         let one = NearestCentroid::default().fit(&view).unwrap().classify(&view.x).unwrap();
         assert_eq!(errors(several), 0);
         assert!(errors(one) > 20);

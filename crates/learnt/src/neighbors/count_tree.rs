@@ -51,7 +51,7 @@ impl CountTree {
         let mut cells: BTreeMap<Vec<i64>, Vec<u32>> = BTreeMap::new();
         for i in 0..n {
             let key: Vec<f64> = (0..d).map(|j| ((x.at(i, j) - origin[j]) / side).floor()).collect();
-            if key.iter().any(|cell| !(cell.abs() < MOST_CELLS)) {
+            if key.iter().any(|cell| cell.is_nan() || cell.abs() >= MOST_CELLS) {
                 return Err(Error::numeric(
                     "the points are too far apart for cells of this radius",
                 )

@@ -190,6 +190,7 @@ impl Estimator for InstanceBasedClassifier {
     type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("neighbors.InstanceBasedClassifier")
         .alias(&["instance-based", "ibl"])
+        .decision_scores()
         .without_probabilities()
         .missing()
         .categories()
@@ -361,8 +362,14 @@ impl InstanceBasedClassifierModel {
     }
 }
 
-impl Classifier for InstanceBasedClassifierModel {
-    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+impl InstanceBasedClassifierModel {
+    /// Calls `f` with the differences of each row from all cases that decide, in pieces on all threads.
+    fn each_row<T: Send + Clone + Default>(
+        &self,
+        x: &Frame,
+        run: &Context,
+        f: impl Fn(&[(usize, f64)]) -> T + Sync,
+    ) -> Result<Vec<T>> {
         let width = self.cases.ncols();
         if x.ncols() != width {
             let expected = format!("{width} columns as in training");
@@ -372,22 +379,46 @@ impl Classifier for InstanceBasedClassifierModel {
         let any = self.acceptable.contains(&true);
         let deciding: Vec<usize> =
             (0..self.acceptable.len()).filter(|&i| self.acceptable[i] || !any).collect();
-        let mut out = vec![0_u32; x.nrows()];
+        let mut out = vec![T::default(); x.nrows()];
         run.par_fill(&mut out, 256, |start, piece| {
             let mut row = vec![0.0; width];
             for (k, out) in piece.iter_mut().enumerate() {
                 x.values().copy_row(start + k, &mut row);
-                let mut best = (f64::INFINITY, deciding[0]);
-                for &case in &deciding {
-                    let apart = difference(self.cases.row(case), &row, &self.scale);
-                    if apart < best.0 {
-                        best = (apart, case);
-                    }
-                }
-                *out = self.case_classes[best.1];
+                let apart =
+                    |&case: &usize| (case, difference(self.cases.row(case), &row, &self.scale));
+                *out = f(&deciding.iter().map(apart).collect::<Vec<_>>());
             }
         });
         Ok(out)
+    }
+}
+
+impl Classifier for InstanceBasedClassifierModel {
+    fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+        self.each_row(x, run, |apart| {
+            let nearest = apart.iter().reduce(|best, one| if one.1 < best.1 { one } else { best });
+            nearest.map_or(0, |&(case, _)| self.case_classes[case])
+        })
+    }
+
+    /// How much more similar: for two classes to a case of the second than of the first, else the
+    /// distances less than zero. A class without cases is one farther than the farthest.
+    fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let classes = self.class_counts.len();
+        let rows = self.each_row(x, run, |apart| {
+            let mut nearest = vec![f64::INFINITY; classes];
+            for &(case, square) in apart {
+                let own = &mut nearest[self.case_classes[case] as usize];
+                *own = own.min(square.sqrt());
+            }
+            let farthest = nearest.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
+            nearest.iter_mut().for_each(|d| *d = d.min(farthest + 1.0));
+            nearest
+        })?;
+        Ok(match classes {
+            2 => Matrix::from_fn(rows.len(), 1, |i, _| rows[i][0] - rows[i][1]),
+            _ => Matrix::from_fn(rows.len(), classes, |i, k| -rows[i][k]),
+        })
     }
 }
 
@@ -494,5 +525,7 @@ mod tests {
         let query = Table::new(query, data.x.schema().clone()).unwrap();
         // The last: 0.99 from the first case, √(1 + 0.01²) from the second, 1 from the third.
         assert_eq!(model.classify(&query.frame()).unwrap(), [0, 1, 0]);
+        let scores = model.decision_scores_in(&query.frame(), &Context::default()).unwrap();
+        assert!((scores[(2, 0)] + 0.99).abs() < 1e-12 && (scores[(2, 2)] + 1.0).abs() < 1e-12);
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn dendrogram(scene: &Scene) -> Result<Chart> {
     }
     match model.downcast_ref::<HDBSCANModel>() {
         Some(model) => Ok(Tree::from_matrix(model.single_linkage_tree.view())?.chart(None)),
-        None => Err(without(scene, "a tree of mergers")
+        None => Err(without(scene, "tree of mergers")
             .hint("agglomerative-clustering and hdbscan have; `learnt analyze linkage --plot`")),
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn reachability(scene: &Scene) -> Result<Chart> {
     let again = fitted_again(scene)?;
     let model: &dyn Any = last_model(&again);
     let Some(model) = model.downcast_ref::<OPTICSModel>() else {
-        return Err(without(scene, "an order of reachability").hint("optics has"));
+        return Err(without(scene, "order of reachability").hint("optics has"));
     };
     Ok(clusters::reachability(&model.ordering, &model.reachability, &model.labels()))
 }
@@ -94,7 +94,7 @@ pub(super) fn condensed_tree(scene: &Scene) -> Result<Chart> {
     let again = fitted_again(scene)?;
     let model: &dyn Any = last_model(&again);
     let Some(model) = model.downcast_ref::<HDBSCANModel>() else {
-        return Err(without(scene, "a condensed tree").hint("hdbscan has"));
+        return Err(without(scene, "condensed tree").hint("hdbscan has"));
     };
     let size = parameter(&again, "min_cluster_size")?.unwrap_or(5.0) as usize;
     let condensed = Condensed::new(&Tree::from_matrix(model.single_linkage_tree.view())?, size);
@@ -155,7 +155,7 @@ pub(super) fn ellipses(scene: &Scene) -> Result<Chart> {
     let points = seen(scene)?;
     if points.schema().len() == 1 {
         let name = points.schema().names().next().unwrap_or("x").to_string();
-        return Ok(curves(&name, &points.values().column(0), model)?);
+        return curves(&name, &points.values().column(0), model);
     }
     let labels: Vec<Option<u32>> = model.assign_in(&points.frame(), scene.run)?;
     let plane = Plane::new(&points, scene.run)?;

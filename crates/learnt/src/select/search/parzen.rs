@@ -198,8 +198,8 @@ mod tests {
         };
         let valley =
             |x: &[f64]| (x[0] - 1.0).abs() + 0.01 * x[1..].iter().map(|x| x * x).sum::<f64>();
-        let functions: [(&dyn Fn(&[f64]) -> f64, usize); 3] =
-            [(&bowl, 3), (&branin, 2), (&valley, 4)];
+        type Objective<'a> = &'a dyn Fn(&[f64]) -> f64;
+        let functions: [(Objective, usize); 3] = [(&bowl, 3), (&branin, 2), (&valley, 4)];
         for (f, width) in functions {
             let space = range(width);
             let wins = (0..40)
