@@ -4,7 +4,8 @@ from ._compare import compare
 from ._cross_validation import cross_val_predict, cross_val_score, cross_validate, rows_of, take
 from ._functions import call
 from ._halving import HalvingGridSearchCV, HalvingRandomSearchCV
-from ._search import GridSearchCV, ParzenSearchCV, RandomizedSearchCV, one_standard_error
+from ._parzen import ParzenSearchCV
+from ._search import GridSearchCV, RandomizedSearchCV, one_standard_error
 
 __all__ = [
     "GridSearchCV",
