@@ -253,7 +253,7 @@ impl MultiTree {
         }
         let weights = self.counts.iter().all(|w| w.is_finite() && *w >= 0.0);
         let shares = self.share.iter().all(|share| (0.0..=1.0).contains(share));
-        if !weights || !shares || (0..n).any(|node| !(self.weight(node) > 0.0)) {
+        if !weights || !shares || (0..n).any(|node| self.weight(node) <= 0.0) {
             return Err(invalid("a tree with weights that are not positive"));
         }
         self.validate_links()
@@ -279,7 +279,7 @@ impl MultiTree {
                 false => count == 2 && self.threshold[node].is_finite(),
             };
             let parts: f64 = self.share[children.clone()].iter().sum();
-            if !ways || !((parts - 1.0).abs() < 1e-6) {
+            if !ways || (parts - 1.0).abs() >= 1e-6 {
                 return Err(invalid("a node whose branches do not share its rows"));
             }
             parents[children].iter_mut().for_each(|count| *count = count.saturating_add(1));
