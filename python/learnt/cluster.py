@@ -935,8 +935,8 @@ class DENCLUE(Assigning, Clusterer):
     Parameters
     ----------
     bandwidth : a number > 0 or None, default=None
-        Width of the normal window; by default a third of the mean distance to the nearest 30% of the
-        rows.
+        Width of the normal window; by default a third of the mean distance to the nearest 30% of
+        the rows.
     xi : a number >= 0 or None, default=None
         Least density of a top and of a path; by default a twentieth of the largest top.
     ascent : 'mean_shift', 'fixed' or 'backtracking', default="mean_shift"

@@ -55,7 +55,6 @@ __all__ = [
     "mean_gamma_deviance",
     "d2_tweedie_score",
     "silhouette_score",
-    "cluster_report",
     "silhouette_samples",
     "davies_bouldin_score",
     "calinski_harabasz_score",
@@ -1931,48 +1930,6 @@ def silhouette_score(
         ("value",),
         random_state=random_state,
         n_jobs=n_jobs,
-    )
-
-
-def cluster_report(X, labels):
-    """Sizes, centres, exemplars and spreads of clusters, with the sum of squared distances.
-
-    Parameters
-    ----------
-    X : array of numbers, one or two dimensions
-        The rows.
-    labels : array of clusters
-        The cluster of each row; noise is left out.
-
-    Returns
-    -------
-    objective
-        Sum of squared distances from the centres.
-    cluster
-        The cluster of each row of the report.
-    size
-        Number of rows.
-    share
-        Share of the rows that are no noise.
-    exemplar
-        Place of the row nearest to the centre.
-    spread
-        Mean squared distance from the centre.
-    centers
-        The centres, one row each.
-    noise
-        Rows without a cluster.
-
-    Reference
-    ---------
-    Kaufman and Rousseeuw (1990), Finding groups in data
-    """
-    return call(
-        "metrics.cluster_report",
-        ("matrix", "clusters"),
-        (X, labels),
-        {},
-        ("objective", "cluster", "size", "share", "exemplar", "spread", "centers", "noise"),
     )
 
 

@@ -392,8 +392,6 @@ def silhouette_score(
     n_jobs: int | None = None,
 ) -> Any: ...
 
-def cluster_report(X: Any, labels: Any) -> Any: ...
-
 def silhouette_samples(
     X: Any,
     labels: Any,
