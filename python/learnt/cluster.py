@@ -937,7 +937,7 @@ class DENCLUE(Assigning, Clusterer):
     bandwidth : a number > 0 or None, default=None
         Width of the normal window; by default a third of the mean distance to the nearest 30% of
         the rows.
-    xi : a number >= 0 or None, default=None
+    xi : a number in [0, inf) or None, default=None
         Least density of a top and of a path; by default a twentieth of the largest top.
     ascent : 'mean_shift', 'fixed' or 'backtracking', default="mean_shift"
         How rows climb.

@@ -582,12 +582,12 @@ class KernelDensity(Weighted, Density):
 
     Parameters
     ----------
-    bandwidth : 'scott', 'silverman' or a number > 0, default=1.0
+    bandwidth : 'scott', 'silverman' or a number in (0, inf), default=1.0
         Width of the window.
 
         - 'scott': n^(-1 / (d + 4)).
         - 'silverman': (n (d + 2) / 4)^(-1 / (d + 4)).
-        - a number > 0: This wide.
+        - a number in (0, inf): This wide.
     kernel : 'gaussian', 'tophat', 'epanechnikov', 'exponential', 'linear', 'cosine' or 'hypercube', default="gaussian"
         The window.
 
@@ -598,7 +598,7 @@ class KernelDensity(Weighted, Density):
         - 'linear': 1 - u inside the unit ball.
         - 'cosine': cos(πu/2) inside the unit ball.
         - 'hypercube': 1 where no column differs by more than half a bandwidth.
-    atol : a number >= 0, default=0.0
+    atol : a number in [0, inf), default=0.0
         Absolute error of a density that is allowed.
     rtol : a number in [0, 1), default=0.0
         Relative error of a density that is allowed.

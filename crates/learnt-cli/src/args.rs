@@ -45,35 +45,10 @@ pub(crate) fn command() -> Command {
             data("convert", "Convert a table to another format", "learnt convert my.csv my.parquet\n  learnt convert my.arff - --to csv")
                 .arg(Arg::new("to-path").required(true).value_name("TO").help("The new file, or - for standard output"))
                 .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
-            with_learners(
-                data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit linear-regression mtcars.csv --formula 'mpg ~ wt * hp'\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt"),
-                |_| true,
-                |learner| {
-                    preparation(learner)
-                        .arg(formula_flag())
-                        .arg(out_flag("Save the model to this file"))
-                        .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
-                        .arg(Arg::new("checkpoint").long("checkpoint").value_name("DIR").requires("stream").help("Keep where the fit is in this folder, so that it can go on if it is killed"))
-                        .arg(Arg::new("checkpoint-every").long("checkpoint-every").value_name("SECONDS").requires("checkpoint").value_parser(clap::value_parser!(f64)).help("Time between checkpoints inside a pass over the data; 5 by default"))
-                        .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
-                        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
-                        .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
-                        .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
-                        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing", "other"]).help("What prediction does with categories that training did not see: refuse, take them for missing, or for a level that is none of training's"))
-                        .arg(missing_flag())
-                },
-            ),
-            with_learners(
-                data("cluster", "Cluster the rows of a table: fit a method, label every row, draw the clusters", "learnt cluster hdbscan iris -o labels.csv --plot clusters.svg\n  learnt cluster kmeans iris --n-clusters 3 --append -o with-clusters.csv"),
-                |entry| entry.about.roles.clusterer,
-                |learner| labelling(learner, "The table of clusters, -1 for noise; the ending chooses the format, - is standard output"),
-            ),
+            with_learners(data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit linear-regression mtcars.csv --formula 'mpg ~ wt * hp'\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt")),
+            with_learners(data("cluster", "Cluster the rows of a table: fit a method, label every row, draw the clusters", "learnt cluster hdbscan iris -o labels.csv --plot clusters.svg\n  learnt cluster kmeans iris --n-clusters 3 --append -o with-clusters.csv")),
             choose_k(),
-            with_learners(
-                data("reduce", "Reduce the columns of a table to a few coordinates, and draw them", "learnt reduce pca iris -o coords.csv --plot coords.svg\n  learnt reduce linear-discriminant-analysis iris --n-components 2 --plot -"),
-                reduces,
-                |learner| labelling(learner, "The table of coordinates; the ending chooses the format, - is standard output"),
-            ),
+            with_learners(data("reduce", "Reduce the columns of a table to a few coordinates, and draw them", "learnt reduce pca iris -o coords.csv --plot coords.svg\n  learnt reduce linear-discriminant-analysis iris --n-components 2 --plot -")),
             path(),
             model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  zcat new.csv.gz | learnt predict my.learnt - --proba"))
                 .arg(flag("proba", "Add the probability of each class"))
@@ -85,20 +60,12 @@ pub(crate) fn command() -> Command {
                 .arg(metric_flag())
                 .arg(missing_flag())
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
-            with_learners(
-                data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2"),
-                |_| true,
-                |learner| folds(preparation(learner)).arg(formula_flag()),
-            ),
+            with_learners(data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2")),
             folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
-            with_learners(
-                data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune hist-gradient-boosting-classifier iris --range learning-rate=0.01:0.5:log --grid max-leaf-nodes=7,15,31 --trials 20\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl --resume"),
-                |_| true,
-                |learner| search(folds(preparation(learner)).arg(formula_flag())),
-            ),
+            with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune hist-gradient-boosting-classifier iris --range learning-rate=0.01:0.5:log --grid max-leaf-nodes=7,15,31 --trials 20\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl --resume")),
             versus(),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
                 .arg(out_flag("Save the model to this file")),
@@ -467,28 +434,67 @@ fn preparation(command: Command) -> Command {
 }
 
 /// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.
-fn with_learners(
-    verb: Command,
-    keep: impl Fn(&Entry) -> bool,
-    extend: impl Fn(Command) -> Command,
-) -> Command {
+fn with_learners(verb: Command) -> Command {
     let name = verb.get_name().to_string();
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
     let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
-    let parent = Command::new(name)
+    Command::new(name)
         .about(about)
         .before_help(examples)
         .subcommand_required(true)
         .subcommand_value_name("LEARNER")
-        .subcommand_help_heading("Learners");
+        .subcommand_help_heading("Learners")
+        .defer(learners)
+}
+
+/// The learners of a verb, made only when the verb is used.
+fn learners(verb: Command) -> Command {
+    let name = verb.get_name().to_string();
+    type Keep = fn(&Entry) -> bool;
+    type Extend = fn(Command) -> Command;
+    let (keep, extend): (Keep, Extend) = match name.as_str() {
+        "fit" => (|_| true, fitting),
+        "cluster" => (
+            |entry| entry.about.roles.clusterer,
+            |learner| {
+                labelling(
+                    learner,
+                    "The table of clusters, -1 for noise; the ending chooses the format, - is standard output",
+                )
+            },
+        ),
+        "reduce" => (reduces, |learner| {
+            labelling(
+                learner,
+                "The table of coordinates; the ending chooses the format, - is standard output",
+            )
+        }),
+        "tune" => (|_| true, |learner| search(folds(preparation(learner)).arg(formula_flag()))),
+        _ => (|_| true, |learner| folds(preparation(learner)).arg(formula_flag())),
+    };
     let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
-    let verb = parent.get_name().to_string();
     let commands: Vec<Command> = single
         .chain(shared_aliases())
         .filter(|(_, entries)| entries.iter().all(|entry| keep(entry)))
-        .map(|(name, entries)| learner_command(&verb, name, &entries, &extend))
+        .map(|(learner, entries)| learner_command(&name, learner, &entries, extend))
         .collect();
-    parent.subcommands(commands)
+    verb.subcommands(commands)
+}
+
+/// What `fit` adds to a learner.
+fn fitting(learner: Command) -> Command {
+    preparation(learner)
+        .arg(formula_flag())
+        .arg(out_flag("Save the model to this file"))
+        .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
+        .arg(Arg::new("checkpoint").long("checkpoint").value_name("DIR").requires("stream").help("Keep where the fit is in this folder, so that it can go on if it is killed"))
+        .arg(Arg::new("checkpoint-every").long("checkpoint-every").value_name("SECONDS").requires("checkpoint").value_parser(clap::value_parser!(f64)).help("Time between checkpoints inside a pass over the data; 5 by default"))
+        .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
+        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+        .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
+        .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
+        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing", "other"]).help("What prediction does with categories that training did not see: refuse, take them for missing, or for a level that is none of training's"))
+        .arg(missing_flag())
 }
 
 /// What a verb that fits and writes a table has.

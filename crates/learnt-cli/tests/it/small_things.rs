@@ -133,6 +133,9 @@ fn every_flag_that_a_message_names_exists() {
         ["fit", "lasso"],
         ["fit", "random-forest-classifier"],
         ["metric", "roc-curve"],
+        ["tune", "ridge"],
+        ["cluster", "kmeans"],
+        ["reduce", "pca"],
     ] {
         known.extend(flags(&ok(&[words[0], words[1], "--help"]).out));
     }

@@ -1,6 +1,7 @@
 //! ρ-approximate DBSCAN: core rows are exact, and chains of core rows may step a little too far.
 //!
-//! Core rows have at least `min_samples` rows within ε. Core rows within ε are of one cluster, those
+//! Core rows have at least `min_samples` rows within ε; those of a cell with as many rows need no count.
+//! Core rows within ε are of one cluster, those
 //! beyond ε (1 + ρ) are never joined by a direct step, and those between may be. Core rows lie in cells
 //! of side ε/√d, so that those of one cell are of one cluster; cells are joined where approximate
 //! counting finds a core row of one around a core row of the other. Other rows within ε of a core row
@@ -76,18 +77,24 @@ impl Estimator for ApproximateDBSCAN {
         let n = x.nrows();
         let structure = Structure::suited(Metric::Euclidean, n, x.ncols());
         let index = Index::build(x, Metric::Euclidean, structure, 30, run)?;
+        let heavy = |rows: &[u32]| {
+            let weight: f64 = rows.iter().map(|&row| data.weight(row as usize)).sum();
+            weight >= self.min_samples as f64
+        };
         let mut core = vec![false; n];
-        each_neighbourhood(x, &index, self.eps, run, |i, near| {
-            let weight: f64 = near.iter().map(|&row| data.weight(row as usize)).sum();
-            core[i] = weight >= self.min_samples as f64;
-        })?;
-        let rows: Vec<usize> = (0..n).filter(|&i| core[i]).collect();
+        for (_, members) in CountTree::new(x, self.eps, self.rho, run)?.cells() {
+            if heavy(members) {
+                members.iter().for_each(|&row| core[row as usize] = true);
+            }
+        }
+        let unsure: Vec<usize> = (0..n).filter(|&i| !core[i]).collect();
+        let search = Search { x, index: &index, radius: self.eps };
+        search.each(&unsure, run, |i, near| core[i] = heavy(near))?;
+        let (rows, others): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| core[i]);
         let number = self.join(x, &rows, run)?;
         let mut labels = number.clone();
-        each_neighbourhood(x, &index, self.eps, run, |i, near| {
-            if !core[i] {
-                labels[i] = near.iter().filter_map(|&row| number[row as usize]).min();
-            }
+        search.each(&others, run, |i, near| {
+            labels[i] = near.iter().filter_map(|&row| number[row as usize]).min();
         })?;
         let clusters = labels.iter().flatten().max().map_or(0, |&label| label as usize + 1);
         let mut cluster_sizes = vec![0; clusters];
@@ -98,22 +105,24 @@ impl Estimator for ApproximateDBSCAN {
     }
 }
 
-/// Calls `f` with each row and the rows within a radius, in order.
-fn each_neighbourhood(
-    x: MatRef,
-    index: &Index,
+/// Searches within one radius.
+struct Search<'a> {
+    x: MatRef<'a>,
+    index: &'a Index,
     radius: f64,
-    run: &Context,
-    mut f: impl FnMut(usize, &[u32]),
-) -> Result<()> {
-    const CHUNK: usize = 8192;
-    for first in (0..x.nrows()).step_by(CHUNK) {
-        run.checkpoint()?;
-        let end = (first + CHUNK).min(x.nrows());
-        let found = index.within(x.rows(first, end), radius, run)?;
-        (first..end).for_each(|i| f(i, found.rows(i - first)));
+}
+
+impl Search<'_> {
+    /// Calls `f` with each of these rows and the rows within the radius, in order.
+    fn each(&self, rows: &[usize], run: &Context, mut f: impl FnMut(usize, &[u32])) -> Result<()> {
+        const CHUNK: usize = 8192;
+        for rows in rows.chunks(CHUNK) {
+            run.checkpoint()?;
+            let found = self.index.within(self.x.gather_rows(rows).view(), self.radius, run)?;
+            rows.iter().enumerate().for_each(|(k, &i)| f(i, found.rows(k)));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 impl ApproximateDBSCAN {

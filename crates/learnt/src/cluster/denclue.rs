@@ -36,7 +36,7 @@ pub struct DENCLUE {
     #[param(positional, above = 0.0, search = log(1e-2, 1e2))]
     pub bandwidth: Option<f64>,
     /// Least density of a top and of a path; by default a twentieth of the largest top.
-    #[param(range = 0.0..)]
+    #[param(range = 0.0.., below = f64::INFINITY)]
     pub xi: Option<f64>,
     /// How rows climb.
     #[param(default = Ascent::MeanShift)]

@@ -38,7 +38,7 @@ pub struct KernelDensity {
     #[param(default = Window::Gaussian)]
     pub kernel: Window,
     /// Absolute error of a density that is allowed.
-    #[param(default = 0.0, range = 0.0..)]
+    #[param(default = 0.0, range = 0.0.., below = f64::INFINITY)]
     pub atol: f64,
     /// Relative error of a density that is allowed.
     #[param(default = 0.0, range = 0.0.., below = 1.0)]
@@ -56,7 +56,7 @@ pub enum Bandwidth {
     /// (n (d + 2) / 4)^(-1 / (d + 4)).
     Silverman,
     /// This wide.
-    #[choice(above = 0.0)]
+    #[choice(above = 0.0, below = f64::INFINITY)]
     Width(f64),
 }
 

@@ -84,9 +84,9 @@ impl CountTree {
         Ok(tree)
     }
 
-    /// Levels of cells.
+    /// Levels of cells; below the last digit of a number there is nothing to divide.
     fn levels(rho: f64) -> usize {
-        if rho > 0.0 { 1 + rho.recip().log2().ceil().max(0.0) as usize } else { 1 }
+        if rho > 0.0 { 1 + rho.recip().log2().ceil().clamp(0.0, 52.0) as usize } else { 1 }
     }
 
     /// Cuts cells in halves, level by level; the places of a node are put in the order of its parts.
@@ -96,7 +96,7 @@ impl CountTree {
         while at < self.nodes.len() {
             let Node { places, level, .. } = self.nodes[at].clone();
             if (level as usize) + 1 < levels && places.len() > 1 {
-                let half = side / f64::from(1_u32 << (level + 1).min(31));
+                let half = side * 0.5_f64.powi(level as i32 + 1);
                 let corner = self.corners[at * d..(at + 1) * d].to_vec();
                 let code = |i: u32| -> Vec<bool> {
                     (0..d).map(|j| x.at(i as usize, j) >= corner[j] + half).collect()

@@ -391,18 +391,22 @@ impl InstanceBasedClassifierModel {
         });
         Ok(out)
     }
+
+    /// The class of the most similar case, the earliest of equals.
+    fn class_of_nearest(&self, apart: &[(usize, f64)]) -> u32 {
+        let nearest = apart.iter().reduce(|best, one| if one.1 < best.1 { one } else { best });
+        nearest.map_or(0, |&(case, _)| self.case_classes[case])
+    }
 }
 
 impl Classifier for InstanceBasedClassifierModel {
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        self.each_row(x, run, |apart| {
-            let nearest = apart.iter().reduce(|best, one| if one.1 < best.1 { one } else { best });
-            nearest.map_or(0, |&(case, _)| self.case_classes[case])
-        })
+        self.each_row(x, run, |apart| self.class_of_nearest(apart))
     }
 
     /// How much more similar: for two classes to a case of the second than of the first, else the
-    /// distances less than zero. A class without cases is one farther than the farthest.
+    /// distances less than zero. A class without cases is one farther than the farthest; of equals the
+    /// class of the earliest case is a little nearer.
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let classes = self.class_counts.len();
         let rows = self.each_row(x, run, |apart| {
@@ -413,6 +417,8 @@ impl Classifier for InstanceBasedClassifierModel {
             }
             let farthest = nearest.iter().copied().filter(|d| d.is_finite()).fold(0.0, f64::max);
             nearest.iter_mut().for_each(|d| *d = d.min(farthest + 1.0));
+            let chosen = &mut nearest[self.class_of_nearest(apart) as usize];
+            *chosen = chosen.next_down();
             nearest
         })?;
         Ok(match classes {
