@@ -65,7 +65,7 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
-            with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune hist-gradient-boosting-classifier iris --range learning-rate=0.01:0.5:log --grid max-leaf-nodes=7,15,31 --trials 20\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl --resume")),
+            with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl")),
             versus(),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
                 .arg(out_flag("Save the model to this file")),
