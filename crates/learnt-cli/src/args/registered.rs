@@ -1,0 +1,282 @@
+//! Subcommands that the registry has: learners under their verbs and functions under their kinds, with
+//! their parameters as flags.
+
+use super::{
+    INPUT, PARAM, flag, folds, formula_flag, look, missing_flag, out_flag, plot_flag, preparation,
+    search, with_data,
+};
+use clap::{Arg, Command};
+use learnt::estimator::{About, Entry};
+use learnt::function::{FunctionEntry, FunctionKind};
+use learnt::params::{Kind, ParamSpec, Variant};
+use std::collections::BTreeMap;
+
+/// A verb whose first argument is a learner: one subcommand each, with its parameters as flags.
+pub(super) fn with_learners(verb: Command) -> Command {
+    let name = verb.get_name().to_string();
+    let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+    let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
+    Command::new(name)
+        .about(about)
+        .before_help(examples)
+        .subcommand_required(true)
+        .subcommand_value_name("LEARNER")
+        .subcommand_help_heading("Learners")
+        .defer(learners)
+}
+
+/// The learners of a verb, made only when the verb is used.
+fn learners(verb: Command) -> Command {
+    let name = verb.get_name().to_string();
+    type Keep = fn(&Entry) -> bool;
+    type Extend = fn(Command) -> Command;
+    let (keep, extend): (Keep, Extend) = match name.as_str() {
+        "fit" => (|_| true, fitting),
+        "cluster" => (
+            |entry| entry.about.roles.clusterer,
+            |learner| {
+                labelling(
+                    learner,
+                    "The table of clusters, -1 for noise; the ending chooses the format, - is standard output",
+                )
+            },
+        ),
+        "reduce" => (reduces, |learner| {
+            labelling(
+                learner,
+                "The table of coordinates; the ending chooses the format, - is standard output",
+            )
+        }),
+        "tune" => (|_| true, |learner| search(folds(preparation(learner)).arg(formula_flag()))),
+        _ => (|_| true, |learner| folds(preparation(learner)).arg(formula_flag())),
+    };
+    let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
+    let commands: Vec<Command> = single
+        .chain(shared_aliases())
+        .filter(|(_, entries)| entries.iter().all(|entry| keep(entry)))
+        .map(|(learner, entries)| learner_command(&name, learner, &entries, extend))
+        .collect();
+    verb.subcommands(commands)
+}
+
+/// What `fit` adds to a learner.
+fn fitting(learner: Command) -> Command {
+    preparation(learner)
+        .arg(formula_flag())
+        .arg(out_flag("Save the model to this file"))
+        .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
+        .arg(Arg::new("checkpoint").long("checkpoint").value_name("DIR").requires("stream").help("Keep where the fit is in this folder, so that it can go on if it is killed"))
+        .arg(Arg::new("checkpoint-every").long("checkpoint-every").value_name("SECONDS").requires("checkpoint").value_parser(clap::value_parser!(f64)).help("Time between checkpoints inside a pass over the data; 5 by default"))
+        .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
+        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+        .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
+        .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
+        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing", "other"]).help("What prediction does with categories that training did not see: refuse, take them for missing, or for a level that is none of training's"))
+        .arg(missing_flag())
+}
+
+/// What a verb that fits and writes a table has.
+fn labelling(learner: Command, out: &'static str) -> Command {
+    preparation(learner)
+        .arg(formula_flag())
+        .arg(out_flag(out))
+        .arg(flag("append", "Put the result beside the input columns"))
+        .arg(Arg::new("save").long("save").value_name("FILE").help("Save the model to this file"))
+        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+        .arg(plot_flag())
+}
+
+/// Transformers whose columns are new coordinates.
+fn reduces(entry: &Entry) -> bool {
+    let family = entry.about.path.split('.').next().unwrap_or_default();
+    entry.about.roles.transformer
+        && ["decomposition", "random_projection", "discriminant_analysis"].contains(&family)
+}
+
+/// `choose-k`: the function of that name as a verb.
+pub(super) fn choose_k() -> Command {
+    match learnt::find_function("choose_k") {
+        Ok(entry) => function_command(entry).before_help(
+            "Examples:\n  learnt choose-k iris --plot k.svg\n  learnt choose-k points.csv --k-max 12 --x height,weight",
+        ),
+        Err(_) => Command::new("choose-k"),
+    }
+}
+
+/// Aliases with the learners they stand for: one, or one for each kind of target.
+fn shared_aliases() -> BTreeMap<String, Vec<&'static Entry>> {
+    let mut aliases: BTreeMap<String, Vec<&'static Entry>> = BTreeMap::new();
+    for entry in learnt::entries() {
+        for alias in entry.about.aliases {
+            if learnt::find(alias).is_none() {
+                aliases.entry((*alias).to_string()).or_default().push(entry);
+            }
+        }
+    }
+    aliases
+}
+
+/// Two calls of a verb with a learner that can be typed as they are.
+fn learner_examples(verb: &str, name: &str, about: &About) -> String {
+    let set = match about.roles {
+        roles if roles.two_classes => "breast_cancer",
+        roles if roles.regressor => "cpu",
+        _ => "iris",
+    };
+    let second = match verb {
+        "cv" => "--folds 5",
+        _ => "-o model.learnt",
+    };
+    match about.accepts.sequences {
+        true => format!(
+            "Examples:\n  learnt show {name}\n  learnt {verb} {name} iris --sequence species -t species"
+        ),
+        false => format!(
+            "Examples:\n  learnt {verb} {name} {set}\n  learnt {verb} {name} {set} {second}"
+        ),
+    }
+}
+
+fn learner_command(
+    verb: &str,
+    name: String,
+    entries: &[&'static Entry],
+    extend: impl Fn(Command) -> Command,
+) -> Command {
+    let abouts: Vec<&'static About> = entries.iter().map(|entry| entry.about).collect();
+    let learner = (entries[0].build)();
+    let sentence = learner.documentation().lines().next().unwrap_or_default().to_string();
+    let is_alias = abouts.len() > 1 || abouts[0].command() != name;
+    let about = match is_alias {
+        true => {
+            format!("= {}", abouts.iter().map(|a| a.command()).collect::<Vec<_>>().join(" or "))
+        }
+        false => sentence,
+    };
+    let mut specs: Vec<ParamSpec> = Vec::new();
+    for entry in entries {
+        for spec in (entry.build)().specs() {
+            if !specs.iter().any(|known| known.name == spec.name) {
+                specs.push(spec.clone());
+            }
+        }
+    }
+    let examples = learner_examples(verb, &name, abouts[0]);
+    let command =
+        with_data(look("", "", "")).name(name).about(about).before_help(examples).hide(is_alias);
+    with_params(extend(command), &specs)
+}
+
+/// The verb of one kind of function: one subcommand each, made when the verb is used.
+pub(super) fn function_verb(kind: FunctionKind) -> Command {
+    let (first, second) = match kind {
+        FunctionKind::Metric => (
+            "accuracy-score --y-true '[1, 0, 1]' --y-pred '[1, 1, 1]'",
+            "roc-curve scores.csv --y-true label --y-score p --plot roc.svg",
+        ),
+        FunctionKind::Theory => {
+            ("vc-bound --n 1000 --d-vc 3", "hoeffding-bound --n 1000 --eps 0.05")
+        }
+        FunctionKind::Study => {
+            ("bias-variance --degrees 0,1,3", "bias-variance --degrees 0,1,3 --plot -")
+        }
+        FunctionKind::Generator => {
+            ("churn -o churn.csv", "moons --n-samples 500 --noise 0.1 > moons.csv")
+        }
+        FunctionKind::Split => ("k-fold iris --n-splits 5", "train-test-rows my.csv -o parts.csv"),
+        FunctionKind::Statistic => {
+            ("normal --x '[1.96]' --what cdf", "student-t --x '[2]' --df 5 --what sf")
+        }
+        FunctionKind::Algebra => {
+            ("svd --a '[[1, 2], [3, 4]]'", "solve --a '[[2, 0], [0, 4]]' --b '[1, 1]'")
+        }
+        FunctionKind::Analysis => {
+            ("simple-regression cpu --x mmax --y performance", "linear-separability iris --help")
+        }
+    };
+    Command::new(kind.verb())
+        .about(kind.description())
+        .before_help(format!("Examples:\n  learnt {0} {first}\n  learnt {0} {second}", kind.verb()))
+        .subcommand_required(true)
+        .subcommand_value_name("FUNCTION")
+        .subcommand_help_heading("Functions")
+        .defer(|verb| {
+            let name = verb.get_name().to_string();
+            let own = learnt::functions().filter(|entry| entry.about.kind.verb() == name);
+            verb.subcommands(own.map(function_command).collect::<Vec<_>>())
+        })
+}
+
+/// A function: its inputs and parameters as flags.
+fn function_command(entry: &'static FunctionEntry) -> Command {
+    let function = (entry.build)();
+    let sentence = function.documentation().lines().next().unwrap_or_default().to_string();
+    let mut command = look("", "", "")
+        .name(entry.about.command())
+        .about(sentence)
+        .before_help("")
+        .aliases(entry.about.aliases.iter().copied())
+        .arg(out_flag("Write to this file instead; the ending chooses the form"))
+        .arg(plot_flag());
+    if !entry.inputs.is_empty() || entry.about.kind == FunctionKind::Split {
+        command = with_data(command).mut_arg("data", |arg| arg.required(false));
+    } else {
+        command = command.arg(flag("all", "Show every row of a long table"));
+    }
+    for input in entry.inputs {
+        let long = input.name.replace('_', "-").to_lowercase();
+        let doc = input.doc.lines().collect::<Vec<_>>().join(" ");
+        let arg = Arg::new(format!("{INPUT}{}", input.name))
+            .long(long)
+            .value_name("COLUMN")
+            .help(format!("{doc} [a column, or a list such as '[1, 0, 1]']"))
+            .help_heading("Inputs")
+            .allow_hyphen_values(true);
+        command = command.arg(arg);
+    }
+    let command = with_params(command, function.specs());
+    match entry.about.kind {
+        FunctionKind::Generator => command.mut_args(|arg| match arg.get_long() {
+            Some("n-samples") => arg.alias("rows"),
+            Some("n-features") => arg.alias("columns"),
+            _ => arg,
+        }),
+        _ => command,
+    }
+}
+
+/// One flag for each parameter; `--param-NAME` where the verb has a flag of that name itself.
+fn with_params(mut command: Command, specs: &[ParamSpec]) -> Command {
+    for spec in specs {
+        let name = spec.name.replace('_', "-");
+        let taken = command.get_arguments().any(|arg| arg.get_long() == Some(name.as_str()));
+        let long = if taken { format!("param-{name}") } else { name };
+        let first = spec.doc.lines().collect::<Vec<_>>().join(" ");
+        let mut arg = Arg::new(format!("{PARAM}{}", spec.name))
+            .long(long)
+            .value_name(value_name(&spec.kind))
+            .help(format!("{first} [{}; default: {}]", spec.kind, spec.default_text()))
+            .help_heading("Parameters")
+            .allow_hyphen_values(true);
+        if spec.kind == Kind::Bool {
+            arg = arg.num_args(0..=1).default_missing_value("true");
+        }
+        command = command.arg(arg);
+    }
+    command
+}
+
+fn value_name(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "BOOL",
+        Kind::Int(_) => "N",
+        Kind::Real(_) => "X",
+        Kind::Optional(inner) => value_name(inner),
+        Kind::Choice(variants)
+            if variants.iter().all(|v| matches!(v, Variant::Word(..) | Variant::Null(_))) =>
+        {
+            "WORD"
+        }
+        _ => "VALUE",
+    }
+}
