@@ -142,7 +142,11 @@ fn row_6_no_row_vanishes_whatever_the_delimiter() {
     assert_eq!(semicolons.report.delimiter, Some(b';'));
     let one_cell = csv("a,b\n1,x;y\n2,z\n");
     assert_eq!((one_cell.report.delimiter, one_cell.report.rows), (Some(b','), 2));
-    let doubtful = csv_error("1,5;2,5\n1,6;2,7\n");
+    let commas = csv("1,5;2,5\n1,6;2,7\n");
+    assert_eq!((commas.report.delimiter, commas.report.rows), (Some(b';'), 2));
+    assert_eq!(column(&commas, 1), [2.5, 2.7]);
+    assert!(commas.report.notes.iter().any(|note| note.contains("decimal commas")));
+    let doubtful = csv_error("a,b;c,d\nu,x;y,z\n");
     assert_eq!(doubtful.hint_text(), Some("say which with --delimiter"));
     let preamble = csv_error("made by hand\na,b\n1,2\n");
     assert_eq!(preamble.code(), Code::Ragged);
