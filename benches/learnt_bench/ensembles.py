@@ -1,5 +1,6 @@
 """Workloads of ensembles of trees."""
 
+from . import strong
 from .workloads import (
     BOTH,
     INTELEX,
@@ -15,6 +16,7 @@ from .workloads import (
 )
 
 ROUNDS = {"n_estimators": 100, "learning_rate": 0.1}
+FOREST = "ensemble.RandomForestClassifier"
 HIST = "ensemble.HistGradientBoostingClassifier"
 
 
@@ -113,6 +115,8 @@ def forest(name, recipe, shape, path, libraries=(OURS, SKLEARN, INTELEX)):
     sides = estimators(
         path, predictions, libraries=libraries, n_estimators=100, random_state=0, n_jobs=all_threads
     )
+    if path == FOREST:
+        sides |= {"snapml": strong.snap_forest, "ydf": strong.ydf_forest}
     return Workload(name, recipe, shape, test_accuracy, "test accuracy", 0.005, sides)
 
 
@@ -143,10 +147,18 @@ def rows_one_by_one(sides, count=200):
     return {name: wrapped(side) for name, side in sides.items()}
 
 
-FOREST = "ensemble.RandomForestClassifier"
-
 ENSEMBLES = [
-    boosting("histogram boosting fit", "boosting", "1M x 28, 100 rounds, 31 leaves", boosters()),
+    boosting(
+        "histogram boosting fit",
+        "boosting",
+        "1M x 28, 100 rounds, 31 leaves",
+        {
+            **boosters(),
+            "CatBoost": strong.catboost,
+            "ydf": strong.ydf_boosting,
+            "snapml": strong.snap_boosting,
+        },
+    ),
     boosting(
         "histogram boosting predict",
         "boosting",

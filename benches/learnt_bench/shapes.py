@@ -1,5 +1,6 @@
 """Workloads by shape: wide, tiny, badly scaled, other orders and precisions of memory, many levels."""
 
+from .strong import sparse_models
 from .workloads import (
     BOTH,
     INTELEX,
@@ -116,7 +117,7 @@ def logistic(name, recipe, shape, libraries=ALL, change=None, **parameters):
 def net(name, recipe, shape, path, alpha, ratio):
     """One fit with an L1 penalty."""
     extra = {} if ratio == 1.0 else {"l1_ratio": ratio}
-    sides = estimators(path, slopes, libraries=BOTH, alpha=alpha, **extra)
+    sides = estimators(path, slopes, libraries=BOTH, alpha=alpha, **extra) | sparse_models(alpha, ratio)
     score = net_objective(alpha, ratio)
     return Workload(name, recipe, shape, score, "objective", 1e-4, sides, higher=False, relative=True)
 

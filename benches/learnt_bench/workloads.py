@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
 
+from . import strong
+
 OURS = "learnt"
 SKLEARN = "scikit-learn"
 INTELEX = "scikit-learn-intelex"
@@ -590,7 +592,7 @@ WORKLOADS = [
         lasso_objective,
         "objective",
         1e-5,
-        estimators("linear_model.Lasso", slopes, libraries=BOTH, alpha=1.0),
+        {**estimators("linear_model.Lasso", slopes, libraries=BOTH, alpha=1.0), **strong.sparse_models(1.0)},
         higher=False,
         relative=True,
     ),
@@ -628,6 +630,7 @@ WORKLOADS = [
             "scikit-learn newton-cholesky": estimator(
                 SKLEARN, "linear_model.PoissonRegressor", predictions, alpha=0.0, solver="newton-cholesky"
             ),
+            "glum": strong.glum_poisson,
             "statsmodels (with inference)": statsmodels_poisson,
         },
         higher=False,
@@ -712,7 +715,7 @@ WORKLOADS = [
         log_loss,
         "train log-loss",
         1e-4,
-        logistic("lbfgs", (OURS, SKLEARN, INTELEX)),
+        {**logistic("lbfgs", (OURS, SKLEARN, INTELEX)), "snapml": strong.snap_logistic},
         higher=False,
         relative=True,
     ),
@@ -803,7 +806,7 @@ WORKLOADS = [
         test_accuracy,
         "test accuracy",
         0.01,
-        {**cart(), "mlpack": mlpack_tree(0)},
+        {**cart(), "mlpack": mlpack_tree(0), "snapml": strong.snap_tree()},
     ),
     Workload(
         "decision tree depth 8",
@@ -812,7 +815,7 @@ WORKLOADS = [
         test_accuracy,
         "test accuracy",
         0.01,
-        {**cart(max_depth=8), "mlpack": mlpack_tree(8), "R rpart": r_rpart},
+        {**cart(max_depth=8), "mlpack": mlpack_tree(8), "snapml": strong.snap_tree(8), "R rpart": r_rpart},
     ),
     Workload(
         "principal components eigh",

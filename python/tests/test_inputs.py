@@ -8,10 +8,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from learnt import _native, errors
 from learnt.compose import ColumnTransformer
 from learnt.impute import SimpleImputer
+from learnt.linear_model import LogisticRegression, Ridge
+from learnt.naive_bayes import GaussianNB
 from learnt.pipeline import Pipeline
 from learnt.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from learnt.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -98,6 +101,26 @@ def test_other_types_are_copied_once():
     before = _native.copied_bytes()
     StandardScaler().fit(VALUES.astype(np.float32))
     assert _native.copied_bytes() - before == VALUES.nbytes
+
+
+@pytest.mark.parametrize("learner", [StandardScaler(), Ridge(), GaussianNB(), LogisticRegression(max_iter=5)])
+def test_large_tables_of_float32_are_converted_block_by_block_with_the_same_bits(learner):
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(70_000, 16)).astype(np.float32)
+    y = x[:, 0] - x[:, 3] > draw.normal(size=len(x))
+    before = _native.copied_bytes()
+    single = clone(learner).fit(x, y.astype(float) if isinstance(learner, Ridge) else y)
+    assert _native.copied_bytes() == before
+    double = clone(learner).fit(x.astype(float), y.astype(float) if isinstance(learner, Ridge) else y)
+    for name in ("coef_", "mean_", "theta_"):
+        assert np.array_equal(getattr(single, name, 0), getattr(double, name, 0)), name
+
+
+def test_a_hole_in_a_large_table_of_float32_is_named():
+    x = np.zeros((70_000, 16), dtype=np.float32)
+    x[69_000, 3] = np.nan
+    with pytest.raises(ValueError, match="x3|NaN"):
+        Ridge().fit(x, np.arange(70_000.0))
 
 
 def test_a_read_only_memory_map_is_read_in_place(tmp_path):

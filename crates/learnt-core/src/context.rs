@@ -6,12 +6,11 @@
 
 use crate::error::{Code, Error, Result, Warning};
 use crate::memory::{self, Held};
+use crate::pool::{pool, side_by_side};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The generator of every random stream.
 pub type Rng = Xoshiro256PlusPlus;
@@ -233,10 +232,18 @@ impl<'a> Context<'a> {
 
     /// Applies `f` to 0..n on all threads; the results are in order.
     pub fn par_map<T: Send>(&self, n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        match pool(self.threads) {
-            Some(pool) if n > 1 => pool.install(|| (0..n).into_par_iter().map(&f).collect()),
-            _ => (0..n).map(f).collect(),
-        }
+        let f: &(dyn Fn(usize) -> T + Sync) = &f;
+        let Some(pool) = pool(self.threads).filter(|_| n > 1) else {
+            return (0..n).map(f).collect();
+        };
+        let slots: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
+        side_by_side(&pool, n, &|i| {
+            let found = f(i);
+            *slots[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        });
+        let value =
+            |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+        slots.into_iter().filter_map(value).collect()
     }
 
     /// The same for work that can fail or be cancelled; the error of the lowest index wins. Room for the
@@ -306,12 +313,14 @@ impl<'a> Context<'a> {
         f: impl Fn(usize, &mut [T]) + Sync,
     ) {
         let size = size.max(1);
-        match pool(self.threads) {
-            Some(pool) if out.len() > size => pool.install(|| {
-                out.par_chunks_mut(size).enumerate().for_each(|(k, piece)| f(k * size, piece));
-            }),
-            _ => out.chunks_mut(size).enumerate().for_each(|(k, piece)| f(k * size, piece)),
-        }
+        let f: &(dyn Fn(usize, &mut [T]) + Sync) = &f;
+        let Some(pool) = pool(self.threads).filter(|_| out.len() > size) else {
+            return out.chunks_mut(size).enumerate().for_each(|(k, piece)| f(k * size, piece));
+        };
+        let pieces: Vec<Mutex<&mut [T]>> = out.chunks_mut(size).map(Mutex::new).collect();
+        side_by_side(&pool, pieces.len(), &|k| {
+            f(k * size, &mut pieces[k].lock().unwrap_or_else(PoisonError::into_inner));
+        });
     }
 
     /// An error if the user asked to stop.
@@ -394,24 +403,6 @@ fn mix(a: u64, b: u64) -> u64 {
         z ^ (z >> 31)
     };
     scramble(scramble(a.wrapping_add(0x9e37_79b9_7f4a_7c15)).wrapping_add(b))
-}
-
-/// The pool with this many threads. Pools are kept; a forked child makes its own, because threads
-/// do not survive a fork.
-fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
-    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<rayon::ThreadPool>>> =
-        Mutex::new(BTreeMap::new());
-    if threads <= 1 {
-        return None;
-    }
-    let key = (std::process::id(), threads);
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&key) {
-        return Some(Arc::clone(pool));
-    }
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?);
-    pools.insert(key, Arc::clone(&pool));
-    Some(pool)
 }
 
 /// Counts the iterations of a method.

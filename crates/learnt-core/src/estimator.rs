@@ -74,6 +74,16 @@ pub trait Estimator: Params + Default + Clone {
         with_checked(self, data, run, |data| self.update(model, data, run))
     }
 
+    /// A model of each of these settings from one pass that they share, with the bits of fits apart;
+    /// `None` where nothing is shared.
+    fn train_together(
+        _: &[&Self],
+        _data: &Dataset,
+        _run: &Context,
+    ) -> Option<Result<Vec<Self::Model>>> {
+        None
+    }
+
     /// The roles of the model; fixed for most learners, the last step's for a pipeline.
     fn roles(&self) -> Roles {
         Self::ABOUT.roles
@@ -174,7 +184,7 @@ pub trait Model: Any + Debug + Send + Sync {
 }
 
 /// The erased twin of [`Estimator`]: what pipelines, search, the command line and Python use.
-pub trait AnyEstimator: Params {
+pub trait AnyEstimator: Params + Any {
     /// The facts.
     fn about(&self) -> &'static About;
     /// The roles of the model that this learner would train.
@@ -183,6 +193,14 @@ pub trait AnyEstimator: Params {
     fn any_accepts(&self) -> Accepts;
     /// Checks, then trains.
     fn fit_any(&self, data: &Dataset, run: &Context) -> Result<Box<dyn Model>>;
+    /// Checks, then trains the settings of several learners of this kind together; `None` where that
+    /// saves nothing.
+    fn fit_together(
+        &self,
+        all: &[&dyn AnyEstimator],
+        data: &Dataset,
+        run: &Context,
+    ) -> Option<Result<Vec<Box<dyn Model>>>>;
     /// What a model would offer.
     fn any_offers(&self) -> Offers;
     /// Checks, then goes on training a model of this learner, or begins one.
@@ -212,6 +230,21 @@ impl<E: Estimator> AnyEstimator for E {
     }
     fn fit_any(&self, data: &Dataset, run: &Context) -> Result<Box<dyn Model>> {
         Ok(Box::new(self.fit_in(data, run)?))
+    }
+    fn fit_together(
+        &self,
+        all: &[&dyn AnyEstimator],
+        data: &Dataset,
+        run: &Context,
+    ) -> Option<Result<Vec<Box<dyn Model>>>> {
+        let mut typed: Vec<&E> = Vec::with_capacity(all.len());
+        for learner in all {
+            let any: &dyn Any = *learner;
+            typed.push(any.downcast_ref()?);
+        }
+        let boxed = |model| Box::new(model) as Box<dyn Model>;
+        let models = E::train_together(&typed, data, run)?;
+        Some(models.map(|models| models.into_iter().map(boxed).collect()))
     }
     fn any_offers(&self) -> Offers {
         self.offers()

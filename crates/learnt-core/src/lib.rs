@@ -21,6 +21,7 @@ pub mod optimize;
 pub mod params;
 pub mod part;
 pub mod persist;
+mod pool;
 pub mod question;
 pub mod rounds;
 pub mod stats;

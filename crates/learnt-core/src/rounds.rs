@@ -21,7 +21,7 @@ pub use checkpoint::Checkpoint;
 pub use identity::Identity;
 pub use job::{Erased, Job, Kept, Memo, drive, drive_kept};
 pub use merger::Merger;
-pub use source::{InMemory, Source};
+pub use source::{InMemory, SinglePrecision, Source};
 
 use crate::context::Context;
 use crate::data::{Dataset, Label, Matrix, Schema, Sequences, Target};
@@ -148,15 +148,25 @@ pub struct Outline<'a> {
 impl<'a> Outline<'a> {
     /// Of a data set in memory.
     pub fn of(data: &Dataset<'a>) -> Self {
-        let (outputs, classes): (usize, &[Label]) = match data.y {
+        let blocks = |sequences: Sequences| sequences.blocks(block_rows(data.x.ncols())).len();
+        let cuts = data.sequences.map(|sequences| blocks(sequences) as u64);
+        let rows = data.nrows() as u64;
+        Outline { cuts, ..Outline::of_rows(data.x.schema(), rows, data.y, data.weights.is_some()) }
+    }
+
+    /// Of rows with these columns and this target, cut by number alone.
+    pub fn of_rows(
+        schema: &'a Schema,
+        rows: u64,
+        y: Option<Target<'a>>,
+        weighted: bool,
+    ) -> Outline<'a> {
+        let (outputs, classes): (usize, &[Label]) = match y {
             Some(Target::Real(values)) => (values.ncols(), &[]),
             Some(Target::Class { classes, .. }) => (0, classes),
             None => (0, &[]),
         };
-        let (rows, weighted) = (data.nrows() as u64, data.weights.is_some());
-        let blocks = |sequences: Sequences| sequences.blocks(block_rows(data.x.ncols())).len();
-        let cuts = data.sequences.map(|sequences| blocks(sequences) as u64);
-        Outline { schema: data.x.schema(), rows, outputs, classes, weighted, cuts }
+        Outline { schema, rows, outputs, classes, weighted, cuts: None }
     }
 
     /// Names of the input columns.

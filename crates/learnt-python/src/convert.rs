@@ -1,8 +1,9 @@
 //! The boundary: arrays and values from Python to Rust and back. Nothing else converts.
 //!
 //! An array of `float64` whose elements lie a whole number of elements apart inside one block of
-//! memory (C order, Fortran order, slices of either, memory maps) is read where it is. `float32` in one
-//! piece is converted on all threads; every other array once, by NumPy. Both keep the memory order.
+//! memory (C order, Fortran order, slices of either, memory maps) is read where it is. Large tables of
+//! `float32` are converted block by block for learners that stream ([`Singles`]); other `float32` in one
+//! piece is converted on all threads, and every other array once, by NumPy. Both keep the memory order.
 
 use crate::failure::raise;
 use crate::internal;
@@ -105,6 +106,33 @@ impl<'py> Numbers<'py> {
             0 => Cow::Borrowed(&[]),
             _ => view.column_slice(0).map_or_else(|| Cow::Owned(view.column(0)), Cow::Borrowed),
         }
+    }
+}
+
+/// A table of `float32`, row by row in one piece, read in place.
+pub(crate) struct Singles<'py> {
+    owner: PyReadonlyArrayDyn<'py, f32>,
+    /// Number of columns.
+    pub(crate) width: usize,
+}
+
+impl<'py> Singles<'py> {
+    /// Reads a table that is large enough for its copy to matter, and has many more rows than columns;
+    /// `None` for others.
+    pub(crate) fn read(array: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        const LARGE: usize = 1 << 20;
+        let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
+        let &[rows, width] = array.shape() else { return Ok(None) };
+        if !array.is_c_contiguous() || rows * width < LARGE || rows < 8 * width {
+            return Ok(None);
+        }
+        let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok(Some(Singles { owner, width }))
+    }
+
+    /// All values.
+    pub(crate) fn values(&self) -> &[f32] {
+        self.owner.as_slice().unwrap_or(&[])
     }
 }
 

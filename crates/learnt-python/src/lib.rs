@@ -15,13 +15,14 @@ mod optimize;
 mod picture;
 mod search;
 
-use convert::{Columns, Numbers};
+use convert::{Columns, Numbers, Singles};
 use failure::{raise, warn};
 use learnt_core::context::{Context, Observer, available_threads};
 use learnt_core::data::{Dataset, Frame, Label, Schema, Sequences, Target};
 use learnt_core::error::{Code, Error};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::LearnerSpec;
+use learnt_core::rounds::SinglePrecision;
 use learnt_core::trained::{Missing, Trained};
 use model::Model;
 use numpy::PyReadonlyArray1;
@@ -64,15 +65,29 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn fit<'py>(py: Python<'py>, given: Given<'py>) -> PyResult<Model> {
     let learner = build(py, &given.path, &given.params)?;
-    let rows = Rows::read(&given)?;
-    let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
-    let short = is_short(learner.as_ref(), &rows);
-    rows.learn(py, &schema, given.seed, given.threads, short, |data, run| {
-        let mut trained = Trained::fit(learner.as_ref(), data, &given.targets, run)?;
+    let with_policy = |mut trained: Trained| {
         if let Some(policy) = &given.missing {
             trained.history.missing = Missing::parse(policy)?;
         }
         Ok(trained)
+    };
+    if given.takes_blocks(learner.as_ref())
+        && let Some(x) = Singles::read(&given.x)?
+    {
+        let rest = Beside::read(&given)?;
+        let schema = given.columns.schema(x.width).map_err(|error| raise(py, error))?;
+        let values = x.values();
+        let trained = rest.work(py, given.seed, given.threads, false, |y, weights, run| {
+            let source = SinglePrecision::new(values, &schema, y, weights)?;
+            with_policy(Trained::fit_source(learner.as_ref(), &source, &given.targets, run)?)
+        });
+        return trained.map(Model::new);
+    }
+    let rows = Rows::read(&given)?;
+    let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
+    let short = is_short(learner.as_ref(), &rows);
+    rows.learn(py, &schema, given.seed, given.threads, short, |data, run| {
+        with_policy(Trained::fit(learner.as_ref(), data, &given.targets, run)?)
     })
 }
 
@@ -130,18 +145,23 @@ struct Given<'py> {
     missing: Option<String>,
 }
 
-/// Arrays to learn from, as Python gave them.
-struct Rows<'py> {
-    x: Numbers<'py>,
+impl Given<'_> {
+    /// Whether the learner can take these rows block by block, and gives all that it gives otherwise.
+    fn takes_blocks(&self, learner: &dyn AnyEstimator) -> bool {
+        let streams = learner.any_job().is_some() && !learner.any_roles().clusterer;
+        streams && self.lengths.is_none() && self.groups.is_none()
+    }
+}
+
+/// What stands beside the rows: targets and weights.
+struct Beside<'py> {
     outputs: Option<Numbers<'py>>,
     codes: Option<PyReadonlyArray1<'py, u32>>,
     labels: Option<Vec<Label>>,
     weights: Option<Numbers<'py>>,
-    offsets: Option<Vec<usize>>,
-    groups: Option<Vec<u32>>,
 }
 
-impl<'py> Rows<'py> {
+impl<'py> Beside<'py> {
     fn read(given: &Given<'py>) -> PyResult<Self> {
         let classes = given.classes.as_ref();
         let labels = classes.map(|classes| classes.iter().map(|c| convert::label(&c)).collect());
@@ -151,11 +171,57 @@ impl<'py> Rows<'py> {
             (None, Some(y)) => (None, Some(Numbers::read(y)?)),
             _ => (None, None),
         };
+        let weights = given.weights.as_ref().map(Numbers::read).transpose()?;
+        Ok(Beside { outputs, codes, labels, weights })
+    }
+
+    /// Calls `work` with the target and the weights, without the interpreter's lock.
+    fn work<T: Send>(
+        &self,
+        py: Python<'py>,
+        seed: u64,
+        threads: usize,
+        short: bool,
+        work: impl FnOnce(Option<Target>, Option<&[f64]>, &Context) -> learnt_core::error::Result<T>
+        + Send,
+    ) -> PyResult<T> {
+        let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
+        let weights = self.weights.as_ref().map(Numbers::to_contiguous);
+        let (labels, outputs) = (&self.labels, self.outputs.as_ref().map(Numbers::view));
+        let body = |observer: &dyn Observer| {
+            let y = match (codes, labels, outputs) {
+                (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
+                (_, _, Some(values)) => Some(Target::Real(values)),
+                _ => None,
+            };
+            let run =
+                Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
+            work(y, weights.as_deref(), &run)
+        };
+        let outcome = match short {
+            true => interrupt::run_short(py, body)?,
+            false => interrupt::run(py, body)?,
+        };
+        warn(py, &outcome.warnings)?;
+        Ok(outcome.value)
+    }
+}
+
+/// Arrays to learn from, as Python gave them.
+struct Rows<'py> {
+    x: Numbers<'py>,
+    beside: Beside<'py>,
+    offsets: Option<Vec<usize>>,
+    groups: Option<Vec<u32>>,
+}
+
+impl<'py> Rows<'py> {
+    fn read(given: &Given<'py>) -> PyResult<Self> {
+        let beside = Beside::read(given)?;
         let x = Numbers::read(&given.x)?;
         let offsets = convert::offsets(given.x.py(), given.lengths.as_deref(), &x)?;
-        let weights = given.weights.as_ref().map(Numbers::read).transpose()?;
         let groups = given.groups.as_ref().map(|groups| groups.as_array().to_vec());
-        Ok(Rows { x, outputs, codes, labels, weights, offsets, groups })
+        Ok(Rows { x, beside, offsets, groups })
     }
 
     /// Trains a model on the data set.
@@ -181,31 +247,13 @@ impl<'py> Rows<'py> {
         short: bool,
         work: impl FnOnce(&Dataset, &Context) -> learnt_core::error::Result<T> + Send,
     ) -> PyResult<T> {
-        let codes = self.codes.as_ref().map(|codes| codes.as_slice()).transpose()?;
-        let weights = self.weights.as_ref().map(Numbers::to_contiguous);
-        let (x, outputs) = (self.x.view(), self.outputs.as_ref().map(Numbers::view));
-        let (labels, offsets) = (&self.labels, self.offsets.as_deref());
-        let groups = self.groups.as_deref();
-        let body = |observer: &dyn Observer| {
-            let y = match (codes, labels, outputs) {
-                (Some(codes), Some(classes), _) => Some(Target::Class { codes, classes }),
-                (_, _, Some(values)) => Some(Target::Real(values)),
-                _ => None,
-            };
+        let (x, offsets, groups) = (self.x.view(), self.offsets.as_deref(), self.groups.as_deref());
+        self.beside.work(py, seed, threads, short, |y, weights, run| {
             let sequences =
                 offsets.map(|offsets| Sequences::new(offsets, x.nrows())).transpose()?;
             let x = Frame::new(x, schema)?;
-            let data = Dataset { x, y, weights: weights.as_deref(), groups, sequences };
-            let run =
-                Context::default().with_seed(seed).with_threads(threads).observed_by(observer);
-            work(&data, &run)
-        };
-        let outcome = match short {
-            true => interrupt::run_short(py, body)?,
-            false => interrupt::run(py, body)?,
-        };
-        warn(py, &outcome.warnings)?;
-        Ok(outcome.value)
+            work(&Dataset { x, y, weights, groups, sequences }, run)
+        })
     }
 }
 

@@ -123,9 +123,15 @@ pub fn add_gram(out: &mut [f64], a: MatRef) {
 
 /// Copies the lower triangle of a square matrix to the upper one.
 pub fn mirror_lower(a: &mut Matrix) {
-    for i in 0..a.nrows() {
-        for j in 0..i {
-            a[(j, i)] = a[(i, j)];
+    // Tile by tile: whole columns would miss the cache at every step.
+    const TILE: usize = 32;
+    let n = a.nrows();
+    for (top, left) in (0..n).step_by(TILE).flat_map(|i| (0..=i).step_by(TILE).map(move |j| (i, j)))
+    {
+        for i in top..(top + TILE).min(n) {
+            for j in left..(left + TILE).min(i) {
+                a[(j, i)] = a[(i, j)];
+            }
         }
     }
 }

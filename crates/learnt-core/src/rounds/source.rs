@@ -1,8 +1,8 @@
 //! Where blocks come from.
 
 use super::{Block, Outline, block_rows};
-use crate::data::Dataset;
-use crate::error::Result;
+use crate::data::{Dataset, Frame, MatRef, Schema, Target};
+use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// Where blocks come from: memory, a Parquet or CSV file, an engine's partition.
@@ -53,5 +53,63 @@ impl Source for InMemory<'_> {
         };
         let end = end.min(self.data.nrows());
         f(&Block { index, first_row: start as u64, data: self.data.rows(start, end) })
+    }
+}
+
+/// A table in single precision, row by row in one piece: each block is converted when it is lent, so
+/// that no copy of the whole is ever made.
+pub struct SinglePrecision<'a> {
+    values: &'a [f32],
+    schema: &'a Schema,
+    y: Option<Target<'a>>,
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> SinglePrecision<'a> {
+    /// As many rows as fill the columns of the schema; the target and the weights must have as many.
+    pub fn new(
+        values: &'a [f32],
+        schema: &'a Schema,
+        y: Option<Target<'a>>,
+        weights: Option<&'a [f64]>,
+    ) -> Result<Self> {
+        let rows = values.len() / schema.len().max(1);
+        let fits = rows * schema.len() == values.len()
+            && y.is_none_or(|y| y.nrows() == rows)
+            && weights.is_none_or(|weights| weights.len() == rows);
+        match fits {
+            true => Ok(SinglePrecision { values, schema, y, weights }),
+            false => Err(Error::shape("x", "as many rows as the target and the weights", rows)),
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.values.len() / self.schema.len().max(1)
+    }
+}
+
+impl Source for SinglePrecision<'_> {
+    fn outline(&self) -> Outline<'_> {
+        Outline::of_rows(self.schema, self.rows() as u64, self.y, self.weights.is_some())
+    }
+
+    fn in_memory(&self) -> bool {
+        true
+    }
+
+    fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
+        let width = self.schema.len();
+        let size = block_rows(width);
+        let start = index as usize * size;
+        let end = (start + size).min(self.rows());
+        let values: Vec<f64> =
+            self.values[start * width..end * width].iter().copied().map(f64::from).collect();
+        let x = Frame::new(MatRef::strided(&values, end - start, width, width, 1)?, self.schema)?;
+        let data = Dataset {
+            y: self.y.map(|y| y.rows(start, end)),
+            weights: self.weights.map(|weights| &weights[start..end]),
+            ..Dataset::new(x)
+        };
+        f(&Block { index, first_row: start as u64, data })
     }
 }

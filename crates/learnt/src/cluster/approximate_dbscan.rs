@@ -1,11 +1,10 @@
 //! ρ-approximate DBSCAN: core rows are exact, and chains of core rows may step a little too far.
 //!
-//! Core rows have at least `min_samples` rows within ε; those of a cell with as many rows need no count.
-//! Core rows within ε are of one cluster, those
-//! beyond ε (1 + ρ) are never joined by a direct step, and those between may be. Core rows lie in cells
-//! of side ε/√d, so that those of one cell are of one cluster; cells are joined where approximate
-//! counting finds a core row of one around a core row of the other. Other rows within ε of a core row
-//! join the first of their clusters; the rest is noise. ρ = 0 is DBSCAN.
+//! Core rows have at least `min_samples` rows within ε. Core rows within ε are of one cluster, those beyond ε (1 + ρ) are never joined by a direct step, and
+//! those between may be. Core rows lie in cells of side ε/√d, so that those of one cell are of one
+//! cluster; cells are joined where approximate counting finds a core row of one around a core row of
+//! the other. Other rows within ε of a core row join the first of their clusters; the rest is noise.
+//! ρ = 0 is DBSCAN.
 //!
 //! Every cluster of DBSCAN at ε lies in one of these, and each of these in one of DBSCAN at ε (1 + ρ),
 //! as far as core rows go: the sandwich, which a function tests.
@@ -14,8 +13,9 @@
 
 use super::agglomerative::size_table;
 use super::choose_k::RowsToCluster;
-use super::dbscan::{DBSCAN, Forest};
-use crate::neighbors::{CountTree, Index, Metric, Structure};
+use super::dbscan::{DBSCAN, Forest, numbered};
+use super::dbscan_tree::Vicinity;
+use crate::neighbors::CountTree;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -74,54 +74,16 @@ impl Estimator for ApproximateDBSCAN {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<ApproximateDBSCANModel> {
         let x = data.x.values();
-        let n = x.nrows();
-        let structure = Structure::suited(Metric::Euclidean, n, x.ncols());
-        let index = Index::build(x, Metric::Euclidean, structure, 30, run)?;
-        let heavy = |rows: &[u32]| {
-            let weight: f64 = rows.iter().map(|&row| data.weight(row as usize)).sum();
-            weight >= self.min_samples as f64
-        };
-        let mut core = vec![false; n];
-        for (_, members) in CountTree::new(x, self.eps, self.rho, run)?.cells() {
-            if heavy(members) {
-                members.iter().for_each(|&row| core[row as usize] = true);
-            }
-        }
-        let unsure: Vec<usize> = (0..n).filter(|&i| !core[i]).collect();
-        let search = Search { x, index: &index, radius: self.eps };
-        search.each(&unsure, run, |i, near| core[i] = heavy(near))?;
-        let (rows, others): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| core[i]);
-        let number = self.join(x, &rows, run)?;
-        let mut labels = number.clone();
-        search.each(&others, run, |i, near| {
-            labels[i] = near.iter().filter_map(|&row| number[row as usize]).min();
-        })?;
+        let near = Vicinity::new(data, self.eps, run)?;
+        let core = near.core_rows(self.min_samples as f64, run)?;
+        let rows: Vec<usize> = (0..core.len()).filter(|&i| core[i]).collect();
+        let labels = near.borders(self.join(x, &rows, run)?, run)?;
         let clusters = labels.iter().flatten().max().map_or(0, |&label| label as usize + 1);
         let mut cluster_sizes = vec![0; clusters];
         labels.iter().flatten().for_each(|&label| cluster_sizes[label as usize] += 1);
         let n_noise = labels.iter().filter(|label| label.is_none()).count() as u64;
         let core_sample_indices = rows.into_iter().map(|i| i as u32).collect();
         Ok(ApproximateDBSCANModel { core_sample_indices, cluster_sizes, n_noise, labels })
-    }
-}
-
-/// Searches within one radius.
-struct Search<'a> {
-    x: MatRef<'a>,
-    index: &'a Index,
-    radius: f64,
-}
-
-impl Search<'_> {
-    /// Calls `f` with each of these rows and the rows within the radius, in order.
-    fn each(&self, rows: &[usize], run: &Context, mut f: impl FnMut(usize, &[u32])) -> Result<()> {
-        const CHUNK: usize = 8192;
-        for rows in rows.chunks(CHUNK) {
-            run.checkpoint()?;
-            let found = self.index.within(self.x.gather_rows(rows).view(), self.radius, run)?;
-            rows.iter().enumerate().for_each(|(k, &i)| f(i, found.rows(k)));
-        }
-        Ok(())
     }
 }
 
@@ -162,16 +124,10 @@ impl ApproximateDBSCAN {
         for (k, (_, members)) in cells.iter().enumerate() {
             members.iter().for_each(|&point| home[point as usize] = k);
         }
-        let mut cluster: Vec<Option<u32>> = vec![None; cells.len()];
-        let mut count = 0;
         for (point, &row) in core.iter().enumerate() {
-            let root = forest.root(home[point]);
-            number[row] = Some(*cluster[root].get_or_insert_with(|| {
-                count += 1;
-                count - 1
-            }));
+            number[row] = Some(forest.root(home[point]) as u32);
         }
-        Ok(number)
+        Ok(numbered(&number))
     }
 }
 

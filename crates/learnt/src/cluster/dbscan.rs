@@ -3,14 +3,15 @@
 //! A row is a core row if the rows within `eps` of it, itself included, weigh at least `min_samples`.
 //! Core rows within `eps` of each other are of one cluster; other rows near a core row join the first
 //! of their clusters, and the rest is noise. Clusters are numbered by their first core row. Euclidean
-//! distances over up to three columns go by a grid of cells ([`dbscan_grid`](super::dbscan_grid));
-//! others by searches of the neighbour index, to count and to join. Memory never grows with the
-//! number of neighbours.
+//! distances over up to three columns go by a grid of cells ([`dbscan_grid`](super::dbscan_grid)), up to
+//! fifteen by a tree of boxes ([`dbscan_tree`](super::dbscan_tree)); others by searches of the neighbour
+//! index, to count and to join. Memory never grows with the number of neighbours.
 //!
 //! M. Ester, H.-P. Kriegel, J. Sander and X. Xu (1996), KDD, 226-231.
 
 use super::dbscan_grid;
-use crate::neighbors::{Algorithm as Search, Grid, Index, Metric, MetricName};
+use super::dbscan_tree::Vicinity;
+use crate::neighbors::{Algorithm, Grid, Index, Metric, MetricName, Structure};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -38,8 +39,8 @@ pub struct DBSCAN {
     #[param(default = MetricName::Euclidean)]
     pub metric: MetricName,
     /// How neighbours are found; the result is the same.
-    #[param(default = Search::Auto)]
-    pub algorithm: Search,
+    #[param(default = Algorithm::Auto)]
+    pub algorithm: Algorithm,
     /// Rows in a leaf of a tree; only time depends on it.
     #[param(default = 30, range = 1..)]
     pub leaf_size: usize,
@@ -78,21 +79,28 @@ impl Estimator for DBSCAN {
         .threads()
         .scaling()
         .complexity(40)
-        .cost("n log n time for few columns and neighbours, else n² p; n p memory")
+        .cost("n log n time for few columns, whatever the number of neighbours, else n² p; n p memory")
         .reference("Ester, Kriegel, Sander and Xu (1996), KDD, 226-231");
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DBSCANModel> {
         let x = data.x.values();
         let metric = self.metric.with_power(self.p);
+        let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
+        let least = self.min_samples as f64;
+        let dense = self.algorithm == Algorithm::Auto && metric == Metric::Euclidean;
         let (core, labels) = match self.grid(x, metric, run)? {
-            Some(grid) => {
-                dbscan_grid::clusters(&grid, data, self.eps, self.min_samples as f64, run)?
+            Some(grid) => dbscan_grid::clusters(&grid, data, self.eps, least, run)?,
+            None if dense && structure == Structure::KdTree => {
+                let near = Vicinity::new(data, self.eps, run)?;
+                let core = near.core_rows(least, run)?;
+                let labels = near.borders(near.join(&core, run)?, run)?;
+                (core, labels)
             }
             None => {
-                let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
                 let index = Index::build(x, metric, structure, self.leaf_size, run)?;
-                let core = self.core_rows(data, &index, run)?;
-                let labels = self.join(data, &index, &core, run)?;
+                let search = Search { x, index: &index, radius: self.eps };
+                let core = self.core_rows(data, &search, run)?;
+                let labels = join(&search, &core, run)?;
                 (core, labels)
             }
         };
@@ -105,81 +113,90 @@ impl Estimator for DBSCAN {
     }
 }
 
-/// Rows that are searched at once.
-const CHUNK: usize = 8192;
+/// Searches within one radius.
+struct Search<'a> {
+    x: MatRef<'a>,
+    index: &'a Index,
+    radius: f64,
+}
+
+impl Search<'_> {
+    /// Calls `f` with each of these rows and the rows within the radius, in order.
+    fn each(&self, rows: &[usize], run: &Context, mut f: impl FnMut(usize, &[u32])) -> Result<()> {
+        const CHUNK: usize = 1024;
+        for rows in rows.chunks(CHUNK) {
+            run.checkpoint()?;
+            let found = self.index.within(self.x.gather_rows(rows).view(), self.radius, run)?;
+            rows.iter().enumerate().for_each(|(k, &i)| f(i, found.rows(k)));
+        }
+        Ok(())
+    }
+}
 
 impl DBSCAN {
     /// The grid, where there can be one and no other search is asked for.
     fn grid(&self, x: MatRef, metric: Metric, run: &Context) -> Result<Option<Grid>> {
-        match self.algorithm == Search::Auto && metric == Metric::Euclidean {
+        match self.algorithm == Algorithm::Auto && metric == Metric::Euclidean {
             true => Grid::new(x, self.eps, run),
             false => Ok(None),
         }
     }
 
     /// Whether the neighbours of each row weigh enough.
-    fn core_rows(&self, data: &Dataset, index: &Index, run: &Context) -> Result<Vec<bool>> {
+    fn core_rows(&self, data: &Dataset, search: &Search, run: &Context) -> Result<Vec<bool>> {
+        let all: Vec<usize> = (0..data.nrows()).collect();
         let mut core = Vec::with_capacity(data.nrows());
-        self.search(data, index, run, |_, neighbours| {
+        search.each(&all, run, |_, neighbours| {
             let weight: f64 = neighbours.iter().map(|&row| data.weight(row as usize)).sum();
             core.push(weight >= self.min_samples as f64);
         })?;
         Ok(core)
     }
+}
 
-    /// Clusters from the rows that are near each other.
-    fn join(
-        &self,
-        data: &Dataset,
-        index: &Index,
-        core: &[bool],
-        run: &Context,
-    ) -> Result<Vec<Option<u32>>> {
-        let mut forest = Forest::new(data.nrows());
-        self.search(data, index, run, |i, neighbours| {
-            let near = neighbours.iter().map(|&row| row as usize).filter(|&row| core[row]);
-            if core[i] {
-                near.for_each(|row| forest.join(i, row));
-            }
-        })?;
-        // The root of a tree is its lowest row, so clusters are met in the order of their first rows.
-        let mut number = vec![None; data.nrows()];
-        let mut count = 0;
-        for i in (0..data.nrows()).filter(|&i| core[i]) {
-            let root = forest.root(i);
-            if root == i {
-                number[i] = Some(count);
+/// Clusters of core rows that are near each other, and of the rows near to those.
+fn join(search: &Search, core: &[bool], run: &Context) -> Result<Vec<Option<u32>>> {
+    let (inner, others): (Vec<usize>, Vec<usize>) = (0..core.len()).partition(|&i| core[i]);
+    let mut forest = Forest::new(core.len());
+    search.each(&inner, run, |i, neighbours| {
+        let near = neighbours.iter().map(|&row| row as usize).filter(|&row| core[row]);
+        near.for_each(|row| forest.join(i, row));
+    })?;
+    let root = |i: usize| core[i].then(|| forest.root(i) as u32);
+    let number = numbered(&(0..core.len()).map(root).collect::<Vec<_>>());
+    let mut labels = number.clone();
+    search.each(&others, run, |i, neighbours| {
+        labels[i] = neighbours.iter().filter_map(|&row| number[row as usize]).min();
+    })?;
+    Ok(labels)
+}
+
+/// The largest square whose root is not above the radius.
+pub(super) fn largest_square(radius: f64) -> f64 {
+    let mut square = radius * radius;
+    while square.sqrt() > radius {
+        square = square.next_down();
+    }
+    while square.next_up().sqrt() <= radius {
+        square = square.next_up();
+    }
+    square
+}
+
+/// Groups as numbers from 0, in the order of their first rows.
+pub(super) fn numbered(groups: &[Option<u32>]) -> Vec<Option<u32>> {
+    let largest = groups.iter().flatten().max().map_or(0, |&group| group as usize + 1);
+    let mut numbers: Vec<Option<u32>> = vec![None; largest];
+    let mut count = 0;
+    let number = |group: &Option<u32>| {
+        group.map(|group| {
+            *numbers[group as usize].get_or_insert_with(|| {
                 count += 1;
-            }
-            number[i] = number[root];
-        }
-        let mut labels = number.clone();
-        self.search(data, index, run, |i, neighbours| {
-            if !core[i] {
-                let near = neighbours.iter().filter(|&&row| core[row as usize]);
-                labels[i] = near.filter_map(|&row| number[row as usize]).min();
-            }
-        })?;
-        Ok(labels)
-    }
-
-    /// Calls `f` with each row and its neighbours, in order.
-    fn search(
-        &self,
-        data: &Dataset,
-        index: &Index,
-        run: &Context,
-        mut f: impl FnMut(usize, &[u32]),
-    ) -> Result<()> {
-        let x = data.x.values();
-        for first in (0..x.nrows()).step_by(CHUNK) {
-            run.checkpoint()?;
-            let end = (first + CHUNK).min(x.nrows());
-            let found = index.within(x.rows(first, end), self.eps, run)?;
-            (first..end).for_each(|i| f(i, found.rows(i - first)));
-        }
-        Ok(())
-    }
+                count - 1
+            })
+        })
+    };
+    groups.iter().map(number).collect()
 }
 
 /// Trees of joined rows; the root is the lowest row of its tree.
@@ -248,7 +265,8 @@ mod tests {
     fn a_ring_inside_a_ring_is_two_clusters_by_every_search() {
         let data = rings(600);
         let expected: Vec<Option<u32>> = (0..600).map(|i| Some((i % 2) as u32)).collect();
-        for algorithm in [Search::Auto, Search::Brute, Search::KdTree, Search::BallTree] {
+        for algorithm in [Algorithm::Auto, Algorithm::Brute, Algorithm::KdTree, Algorithm::BallTree]
+        {
             let model = DBSCAN { eps: 0.5, algorithm, ..Default::default() };
             assert_eq!(model.fit(&data.view()).unwrap().labels(), expected);
         }
@@ -289,10 +307,12 @@ mod tests {
     }
 
     #[test]
-    fn the_grid_gives_what_the_searches_give() {
-        for (width, eps, min_samples) in
-            [(1, 0.003, 3), (2, 0.2, 4), (2, 0.02, 2), (3, 0.4, 5), (3, 1.2, 30), (2, 3.0, 9)]
-        {
+    fn grid_and_boxes_give_what_the_searches_give() {
+        let few =
+            [(1, 0.003, 3), (2, 0.2, 4), (2, 0.02, 2), (3, 0.4, 5), (3, 1.2, 30), (2, 3.0, 9)];
+        let more = [(4, 0.9, 4), (5, 1.2, 9), (6, 1.1, 3), (8, 1.5, 5), (4, 9.0, 600)];
+        let mut several = 0;
+        for (width, eps, min_samples) in few.into_iter().chain(more) {
             let x = Matrix::from_fn(700, width, |i, j| {
                 ((i * (5 + 2 * j) % 331) as f64 * 0.21).sin() * 3.0
             });
@@ -305,11 +325,14 @@ mod tests {
                     let learner = DBSCAN { eps, min_samples, algorithm, ..Default::default() };
                     learner.fit(&data.view()).unwrap()
                 };
-                let (grid, tree) = (fit(Search::Auto), fit(Search::KdTree));
+                let (grid, tree) = (fit(Algorithm::Auto), fit(Algorithm::KdTree));
                 assert_eq!(grid.labels(), tree.labels());
                 assert_eq!(grid.core_sample_indices, tree.core_sample_indices);
+                let mixed = grid.cluster_sizes.len() > 1 && grid.n_noise > 0;
+                several += u32::from(width > 3 && mixed);
             }
         }
+        assert!(several == 8, "{several} cases with clusters and noise");
     }
 
     #[test]

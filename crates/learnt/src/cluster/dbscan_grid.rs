@@ -5,7 +5,7 @@
 //!
 //! A. Gunawan (2013); J. Gan and Y. Tao (2015), SIGMOD, 519-530.
 
-use super::dbscan::Forest;
+use super::dbscan::{Forest, largest_square, numbered};
 use crate::neighbors::Grid;
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
@@ -22,18 +22,6 @@ pub(super) struct Dense<'a> {
     least: f64,
 }
 
-/// The largest square whose root is not above the radius.
-fn largest_square(radius: f64) -> f64 {
-    let mut square = radius * radius;
-    while square.sqrt() > radius {
-        square = square.next_down();
-    }
-    while square.next_up().sqrt() <= radius {
-        square = square.next_up();
-    }
-    square
-}
-
 /// Core rows and the cluster of each row, by the grid.
 pub(super) fn clusters(
     grid: &Grid,
@@ -47,14 +35,9 @@ pub(super) fn clusters(
     let weights = data.weights.map(in_order);
     let dense = Dense { grid, limit: largest_square(radius), weights, least };
     let core = dense.core_places(run)?;
-    let mut forest = dense.join(&core, run)?;
-    let (labels, core_rows) = dense.number(&core, &mut forest);
-    let labels = dense.borders(&core, labels, run)?;
-    let mut by_row = vec![None; labels.len()];
-    for (label, &row) in labels.into_iter().zip(grid.order()) {
-        by_row[row as usize] = label;
-    }
-    Ok((core_rows, by_row))
+    let clusters = dense.number(&core, dense.join(&core, run)?);
+    let labels = dense.borders(&core, &clusters, run)?;
+    Ok((clusters.iter().map(Option::is_some).collect(), labels))
 }
 
 impl Dense<'_> {
@@ -203,63 +186,51 @@ impl Dense<'_> {
         })
     }
 
-    /// Clusters of core places, numbered by their first core row; and the core rows.
-    fn number(&self, core: &[bool], forest: &mut Forest) -> (Vec<Option<u32>>, Vec<bool>) {
-        let mut first = vec![u32::MAX; self.grid.cells()];
-        let mut rows = vec![false; core.len()];
-        let mut root_of = vec![0_u32; core.len()];
+    /// The cluster of each core row, numbered by first rows.
+    fn number(&self, core: &[bool], mut forest: Forest) -> Vec<Option<u32>> {
+        let mut roots = vec![None; core.len()];
         for cell in 0..self.grid.cells() {
-            let root = forest.root(cell);
+            let root = forest.root(cell) as u32;
             for place in self.grid.places(cell).filter(|&place| core[place]) {
-                let row = self.grid.order()[place];
-                first[root] = first[root].min(row);
-                rows[row as usize] = true;
-                root_of[place] = root as u32;
+                roots[self.grid.order()[place] as usize] = Some(root);
             }
         }
-        let mut firsts: Vec<u32> = first.iter().copied().filter(|&row| row != u32::MAX).collect();
-        firsts.sort_unstable();
-        let label = |place: usize| {
-            let row = first[root_of[place] as usize];
-            core[place].then(|| firsts.partition_point(|&first| first < row) as u32)
-        };
-        ((0..core.len()).map(label).collect(), rows)
+        numbered(&roots)
     }
 
     /// Other rows join the first of the clusters that have a core row within the radius.
     fn borders(
         &self,
         core: &[bool],
-        labels: Vec<Option<u32>>,
+        clusters: &[Option<u32>],
         run: &Context,
     ) -> Result<Vec<Option<u32>>> {
+        let cluster = |place: usize| clusters[self.grid.order()[place] as usize];
         let parts = run.try_par_map(self.tasks(), |task| {
             let cells = self.cells(task);
             let mut walk = self.grid.walk(cells.start);
             let mut out = Vec::new();
             for cell in cells {
-                let places = self.grid.places(cell);
-                if core[places.clone()].iter().all(|core| *core) {
-                    out.extend_from_slice(&labels[places]);
-                    continue;
+                let mut open = self.grid.places(cell).filter(|&place| !core[place]).peekable();
+                if open.peek().is_some() {
+                    walk.go(cell);
                 }
-                walk.go(cell);
-                for place in places.clone() {
-                    if core[place] {
-                        out.push(labels[place]);
-                        continue;
-                    }
+                for place in open {
                     let point = self.point(place);
                     let near = walk
                         .places()
                         .flatten()
                         .filter(|&other| core[other] && self.square(&point, other) <= self.limit);
-                    out.push(near.filter_map(|other| labels[other]).min());
+                    out.push((self.grid.order()[place], near.filter_map(cluster).min()));
                 }
             }
             Ok(out)
         })?;
-        Ok(parts.concat())
+        let mut labels = clusters.to_vec();
+        for (row, label) in parts.into_iter().flatten() {
+            labels[row as usize] = label;
+        }
+        Ok(labels)
     }
 }
 

@@ -9,6 +9,7 @@ mod climb;
 mod constrained;
 mod dbscan;
 mod dbscan_grid;
+mod dbscan_tree;
 mod denclue;
 mod dendrogram;
 mod density_studies;

@@ -4,7 +4,9 @@
 //! is satisfied. The objective is divided by the total weight, so that tolerances do not depend on
 //! the number of rows. With m + 1 classes the Hessian at zero is
 //! (I - 11'/(m+1)) ⊗ (Σ w z z' / (m+1) + λ D), whose inverse square root gives L-BFGS its
-//! coordinates. Without penalty, estimates that would be infinite are recognised by a column that
+//! coordinates. Newton's method stops when a step promises a decrease of at most tol² (without penalty
+//! of tol² / 2 over the total weight); L-BFGS too, and with a penalty also when the largest component of
+//! its gradient is at most tol. Without penalty, estimates that would be infinite are recognised by a column that
 //! separates a class from the rest, by weights that put every row on its side, or by a last step
 //! along which the likelihood is flat.
 
@@ -15,6 +17,7 @@ use super::likelihood::inference::LogisticInference;
 use super::likelihood::proximal::Proximal;
 use super::likelihood::{Second, Summary};
 use super::logistic_regression::{ClassWeight, LogisticRegression, LogisticRegressionModel};
+use super::logistic_route;
 use learnt_core::error::plain;
 use learnt_core::linalg::Cholesky;
 use learnt_core::optimize::{Evaluation, Lbfgs, Minimizer, Newton, Stop, Verdict};
@@ -34,6 +37,8 @@ pub struct Fit {
     classes: Vec<String>,
     intercept: bool,
     newton: bool,
+    /// Of so many chunks of rows one counts for the coordinates of L-BFGS.
+    pub(super) every: usize,
     /// Factors of the row weights by class; empty for none.
     pub(super) factors: Vec<f64>,
     /// Where the next pass is made, one row for every class but the first.
@@ -83,6 +88,7 @@ impl Fit {
             classes,
             intercept: learner.fit_intercept,
             newton: learner.uses_newton(outline.rows, others, columns),
+            every: logistic_route::sampling(outline.rows, columns),
             factors: Vec::new(),
             weights: Matrix::zeros(others, columns),
             stage: if balanced {
@@ -189,17 +195,21 @@ impl Fit {
             self.stage = Stage::Newton(Newton::new(zero, Stop { gradient: 0.0, decrease }));
             assemble(&all.second, self.weights.nrows(), self.weights.ncols())
         } else {
-            let lbfgs = Lbfgs::new(zero, Stop { gradient: 0.0, decrease }).with_first_step(1.0);
+            // In these coordinates the Hessian is near one: a measure that no scale of columns changes.
+            let gradient = if learner.is_free() { 0.0 } else { learner.tol };
+            let lbfgs = Lbfgs::new(zero, Stop { gradient, decrease }).with_first_step(1.0);
             self.stage = Stage::Lbfgs(lbfgs);
-            self.metric(&all.second, total, strength)
+            self.metric(all, total, strength)
         };
         let separating = separating_column(&all.lows, &all.highs, self.intercept);
         self.start = Some(Start { counts: all.counts.clone(), metric, separating });
         Ok(())
     }
 
-    /// The lower factor of Σ w z z' / (m + 1) + λ D, over the total weight.
-    fn metric(&self, second: &Matrix, total: f64, strength: f64) -> Matrix {
+    /// The lower factor of Σ w z z' / (m + 1) + λ D, over the total weight; of many columns the sum is
+    /// estimated from some rows.
+    fn metric(&self, all: &Summary, total: f64, strength: f64) -> Matrix {
+        let second = &all.second;
         let columns = self.weights.ncols();
         let inputs = self.names.len();
         let others = self.weights.nrows() as f64;
@@ -207,7 +217,8 @@ impl Fit {
         let diagonal = second.nrows() == 1;
         let entry = |i: usize, j: usize| {
             let penalty = if i == j && i < inputs { strength } else { 0.0 };
-            (share * second[(if diagonal { 0 } else { i.max(j) }, i.min(j))] + penalty) / total
+            let product = second[(if diagonal { 0 } else { i.max(j) }, i.min(j))];
+            share * product / all.sampled + penalty / total
         };
         let roots: Vec<f64> = (0..columns)
             .map(|j| entry(j, j).sqrt())

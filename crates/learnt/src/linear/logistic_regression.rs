@@ -183,6 +183,7 @@ impl Rounds for LogisticRegression {
             intercept: self.fit_intercept,
             factors: &fit.factors,
             second: fit.second(),
+            every: fit.every,
             active,
             ranges: first && free,
             margins: free,

@@ -120,6 +120,50 @@ impl Estimator for Ridge {
                 "only `positive` iterates; the other solutions are direct and have no number of iterations",
             ),
         ]);
+
+    fn train_together(
+        all: &[&Ridge],
+        data: &Dataset,
+        run: &Context,
+    ) -> Option<Result<Vec<RidgeModel>>> {
+        let (first, rest) = all.split_first()?;
+        let shared = !first.positive
+            && first.alpha_per_target.is_none()
+            && rest.iter().all(|ridge| first.differs_in_alpha_alone(ridge));
+        shared.then(|| Self::together(all, data, run))
+    }
+}
+
+impl Ridge {
+    /// Settings that differ in `alpha` alone, as one fit of as many copies of the target.
+    fn together(all: &[&Ridge], data: &Dataset, run: &Context) -> Result<Vec<RidgeModel>> {
+        let y = data.real_target()?;
+        let (n, outputs) = (y.nrows(), y.ncols());
+        run.claim(8 * (n * outputs * all.len()) as u64, "a target for each alpha")?;
+        let copies = Matrix::from_fn(n, outputs * all.len(), |i, t| y.at(i, t % outputs));
+        let data = Dataset { y: Some(Target::Real(copies.view())), ..*data };
+        let alphas = all.iter().flat_map(|ridge| std::iter::repeat_n(ridge.alpha, outputs));
+        let learner = Ridge { alpha_per_target: Some(alphas.collect()), ..all[0].clone() };
+        let whole = learner.fit_in(&data, run)?;
+        let part = |(k, ridge): (usize, &&Ridge)| {
+            let rows = k * outputs..(k + 1) * outputs;
+            let coef = whole.coef.view().rows(rows.start, rows.end).to_matrix();
+            let effective_df = whole.effective_df.as_ref().map(|df| df[rows.clone()].to_vec());
+            let intercept = whole.intercept[rows].to_vec();
+            let alpha = vec![ridge.alpha];
+            RidgeModel { coef, intercept, effective_df, alpha, converged: whole.converged }
+        };
+        Ok(all.iter().enumerate().map(part).collect())
+    }
+
+    fn differs_in_alpha_alone(&self, other: &Ridge) -> bool {
+        let rest = |ridge: &Ridge| {
+            let Ridge { fit_intercept, max_iter, solver, positive, penalize_intercept, .. } =
+                *ridge;
+            (fit_intercept, max_iter, solver, positive, penalize_intercept)
+        };
+        other.alpha_per_target.is_none() && rest(self) == rest(other)
+    }
 }
 
 impl FitBy<LeastSquares> for Ridge {
@@ -200,6 +244,28 @@ mod tests {
             assert!((model.coef[(0, 0)] - model.coef[(0, 2)]).abs() < 1e-9);
             assert!((model.coef[(0, 0)] - 0.5).abs() < 0.2);
         }
+    }
+
+    #[test]
+    fn many_strengths_together_give_the_bits_of_fits_apart() {
+        for (n, d) in [(300, 7), (40_000, 5), (20, 60)] {
+            let mut data = random(n, d);
+            data.weights = Some((0..n).map(|i| 1.0 + (i % 3) as f64).collect());
+            let all = [1e-3, 1.0, 50.0].map(|alpha| Ridge { alpha, ..Ridge::default() });
+            let run = Context::default();
+            let learners: Vec<&dyn AnyEstimator> = all.iter().map(|ridge| ridge as _).collect();
+            let together =
+                learners[0].fit_together(&learners, &data.view(), &run).unwrap().unwrap();
+            for (ridge, model) in all.iter().zip(together) {
+                assert_eq!(model.stored(), ridge.fit(&data.view()).unwrap().stored());
+            }
+        }
+        let other = Ridge { fit_intercept: false, ..Ridge::default() };
+        let run = Context::default();
+        assert!(
+            Ridge::train_together(&[&Ridge::default(), &other], &random(9, 2).view(), &run)
+                .is_none()
+        );
     }
 
     #[test]

@@ -18,6 +18,12 @@ pub struct BoxTree {
 }
 
 impl BoxTree {
+    /// The group of a row that has none.
+    pub const NONE: u32 = u32::MAX;
+
+    /// The group of a node whose rows have several.
+    pub const MIXED: u32 = u32::MAX - 1;
+
     /// Over finite rows; leaves hold between `leaf_size` and twice as many.
     pub fn new(x: MatRef, leaf_size: usize, run: &Context) -> Result<BoxTree> {
         let (n, width) = (x.nrows(), x.ncols());
@@ -102,6 +108,35 @@ impl BoxTree {
         let level = node.ilog2();
         let (index, count) = (node - (1 << level), 1 << level);
         start(self.rows(), index, count)..start(self.rows(), index + 1, count)
+    }
+
+    /// The group that all rows of a node have, those without one left out: for each node.
+    pub fn shared(&self, group: &[u32]) -> Vec<u32> {
+        let join = |a: u32, b: u32| match (a, b) {
+            (BoxTree::NONE, other) | (other, BoxTree::NONE) => other,
+            _ if a == b => a,
+            _ => BoxTree::MIXED,
+        };
+        let mut out = vec![BoxTree::NONE; self.nodes()];
+        for node in (1..self.nodes()).rev() {
+            out[node] = match self.is_leaf(node) {
+                true => group[self.range(node)].iter().copied().fold(BoxTree::NONE, join),
+                false => join(out[2 * node], out[2 * node + 1]),
+            };
+        }
+        out
+    }
+
+    /// The squared distances from a point to the rows of a node.
+    #[inline(always)]
+    pub fn squares(&self, node: usize, point: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (column, &x) in self.columns.iter().zip(point) {
+            for (square, y) in out.iter_mut().zip(&column[self.range(node)]) {
+                let d = y - x;
+                *square += d * d;
+            }
+        }
     }
 
     /// The least squared distance from a point to the box of a node.

@@ -4,7 +4,8 @@
 //! The standard error over folds is sd / √k with divisor k - 1.
 //!
 //! Several learners on the same splits share the work: the rows of a split are gathered once for all
-//! of them, and a preparation once for those that share it. Small tables have their splits in
+//! of them, a preparation once for those that share it, and settings of one learner share a pass over the
+//! rows where it can ([`Estimator::train_together`]). Small tables have their splits in
 //! parallel, each with its share of the threads; of a large table there is one split at a time, with
 //! all threads inside, so that memory holds it twice or three times and not once a thread. Each
 //! split has a child run of its own seed, so any number of threads gives the same scores.
@@ -18,6 +19,7 @@ use learnt_core::params::LearnerSpec;
 use learnt_core::prelude::*;
 use learnt_core::stats::summary;
 use learnt_core::trained::check_rows;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -264,12 +266,10 @@ impl OneSplit<'_> {
             Err(error) if error.code() == Code::Cancelled => return Err(error),
             other => other,
         };
-        let fit = |member: usize, run: &Context| {
-            let fold = match &prepared {
-                Ok(seconds) => {
-                    let rows = Rows { train: train.view(), test: test.view(), seconds: *seconds };
-                    self.fold(member, &rows, run)?
-                }
+        let rows = prepared.map(|seconds| Rows { train: train.view(), test: test.view(), seconds });
+        let fit = |member: usize, shared: Option<Shared>, run: &Context| {
+            let fold = match &rows {
+                Ok(rows) => self.fold(member, shared, rows, run)?,
                 Err(error) => self.failed(error.clone()),
             };
             self.trials.ledger.ended(member, self.place, &fold)?;
@@ -281,18 +281,50 @@ impl OneSplit<'_> {
         let (inside, beside): (Vec<usize>, Vec<usize>) =
             members.iter().partition(|member| threaded(member));
         let alone = run.with_threads(1);
-        let mut out = run.try_par_map(beside.len(), |i| fit(beside[i], &alone))?;
+        let mut out = run.try_par_map(beside.len(), |i| fit(beside[i], None, &alone))?;
+        let mut shared = match &rows {
+            Ok(rows) => self.together(&inside, rows, &watched),
+            Err(_) => BTreeMap::new(),
+        };
         for member in inside {
             run.checkpoint()?;
-            out.push(fit(member, run)?);
+            out.push(fit(member, shared.remove(&member), run)?);
         }
         Ok(out)
     }
 
-    fn fold(&self, member: usize, rows: &Rows, run: &Context) -> Result<Fold> {
+    /// Models of members that are one learner with other settings, where those share work. What fails
+    /// together is tried apart.
+    fn together(&self, members: &[usize], rows: &Rows, run: &Context) -> BTreeMap<usize, Shared> {
+        let learner = |member: usize| self.trials.entrants[member].learner;
+        let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for &member in members {
+            kinds.entry(learner(member).about().path).or_default().push(member);
+        }
+        let mut out = BTreeMap::new();
+        for same in kinds.into_values().filter(|same| same.len() > 1) {
+            let all: Vec<&dyn AnyEstimator> = same.iter().map(|&member| learner(member)).collect();
+            let train = offered(&rows.train, rows.train.x, all[0].any_accepts());
+            let start = Instant::now();
+            if let Some(Ok(models)) = all[0].fit_together(&all, &train, run) {
+                let seconds = start.elapsed().as_secs_f64() / same.len() as f64;
+                let shared = models.into_iter().map(|model| Shared { model, seconds });
+                out.extend(same.into_iter().zip(shared));
+            }
+        }
+        out
+    }
+
+    fn fold(
+        &self,
+        member: usize,
+        shared: Option<Shared>,
+        rows: &Rows,
+        run: &Context,
+    ) -> Result<Fold> {
         let recorder = Recorder::new(run.observer());
         let learner = self.trials.entrants[member].learner;
-        match fit_and_score(learner, rows, self.trials, &run.observed_by(&recorder)) {
+        match fit_and_score(learner, shared, rows, self.trials, &run.observed_by(&recorder)) {
             Err(error) if error.code() == Code::Cancelled => Err(error),
             Err(error) => Ok(Fold { warnings: recorder.warnings(), ..self.failed(error) }),
             Ok(scored) => Ok(Fold {
@@ -331,15 +363,28 @@ fn prepare(
     Ok(seconds)
 }
 
+/// A model of a fit that several settings shared, and its share of the seconds.
+struct Shared {
+    model: Box<dyn Model>,
+    seconds: f64,
+}
+
 fn fit_and_score(
     learner: &dyn AnyEstimator,
+    shared: Option<Shared>,
     rows: &Rows,
     trials: &Trials,
     run: &Context,
 ) -> Result<Scored> {
-    let train = offered(&rows.train, rows.train.x, learner.any_accepts());
-    let start = Instant::now();
-    let model = learner.fit_any(&train, run)?;
+    let Shared { model, seconds } = match shared {
+        Some(shared) => shared,
+        None => {
+            let train = offered(&rows.train, rows.train.x, learner.any_accepts());
+            let start = Instant::now();
+            let model = learner.fit_any(&train, run)?;
+            Shared { model, seconds: start.elapsed().as_secs_f64() }
+        }
+    };
     let fitted = Instant::now();
     let score = |data: &Dataset| -> Result<Vec<Result<f64>>> {
         check_rows(learner.about(), model.as_ref(), &data.x, run)?;
@@ -360,7 +405,7 @@ fn fit_and_score(
     Ok(Scored {
         scores,
         train_scores,
-        fit_seconds: rows.seconds + (fitted - start).as_secs_f64(),
+        fit_seconds: rows.seconds + seconds,
         score_seconds,
         converged: model.converged(),
     })

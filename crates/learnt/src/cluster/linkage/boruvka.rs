@@ -41,7 +41,7 @@ pub fn boruvka(
         found: vec![Found { square: f64::INFINITY, to: u32::MAX }; n],
         least: squares.clone(),
         group: (0..n as u32).collect(),
-        whole: vec![u32::MAX; boxes.nodes()],
+        whole: vec![BoxTree::MIXED; boxes.nodes()],
         boxes,
         squares,
     };
@@ -194,13 +194,7 @@ impl Growth {
     fn leaf(&self, node: usize, group: u32, core: f64, best: &mut Found, work: &mut Work) {
         let range = self.boxes.range(node);
         let squares = &mut work.squares[..range.len()];
-        squares.fill(0.0);
-        for (j, &x) in work.point.iter().enumerate() {
-            for (square, y) in squares.iter_mut().zip(&self.boxes.column(j)[range.clone()]) {
-                let d = y - x;
-                *square += d * d;
-            }
-        }
+        self.boxes.squares(node, &work.point, squares);
         for (i, place) in range.enumerate() {
             let reach = squares[i].max(core).max(self.squares[place]);
             if reach < best.square && self.group[place] != group {
@@ -238,17 +232,7 @@ impl Growth {
                 self.found[place] = Found { square: f64::INFINITY, to: u32::MAX };
             }
         }
-        for node in (1..self.boxes.nodes()).rev() {
-            self.whole[node] = match self.boxes.is_leaf(node) {
-                true => {
-                    let groups = &self.group[self.boxes.range(node)];
-                    let same = groups.windows(2).all(|pair| pair[0] == pair[1]);
-                    if same { groups.first().copied().unwrap_or(u32::MAX) } else { u32::MAX }
-                }
-                false if self.whole[2 * node] == self.whole[2 * node + 1] => self.whole[2 * node],
-                false => u32::MAX,
-            };
-        }
+        self.whole = self.boxes.shared(&self.group);
     }
 }
 

@@ -53,7 +53,9 @@ impl LeastSquares {
         for t in 0..outputs {
             let alpha = self.alpha_of(t);
             if t == 0 || self.alpha.len() > 1 {
-                let mut matrix = products.clone();
+                let last = t + 1 == outputs || self.alpha.len() <= 1;
+                let mut matrix =
+                    if last { std::mem::take(&mut products) } else { products.clone() };
                 (0..n).for_each(|i| matrix[(i, i)] += alpha);
                 factor = Cholesky::new_in(matrix, run)?;
             }

@@ -6,6 +6,7 @@ use super::moments::{Moments, fill, for_each_row};
 use super::{DETAILED, LeastSquares, Solution};
 use learnt_core::linalg::{dot, triangle_of};
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// All rows, for tables with no more rows than columns.
 #[derive(Stored, Clone, Debug)]
@@ -78,6 +79,18 @@ pub(super) fn triangle(data: &Dataset, mean: &[f64]) -> Result<Matrix> {
     Ok(triangle_of(rows.view()))
 }
 
+/// √w (z - mean) in the place of rows z.
+fn centred(mut rows: Matrix, weights: &[f64], mean: &[f64], run: &Context) -> Matrix {
+    let width = mean.len().max(1);
+    run.par_fill(rows.as_mut_slice(), width, |start, row| {
+        let root = weights[start / width].sqrt();
+        vectorized!(for (x, mean) in row.iter_mut().zip(mean) {
+            *x = root * (*x - mean);
+        });
+    });
+    rows
+}
+
 /// The triangle of one above the other.
 pub(super) fn stack(a: Matrix, b: Matrix) -> Matrix {
     let (n, d) = (a.nrows(), a.ncols());
@@ -119,22 +132,18 @@ impl LeastSquares {
     pub(super) fn after_rows(&self, rows: Rows, outputs: usize, run: &Context) -> Result<Solution> {
         let moments = rows.moments(outputs, self.intercept);
         let d = moments.mean.len() - outputs;
-        let ones = usize::from(self.penalizes_intercept());
-        let (n, width) = (rows.weights.len(), d + ones + outputs);
-        let joined = Matrix::from_fn(n, width, |i, j| {
-            let root = rows.weights[i].sqrt();
-            match ones == 1 {
-                false => root * (rows.values[(i, j)] - moments.mean[j]),
-                true if j == d => root,
-                true => root * rows.values[(i, if j < d { j } else { j - 1 })],
-            }
-        });
+        let Rows { weights, values } = rows;
+        let joined = match self.penalizes_intercept() {
+            false => centred(values, &weights, &moments.mean, run),
+            true => Matrix::from_fn(weights.len(), d + 1 + outputs, |i, j| {
+                let root = weights[i].sqrt();
+                if j == d { root } else { root * values[(i, if j < d { j } else { j - 1 })] }
+            }),
+        };
         if joined.as_slice().iter().any(|x| !x.is_finite()) {
             return Err(Error::new(Code::NotFinite, "values are too large for double precision"));
         }
-        if let Some(solution) =
-            self.by_row_products(&rows.weights, &moments, &joined, outputs, run)?
-        {
+        if let Some(solution) = self.by_row_products(&weights, &moments, &joined, outputs, run)? {
             return Ok(solution);
         }
         run.checkpoint()?;

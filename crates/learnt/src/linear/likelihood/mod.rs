@@ -45,6 +45,8 @@ pub struct Summary {
     pub(crate) gradient: Matrix,
     /// Second derivatives as asked for; of symmetric blocks the lower triangle.
     pub(crate) second: Matrix,
+    /// Σ w of the rows that these are of.
+    pub(crate) sampled: f64,
     /// The smallest difference between the score of a row's class and the best other.
     pub(crate) least_margin: f64,
     /// Smallest value of each class (row) in each column, if asked for.
@@ -60,6 +62,7 @@ impl Merge for Summary {
         add(self.gradient.as_mut_slice(), later.gradient.as_slice());
         add(self.second.as_mut_slice(), later.second.as_slice());
         self.value += later.value;
+        self.sampled += later.sampled;
         self.least_margin = self.least_margin.min(later.least_margin);
         for (a, b) in self.lows.as_mut_slice().iter_mut().zip(later.lows.as_slice()) {
             *a = a.min(*b);
@@ -82,6 +85,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) factors: &'a [f64],
     /// The second derivatives wanted.
     pub(crate) second: Second,
+    /// `Gram` is taken of all chunks of rows at 1, of every second one at 2, and so on..
+    pub(crate) every: usize,
     /// The input columns that they are wanted of, if not all; for `Hessian` and `Classes`.
     pub(crate) active: Option<&'a [usize]>,
     /// Whether the ranges of the columns are wanted.
@@ -129,7 +134,8 @@ impl Pass<'_> {
             self.count(&chunk, &mut total);
             chunk.scores.resize(others * (end - start), 0.0);
             scores(&chunk.z, &weights, width, &mut chunk.scores);
-            self.differentiate(&mut chunk, &mut total);
+            let sampled = (start / rows).is_multiple_of(self.every.max(1));
+            self.differentiate(&mut chunk, sampled, &mut total);
             add_gradient(&chunk.z, &chunk.scores, width, &mut gradient);
         }
         for k in 0..others {
@@ -155,6 +161,7 @@ impl Pass<'_> {
             value: 0.0,
             gradient: Matrix::zeros(others, columns),
             second,
+            sampled: 0.0,
             least_margin: f64::INFINITY,
             lows: Matrix::from_fn(range_rows, inputs, |_, _| f64::INFINITY),
             highs: Matrix::from_fn(range_rows, inputs, |_, _| f64::NEG_INFINITY),
@@ -207,11 +214,16 @@ impl Pass<'_> {
     }
 
     /// Scores become residuals; value, margins and second derivatives are added to the total.
-    fn differentiate(&self, chunk: &mut Chunk, total: &mut Summary) {
+    fn differentiate(&self, chunk: &mut Chunk, sampled: bool, total: &mut Summary) {
+        if sampled {
+            total.sampled += chunk.weights.iter().sum::<f64>();
+        }
         match self.second {
-            Second::Gram => add_gram(chunk, self.weights.ncols(), total.second.as_mut_slice()),
-            Second::Diagonal => add_diagonal(chunk, total.second.as_mut_slice()),
-            Second::Nothing | Second::Hessian | Second::Classes => {}
+            Second::Gram if sampled => {
+                add_gram(chunk, self.weights.ncols(), total.second.as_mut_slice());
+            }
+            Second::Diagonal if sampled => add_diagonal(chunk, total.second.as_mut_slice()),
+            _ => {}
         }
         if self.weights.nrows() == 1 {
             let (value, margin) = two_classes(&mut chunk.scores, &chunk.signs, &mut chunk.weights);
@@ -379,6 +391,7 @@ mod tests {
             intercept: false,
             factors: &[],
             second,
+            every: 1,
             active: None,
             ranges: false,
             margins: true,

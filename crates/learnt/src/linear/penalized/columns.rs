@@ -1,17 +1,24 @@
 //! Products of columns computed where they are asked for: for tables with fewer rows than columns, and
-//! where few of many columns will enter.
+//! where few of many columns will enter. Once a quarter of the columns of a tall table are in play, all
+//! products are formed.
 
 use super::quadratic::Products;
 use crate::linear::least_squares::Rows;
 use learnt_core::linalg::{add_scaled, dot, lane_sum, matmul_into, row_products_in};
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
+use std::sync::OnceLock;
+
+/// Columns up to which products on demand are always cheap.
+const SOME: usize = 128;
 
 /// Columns √(w/W) (x - mean), each in one piece.
 pub(super) struct Columns {
     /// A row for each column of the table.
     pub(super) values: Matrix,
     diagonal: Vec<f64>,
+    /// All products, once they are formed; none where they never will be.
+    whole: OnceLock<Option<Matrix>>,
 }
 
 /// Inputs, outputs and means.
@@ -81,12 +88,32 @@ impl Columns {
     fn new(values: Matrix, run: &Context) -> Columns {
         let diagonal =
             run.par_map(values.nrows(), |j| vectorized!(dot(values.row(j), values.row(j))));
-        Columns { values, diagonal }
+        Columns { values, diagonal, whole: OnceLock::new() }
     }
 
-    /// All products.
-    pub(super) fn whole(&self, run: &Context) -> Result<Matrix> {
-        row_products_in(self.values.view(), run)
+    /// For several outputs, which are solved side by side: all products of a tall table now, or never.
+    #[must_use]
+    pub(super) fn settled(self, run: &Context) -> Columns {
+        let tall = self.values.ncols() >= self.values.nrows();
+        let whole = tall.then(|| row_products_in(self.values.view(), run).ok()).flatten();
+        Columns { whole: OnceLock::from(whole), ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_all_products(&self) -> bool {
+        matches!(self.whole.get(), Some(Some(_)))
+    }
+
+    /// All products, if so many columns are in play that they pay. Without room for them, products on
+    /// demand go on.
+    fn whole(&self, in_play: usize, run: &Context) -> Option<&Matrix> {
+        let (d, n) = (self.values.nrows(), self.values.ncols());
+        let pays = n >= d && 4 * in_play > d && in_play > SOME;
+        if pays && self.whole.get().is_none() {
+            let whole = row_products_in(self.values.view(), run).ok();
+            return self.whole.get_or_init(|| whole).as_ref();
+        }
+        self.whole.get().and_then(Option::as_ref)
     }
 
     /// Products of every column with one of another table.
@@ -157,6 +184,9 @@ impl Products for Columns {
 
     fn rows(&self, new: &[usize], others: &[usize], run: &Context) -> Matrix {
         const PIECE: usize = 32;
+        if let Some(whole) = self.whole(others.len(), run) {
+            return Products::rows(whole, new, others, run);
+        }
         let columns = self.values.view().gather_rows(new);
         let mut turned = Matrix::zeros(others.len(), new.len());
         run.par_fill(turned.as_mut_slice(), PIECE * new.len().max(1), |start, piece| {
@@ -175,6 +205,9 @@ impl Products for Columns {
     }
 
     fn add(&self, slope: &mut [f64], columns: &[usize], change: &[f64], run: &Context) {
+        if let Some(Some(whole)) = self.whole.get() {
+            return whole.add(slope, columns, change, run);
+        }
         let mut fit = vec![0.0; self.values.ncols()];
         for (&j, &change) in columns.iter().zip(change) {
             if change != 0.0 {

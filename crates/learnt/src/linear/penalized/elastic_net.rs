@@ -146,9 +146,8 @@ impl Rounds for Net {
         all: Summary,
         run: &Context,
     ) -> Result<Step<Stage, ElasticNetModel>> {
-        let rows = all.rows();
         let problem = state.problem(all, self.fit_intercept, run)?;
-        self.fit(&problem.settle(rows, self.penalties().0, run)?, run).map(Step::Done)
+        self.fit(&problem, run).map(Step::Done)
     }
 }
 
@@ -168,7 +167,6 @@ impl Net {
         let Some(problem) = stage.on_demand(data, self.fit_intercept, run)? else {
             return Ok(None);
         };
-        let problem = problem.settle(data.nrows() as u64, self.penalties().0, run)?;
         self.fit(&problem, run).map(Some)
     }
 
@@ -237,6 +235,7 @@ impl ElasticNetModel {
 mod tests {
     use super::*;
     use crate::linear::Ridge;
+    use crate::linear::penalized::problem::Gram;
     use crate::linear::penalized::{Lasso, Selection};
     use learnt_core::stats::sample::standard_normal;
 
@@ -322,6 +321,22 @@ mod tests {
                 close(&a, &net.fit(&tall, &run).unwrap(), 1e-6);
                 assert!(a.converged && a.dual_gap[0] < 1e-12);
             }
+        }
+    }
+
+    #[test]
+    fn all_products_are_formed_once_many_columns_are_in_play() {
+        let data = random(600, 300);
+        let run = Context::default();
+        let rows = crate::linear::least_squares::Rows::of(&data.view()).unwrap();
+        let moments = crate::linear::least_squares::Moments::of(&data.view(), true).unwrap();
+        let tall = Problem::from_moments(moments, 1).unwrap();
+        for (alpha, formed) in [(0.3, false), (1e-4, true)] {
+            let wide = Problem::from_rows(&rows, 1, true, &run).unwrap();
+            let net = exact(alpha, 1.0).rounds();
+            close(&net.fit(&wide, &run).unwrap(), &net.fit(&tall, &run).unwrap(), 1e-6);
+            let Gram::Columns(columns) = &wide.gram else { panic!("not on demand") };
+            assert_eq!(columns.has_all_products(), formed);
         }
     }
 

@@ -124,22 +124,11 @@ impl Problem {
     fn from_split(split: Split, outputs: usize, run: &Context) -> Problem {
         let right = (0..outputs).map(|t| split.inputs.against(&split.outputs, t, run)).collect();
         let total = (0..outputs).map(|t| split.outputs.diagonal(t)).collect();
-        let gram = Gram::Columns(split.inputs);
+        let gram = Gram::Columns(match outputs {
+            1 => split.inputs,
+            _ => split.inputs.settled(run),
+        });
         Problem { gram, right, total, mean: split.mean, weight: split.weight }
-    }
-
-    /// Forms all products at once where a quarter of the columns of a tall table may enter: their
-    /// products with an output exceed half the penalty.
-    pub(super) fn settle(mut self, rows: u64, l1: f64, run: &Context) -> Result<Problem> {
-        let d = self.columns();
-        let enters = |j: &usize| self.right.iter().any(|c| c[*j].abs() > 0.5 * l1);
-        if let Gram::Columns(columns) = &self.gram
-            && rows >= d as u64
-            && 4 * (0..d).filter(enters).count() > d
-        {
-            self.gram = Gram::Whole(columns.whole(run)?);
-        }
-        Ok(self)
     }
 
     pub(super) fn columns(&self) -> usize {

@@ -178,14 +178,6 @@ impl Stage {
 }
 
 impl Summary {
-    /// Number of rows.
-    pub(super) fn rows(&self) -> u64 {
-        match &self.sums {
-            Sums::Moments(moments) => moments.rows,
-            Sums::Rows(rows) => rows.weights.len() as u64,
-        }
-    }
-
     /// The sum of the weights.
     pub(super) fn weight(&self) -> f64 {
         match &self.sums {

@@ -1,0 +1,29 @@
+//! Pools of threads.
+
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Calls `work` with 0..n on the threads of a pool. Compiled once: the loop of a pool is long code, and
+/// callers are many.
+pub(crate) fn side_by_side(pool: &rayon::ThreadPool, n: usize, work: &(dyn Fn(usize) + Sync)) {
+    pool.install(|| (0..n).into_par_iter().for_each(work));
+}
+
+/// The pool with this many threads. Pools are kept; a forked child makes its own, because threads
+/// do not survive a fork.
+pub(crate) fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<(u32, usize), Arc<rayon::ThreadPool>>> =
+        Mutex::new(BTreeMap::new());
+    if threads <= 1 {
+        return None;
+    }
+    let key = (std::process::id(), threads);
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&key) {
+        return Some(Arc::clone(pool));
+    }
+    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?);
+    pools.insert(key, Arc::clone(&pool));
+    Some(pool)
+}
