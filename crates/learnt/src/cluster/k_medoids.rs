@@ -11,9 +11,11 @@
 
 use super::agglomerative::{RowDistance, size_table};
 use crate::neighbors::Metric;
+use learnt_core::linalg::lane_sum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample::choose;
+use learnt_core::vectorized;
 
 /// k-medoids (PAM): groups rows around rows of the table.
 ///
@@ -82,6 +84,8 @@ const KEPT: usize = 5000;
 /// Distances from one row to all.
 struct Distances<'a> {
     rows: Matrix,
+    /// The same column by column; empty where distances are given.
+    columns: Matrix,
     metric: Option<Metric>,
     kept: Option<Matrix>,
     weights: Vec<f64>,
@@ -96,28 +100,30 @@ impl<'a> Distances<'a> {
             check_square(&rows)?;
         }
         let weights = (0..n).map(|i| data.weight(i)).collect();
-        let mut out = Distances { rows, metric: metric.metric(), kept: None, weights, run };
-        if out.metric.is_some() && n <= KEPT {
+        let metric = metric.metric();
+        let columns = metric.map_or_else(Matrix::default, |_| rows.transposed());
+        let mut out = Distances { rows, columns, metric, kept: None, weights, run };
+        if let (Some(metric), true) = (metric, n <= KEPT) {
             run.claim_table(n, n, "the distances of all pairs of rows")?;
-            let lines = run.try_par_map(n, |i| Ok(out.computed(i)))?;
-            out.kept = Some(Matrix::from_vec(n, n, lines.concat())?);
+            let mut kept = Matrix::zeros(n, n);
+            run.par_fill(kept.as_mut_slice(), n.max(1), |start, line| {
+                metric.distances(out.rows.row(start / n), &out.columns, line);
+            });
+            run.checkpoint()?;
+            out.kept = Some(kept);
         }
         Ok(out)
     }
 
-    fn computed(&self, i: usize) -> Vec<f64> {
-        let own = self.rows.row(i);
-        match self.metric {
-            Some(metric) => self.rows.rows().map(|row| metric.distance(own, row)).collect(),
-            None => own.to_vec(),
-        }
-    }
-
     fn from(&self, i: usize) -> std::borrow::Cow<'_, [f64]> {
-        match &self.kept {
-            Some(kept) => kept.row(i).into(),
-            None if self.metric.is_none() => self.rows.row(i).into(),
-            None => self.computed(i).into(),
+        match (&self.kept, self.metric) {
+            (Some(kept), _) => kept.row(i).into(),
+            (None, None) => self.rows.row(i).into(),
+            (None, Some(metric)) => {
+                let mut line = vec![0.0; self.count()];
+                metric.distances(self.rows.row(i), &self.columns, &mut line);
+                line.into()
+            }
         }
     }
 
@@ -267,8 +273,7 @@ fn build(distances: &Distances, count: usize) -> Result<Vec<usize>> {
     while medoids.len() < count {
         let sums = distances.run.try_par_map(n, |candidate| {
             let from = distances.from(candidate);
-            let parts = from.iter().zip(&nearest).zip(&distances.weights);
-            Ok(parts.map(|((d, near), weight)| weight * d.min(*near)).sum::<f64>())
+            Ok(vectorized!(lowered(&from, &nearest, &distances.weights)))
         })?;
         let mut best = None;
         for (i, &sum) in sums.iter().enumerate() {
@@ -283,6 +288,23 @@ fn build(distances: &Distances, count: usize) -> Result<Vec<usize>> {
         medoids.push(best);
     }
     Ok(medoids)
+}
+
+/// Σ w min(d, nearest), in eight interleaved sums.
+#[inline(always)]
+fn lowered(from: &[f64], nearest: &[f64], weights: &[f64]) -> f64 {
+    let less = |d: f64, near: f64| if d < near { d } else { near };
+    let (d8, d_rest) = from.as_chunks::<8>();
+    let (near8, near_rest) = nearest.as_chunks::<8>();
+    let (w8, w_rest) = weights.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for ((d, near), w) in d8.iter().zip(near8).zip(w8) {
+        for k in 0..8 {
+            sums[k] += w[k] * less(d[k], near[k]);
+        }
+    }
+    let rest = d_rest.iter().zip(near_rest).zip(w_rest);
+    lane_sum(sums) + rest.map(|((d, near), w)| w * less(*d, *near)).sum::<f64>()
 }
 
 impl Estimator for KMedoids {

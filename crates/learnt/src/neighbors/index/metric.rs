@@ -7,6 +7,7 @@
 
 use learnt_core::linalg;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Calls an expression with the kernel of a metric, compiled once for each.
 macro_rules! with_kernel {
@@ -93,6 +94,20 @@ impl Metric {
         with_kernel!(self, kernel => kernel.distance(between(kernel, x, y)))
     }
 
+    /// The distances from a point to rows that are kept column by column, with the same bits.
+    pub fn distances(self, point: &[f64], columns: &Matrix, out: &mut [f64]) {
+        if self == Metric::Cosine {
+            let rows = columns.view().transposed();
+            let mut row = vec![0.0; point.len()];
+            for (i, out) in out.iter_mut().enumerate() {
+                rows.copy_row(i, &mut row);
+                *out = self.distance(point, &row);
+            }
+            return;
+        }
+        with_kernel!(self, kernel => vectorized!(to_all(kernel, point, columns, out)));
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         match self {
             Metric::Minkowski(p) if !p.is_finite() || *p <= 0.0 => {
@@ -128,6 +143,17 @@ pub(super) trait Kernel: Copy + Send + Sync {
 #[inline(always)]
 pub(super) fn between<K: Kernel>(kernel: K, x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).fold(K::START, |sum, (&x, &y)| kernel.add(sum, x, y))
+}
+
+#[inline(always)]
+fn to_all<K: Kernel>(kernel: K, point: &[f64], columns: &Matrix, out: &mut [f64]) {
+    out.fill(K::START);
+    for (&x, column) in point.iter().zip(columns.rows()) {
+        for (sum, &y) in out.iter_mut().zip(column) {
+            *sum = kernel.add(*sum, x, y);
+        }
+    }
+    out.iter_mut().for_each(|sum| *sum = kernel.distance(*sum));
 }
 
 #[derive(Clone, Copy)]
@@ -225,4 +251,29 @@ impl Kernel for Cosine {
 #[inline(always)]
 pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_to_all_rows_have_the_bits_of_single_ones() {
+        let rows = Matrix::from_fn(37, 5, |i, j| ((i * 7 + j * 3) as f64 * 0.37).sin() + 1.5);
+        let columns = rows.transposed();
+        let metrics = [
+            Metric::Euclidean,
+            Metric::Manhattan,
+            Metric::Chebyshev,
+            Metric::Minkowski(3.0),
+            Metric::Cosine,
+        ];
+        for metric in metrics {
+            let mut out = vec![0.0; 37];
+            metric.distances(rows.row(4), &columns, &mut out);
+            for (i, d) in out.into_iter().enumerate() {
+                assert_eq!(d, metric.distance(rows.row(4), rows.row(i)), "{} {i}", metric.name());
+            }
+        }
+    }
 }
