@@ -88,6 +88,14 @@ impl Bytes {
         }
     }
 
+    /// Length and time of the last change of a file.
+    pub(crate) fn stamp(&self) -> Option<(u64, Option<SystemTime>)> {
+        match self {
+            Bytes::File { len, modified, .. } => Some((*len, *modified)),
+            Bytes::Memory(_) => None,
+        }
+    }
+
     /// An error if the file is no longer the one that was opened.
     pub(crate) fn unchanged(&self) -> Result<()> {
         let Bytes::File { file, len, modified } = self else { return Ok(()) };
