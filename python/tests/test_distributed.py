@@ -186,7 +186,7 @@ def test_memory_of_a_worker_stays_below_its_bound(tmp_path):
         "distributed.fit(KMeans(n_clusters=3, max_iter=4), sys.argv[1], workers=1, tasks=4, memory=limit)\n"
         "plan = distributed.plan(KMeans(n_clusters=3, max_iter=4), sys.argv[1])\n"
         "facts = json.loads(_native.Job(plan, 0).facts())\n"
-        "print(json.dumps([peak() - before, limit + 12 * facts['block_bytes'], 8 * 4 * facts['rows']]))\n"
+        "print(json.dumps([peak() - before, limit + facts['working_bytes'], 8 * 4 * facts['rows']]))\n"
     )
     small = streaming.write(tmp_path / "small", (100,), streaming.NUMBERS)
     words = [sys.executable, "-c", work, str(parts), str(small), "1000000"]

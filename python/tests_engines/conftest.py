@@ -6,6 +6,7 @@ for place in (here, os.path.join(here, "..", "tests"), os.path.join(here, ".."))
     sys.path.insert(0, os.path.abspath(place))
 # Workers are other processes, and find the package and the tests there.
 os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:3] + [os.environ.get("PYTHONPATH", "")])
+os.environ["PYSPARK_PYTHON"] = sys.executable
 
 import signal  # noqa: E402
 

@@ -378,23 +378,54 @@ impl FileSource {
         self.task
     }
 
+    /// Reads these blocks at once, if the first is not there, and holds them until they are asked for: pages of
+    /// columnar files are longer than blocks, and would be unpacked for each.
+    pub fn read_ahead(&self, blocks: Range<u64>) -> Result<()> {
+        if blocks.is_empty() || self.kept.has(blocks.start) {
+            return Ok(());
+        }
+        let (first, last) = (self.range(blocks.start).0, self.range(blocks.end - 1).1);
+        let cells = self.reader.rows(first, last)?;
+        let width = self.all.len();
+        let missing = blocks.filter(|&index| !self.kept.has(index));
+        let rows: Vec<(u64, Rows)> = missing
+            .map(|index| {
+                let (start, end) = self.range(index);
+                let part = (start - first) as usize * width..(end - first) as usize * width;
+                (index, self.split(start, end, &cells[part]))
+            })
+            .collect();
+        self.kept.read_ahead(rows.into_iter());
+        Ok(())
+    }
+
+    /// Forgets what was read ahead of these blocks and nobody asked for.
+    pub fn forget_ahead(&self, blocks: &Range<u64>) {
+        self.kept.forget_ahead(blocks);
+    }
+
     /// The rows of a block, as learners read them.
     fn load(&self, index: u64) -> Result<Rows> {
         let (start, end) = self.range(index);
         let cells = self.reader.rows(start, end)?;
-        let target = self.target.map(|j| self.column(&cells, j)).unwrap_or_default();
+        Ok(self.split(start, end, &cells))
+    }
+
+    /// Cells into inputs, target and weights.
+    fn split(&self, start: u64, end: u64, cells: &[f64]) -> Rows {
+        let target = self.target.map(|j| self.column(cells, j)).unwrap_or_default();
         let codes = match &self.classes {
             Some(classes) => target.iter().map(|&value| classes.code(value)).collect(),
             None => Vec::new(),
         };
-        Ok(Rows {
+        Rows {
             start,
             count: (end - start) as usize,
-            inputs: self.input_cells(&cells),
+            inputs: self.input_cells(cells),
             target: if self.classes.is_some() { Vec::new() } else { target },
             codes,
-            weights: self.weight.map(|j| self.column(&cells, j)),
-        })
+            weights: self.weight.map(|j| self.column(cells, j)),
+        }
     }
 
     fn column(&self, cells: &[f64], j: usize) -> Vec<f64> {
@@ -430,7 +461,10 @@ impl Source for FileSource {
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
         let rows = match self.kept.find(index) {
             Some(rows) => rows,
-            None => self.kept.offer(index, self.load(index)?),
+            None => {
+                let rows = self.kept.take_ahead(index).map_or_else(|| self.load(index), Ok)?;
+                self.kept.offer(index, rows)
+            }
         };
         let x = MatRef::row_major(&rows.inputs, rows.count, self.inputs.len())?;
         let mut data = Dataset::new(Frame::new(x, &self.schema)?);

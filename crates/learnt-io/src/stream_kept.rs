@@ -4,6 +4,7 @@
 //! throw out just what is asked for next.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The rows of a block, as learners read them.
@@ -28,11 +29,12 @@ impl Rows {
     }
 }
 
-/// Blocks that stay in memory.
+/// Blocks that stay in memory, and blocks that were read ahead of their use.
 #[derive(Default)]
 pub(crate) struct Kept {
     most: u64,
     held: Mutex<(u64, BTreeMap<u64, Arc<Rows>>)>,
+    ahead: Mutex<BTreeMap<u64, Rows>>,
 }
 
 impl Kept {
@@ -45,6 +47,28 @@ impl Kept {
     pub(crate) fn find(&self, index: u64) -> Option<Arc<Rows>> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.1.get(&index).cloned()
+    }
+
+    /// Holds blocks until they are asked for.
+    pub(crate) fn read_ahead(&self, blocks: impl Iterator<Item = (u64, Rows)>) {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).extend(blocks);
+    }
+
+    /// A block that was read ahead, given away.
+    pub(crate) fn take_ahead(&self, index: u64) -> Option<Rows> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).remove(&index)
+    }
+
+    /// Forgets what was read ahead of these blocks.
+    pub(crate) fn forget_ahead(&self, blocks: &Range<u64>) {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.retain(|index, _| !blocks.contains(index));
+    }
+
+    /// Whether a block need not be read.
+    pub(crate) fn has(&self, index: u64) -> bool {
+        let ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        ahead.contains_key(&index) || self.find(index).is_some()
     }
 
     /// Keeps a block if there is room, and gives it back.
@@ -79,6 +103,12 @@ mod tests {
         }
         let found: Vec<u64> = (0..5).filter(|&index| kept.find(index).is_some()).collect();
         assert_eq!(found, [0, 1]);
+        kept.read_ahead([(7, rows(2)), (8, rows(2))].into_iter());
+        assert!(kept.has(7) && kept.has(0) && !kept.has(9));
+        assert_eq!(kept.take_ahead(7).map(|rows| rows.count), Some(2));
+        assert!(kept.take_ahead(7).is_none());
+        kept.forget_ahead(&(3..9));
+        assert!(!kept.has(8));
         assert!(Kept::default().find(0).is_none());
     }
 }

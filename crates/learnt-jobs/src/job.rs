@@ -8,7 +8,7 @@ use learnt_core::error::{Error, Result};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::{LearnerSpec, all_values};
 use learnt_core::persist::{Stored, invalid};
-use learnt_core::rounds::{ByteJob, Memo, Source, Standing, Step, block_rows};
+use learnt_core::rounds::{Block, ByteJob, Memo, Outline, Source, Standing, Step, block_rows};
 use learnt_io::FileSource;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -109,6 +109,24 @@ fn alternatives(learner: &dyn AnyEstimator) -> String {
     }
 }
 
+/// Blocks of a task, a few of them read at once.
+struct Ahead<'a> {
+    source: &'a FileSource,
+    end: u64,
+    count: u64,
+}
+
+impl Source for Ahead<'_> {
+    fn outline(&self) -> Outline<'_> {
+        self.source.outline()
+    }
+
+    fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
+        self.source.read_ahead(index..(index + self.count).min(self.end))?;
+        self.source.with(index, f)
+    }
+}
+
 /// A job that this process can work on.
 pub struct Job {
     learner: Box<dyn AnyEstimator>,
@@ -201,6 +219,17 @@ impl Job {
         8 * rows * (2 * width as u64 + 4)
     }
 
+    /// Blocks that are read at once: some, while that is a few megabytes.
+    fn ahead(&self) -> u64 {
+        const MOST: u64 = 48 << 20;
+        (MOST / self.block_bytes().max(1)).clamp(1, 8)
+    }
+
+    /// Bytes that a worker with so many threads holds beside the rows that it is told to keep, about.
+    pub fn working_bytes(&self, threads: u64) -> u64 {
+        self.block_bytes() * (2 * threads + 2 * self.ahead())
+    }
+
     /// The state before the first round.
     pub fn begin(&self, run: &Context) -> Result<Vec<u8>> {
         self.rounds.begin(&self.seeded(run))
@@ -219,12 +248,14 @@ impl Job {
         if Standing::of(state)?.round != task.round {
             return Err(invalid("a task of another round than its state"));
         }
-        let blocks: Vec<u64> = task.blocks.collect();
+        let blocks: Vec<u64> = task.blocks.clone().collect();
         let mut memos = self.take_memos(&blocks);
-        let source = checked(&self.source, self.learner.as_ref());
+        let ahead = Ahead { source: &self.source, end: task.blocks.end, count: self.ahead() };
+        let source = checked(&ahead, self.learner.as_ref());
         let name = self.learner.about().name();
         let run = self.seeded(run);
         let answer = self.rounds.task_with(state, &source, &blocks, &mut memos, &run);
+        self.source.forget_ahead(&task.blocks);
         let answer = answer.map_err(|error| error.within(name))?;
         // What is beside rows that stay stays too.
         memos.retain(|&index, _| self.source.keeps(index));
@@ -277,7 +308,7 @@ impl Job {
             "columns": outline.schema.len(), "files": self.source.paths().collect::<Vec<_>>(),
             "blocks": self.blocks(), "seed": self.settings.seed, "targets": self.settings.targets,
             "digest": self.digest, "tasks": self.settings.tasks,
-            "classes": outline.classes.len(), "block_bytes": self.block_bytes(),
+            "classes": outline.classes.len(), "working_bytes": self.working_bytes(1),
         })
     }
 

@@ -1,6 +1,9 @@
 """Spark, and whatever speaks its protocol: `mapInArrow` alone, a row a task. Rows are read by the tasks, and
 the engine's own reduction, whose order differs from run to run, is not used."""
 
+import os
+import sys
+
 from pyspark.sql import SparkSession
 
 from ._engines import cores
@@ -23,7 +26,8 @@ class Engine:
         builder = SparkSession.builder.appName("learnt").config("spark.ui.showConsoleProgress", "false")
         if address:
             return builder.master(address).getOrCreate()
-        # A task may lose its worker a few times, also in local mode.
+        # Workers here are this Python; a task may lose its worker a few times, also in local mode.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         local = builder.master(f"local[{workers or cores()},4]").config("spark.ui.enabled", "false")
         for name in ("spark.driver.bindAddress", "spark.driver.host"):
             local = local.config(name, "127.0.0.1")

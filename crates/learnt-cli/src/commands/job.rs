@@ -55,7 +55,8 @@ pub(crate) fn plan(call: &Call, name: &str) -> Result<ExitCode> {
             format!("{} at most", size(found.answer_bytes * nodes.min(tasks + 1))),
         );
         fact("bytes a round", size(tasks * (found.answer_bytes + found.state_bytes)));
-        let memory = (job.block_bytes() + 3 * found.answer_bytes) * call.run.threads() as u64;
+        let threads = call.run.threads() as u64;
+        let memory = job.working_bytes(threads) + 3 * threads * found.answer_bytes;
         fact("memory of a worker", format!("{} and what it is told to keep", size(memory)));
         let cluster = Cluster {
             nodes: count("nodes").unwrap_or(tasks),
