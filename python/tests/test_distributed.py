@@ -304,3 +304,50 @@ def test_ctrl_c_ends_a_fit(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         distributed.fit(KMeans(n_clusters=5, tol=0), parts, progress=interrupt)
+
+
+def test_cross_validation_and_search_have_the_scores_of_one_machine():
+    from learnt.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
+
+    draws = np.random.default_rng(2)
+    x = draws.normal(size=(400, 5))
+    y = np.where(x[:, 0] + 0.5 * x[:, 1] + draws.normal(size=400) > 0, "a", "b")
+    learner = LogisticRegression(max_iter=50)
+    here = cross_validate(learner, x, y, cv=4, scoring=["accuracy", "neg_log_loss"])
+    for engine in ("threads", Hostile(5)):
+        there = distributed.cross_validate(
+            learner, x, y, cv=4, scoring=["accuracy", "neg_log_loss"], engine=engine
+        )
+        assert there.keys() == here.keys()
+        for name in ("test_accuracy", "test_neg_log_loss"):
+            np.testing.assert_array_equal(there[name], here[name])
+    grid = {"C": [0.01, 0.1, 1.0, 10.0]}
+    for kind in (GridSearchCV, HalvingGridSearchCV):
+        more = {"random_state": 3} if kind is HalvingGridSearchCV else {}
+        alone = kind(learner, grid, cv=3, **more).fit(x, y)
+        spread = distributed.search(kind(learner, grid, cv=3, **more), x, y, engine=Hostile(6))
+        assert spread.best_params_ == alone.best_params_
+        np.testing.assert_array_equal(
+            spread.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+        )
+        assert spread.best_estimator_.to_bytes() == alone.best_estimator_.to_bytes()
+    alone = GridSearchCV(learner, grid, cv=3, scoring=_own_score).fit(x, y)
+    spread = GridSearchCV(learner, grid, cv=3, scoring=_own_score)
+    distributed.search(spread, x, y, workers=2)
+    assert spread.best_params_ == alone.best_params_
+
+
+def _own_score(model, x, y):
+    return model.score(x, y)
+
+
+def test_cross_validation_reads_files(tmp_path):
+    from learnt.model_selection import cross_validate
+
+    import pyarrow.parquet as pq
+
+    parts = streaming.write(tmp_path / "parts", (400, 300), [*streaming.NUMBERS, "amount"])
+    found = distributed.cross_validate(Ridge(), parts, "amount", cv=3, workers=2)
+    frame = pq.read_table(parts).to_pandas()
+    here = cross_validate(Ridge(), frame[streaming.NUMBERS], frame["amount"], cv=3)
+    np.testing.assert_array_equal(found["test_score"], here["test_score"])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -233,3 +234,40 @@ def test_a_session_and_a_frame_of_spark_are_taken(parts):
         assert spark.range(3).count() == 3
     finally:
         spark.stop()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_cross_validation_and_search_on_the_engine(engine):
+    import numpy as np
+
+    from learnt.model_selection import GridSearchCV, cross_validate
+
+    draws = np.random.default_rng(2)
+    x = draws.normal(size=(300, 4))
+    y = np.where(x[:, 0] + draws.normal(size=300) > 0, "a", "b")
+    learner, grid = LogisticRegression(max_iter=50), {"C": [0.01, 1.0]}
+    here = cross_validate(learner, x, y, cv=3)
+    alone = GridSearchCV(learner, grid, cv=3).fit(x, y)
+    with choose(engine, workers=2) as runner:
+        lent = Lent(runner)
+        there = distributed.cross_validate(learner, x, y, cv=3, engine=lent)
+        spread = distributed.search(GridSearchCV(learner, grid, cv=3), x, y, engine=lent)
+    np.testing.assert_array_equal(there["test_score"], here["test_score"])
+    scores = [s.cv_results_["mean_test_score"] for s in (spread, alone)]
+    np.testing.assert_array_equal(*scores)
+    assert spread.best_estimator_.to_bytes() == alone.best_estimator_.to_bytes()
+
+
+COMMAND = Path(__file__).parents[2] / "target" / "debug" / "learnt"
+
+
+@pytest.mark.skipif(not COMMAND.exists(), reason="the command is not built")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_command_fits_on_the_engine(parts, tmp_path, engine):
+    ignore = ",".join(_others("amount"))
+    words = [str(COMMAND), "fit", "ridge", str(parts), "-t", "amount", "--ignore", ignore]
+    surroundings = {**os.environ, "LEARNT_PYTHON": sys.executable}
+    for more, out in ((["--stream"], "stream"), (["--engine", engine, "--workers", "2"], engine)):
+        line = [*words, *more, "-o", str(tmp_path / out)]
+        subprocess.run(line, check=True, env=surroundings, stdout=subprocess.DEVNULL, timeout=LIMIT)
+    assert (tmp_path / engine).read_bytes() == (tmp_path / "stream").read_bytes()

@@ -205,7 +205,8 @@ fn open_path(path: &Path, options: &ReadOptions, most: u64, run: &Context) -> Re
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(Error::new(Code::Io, "is a directory, not a file"));
+        return Err(Error::new(Code::Io, "is a directory, not a file")
+            .hint("with --stream the files of a folder are one table"));
     }
     if !metadata.is_file() {
         return take_in(&mut file, options, most, run);

@@ -221,9 +221,10 @@ fn pytest(
     venv::execute(&mut command)
 }
 
-/// Builds the native module and puts it beside the Python files.
+/// Builds the command and the native module, and puts that beside the Python files.
 pub(crate) fn build_module() -> Result<(), String> {
-    let built = build(&["--package", "learnt-python"], false)?;
+    let both = ["--package", "learnt-python", "--package", "learnt-cli", "--all-features"];
+    let built = build(&both, false)?;
     place_module(&built.module, &venv::root().join("python").join("learnt"))
 }
 

@@ -12,13 +12,25 @@ secrets.
     distributed.predict(model, "new/", "predictions/", engine="ray")
 """
 
+import os
+from functools import partial
+
 from .. import _base, _native
 from ..errors import DataError, ParameterError
 from . import _sources
 from ._drive import Kept, drive, gather
 from ._engines import NAMES, choose
 
-__all__ = ["NAMES", "fit", "plan", "predict", "score", "transform"]
+__all__ = [
+    "NAMES",
+    "cross_validate",
+    "fit",
+    "plan",
+    "predict",
+    "score",
+    "search",
+    "transform",
+]
 
 
 def plan(
@@ -200,12 +212,8 @@ def _apply(
     types=None,
     any_processor=False,
 ):
-    import os
-
     history = model._fitted().history()
-    if target is None and wants_score is False:
-        # Columns of categories are read as those of training were.
-        ignore = [*ignore]
+    # Columns of categories are read as those of training were.
     names, levels = history["columns"]
     types = {**dict.fromkeys(_categorical(names, levels), "cat"), **dict(types or {})}
     with _sources.opened(source) as files, choose(engine, address, workers) as runner:
@@ -228,3 +236,29 @@ def _apply(
 def _categorical(names, levels):
     """The columns that were categories in training."""
     return [name for name, own in zip(names, levels) if own is not None]
+
+
+def cross_validate(
+    estimator, X, y=None, *, groups=None, cv=None, engine="threads", address=None, workers=None, **more
+):
+    """`learnt.model_selection.cross_validate` with a task a split.
+
+    `X` and `y` are arrays or frames, or a folder of Parquet files and the name of a column, which every worker
+    reads itself; `more` goes to `cross_validate`.
+    """
+    from . import _folds
+
+    with choose(engine, address, workers) as runner:
+        return _folds.cross_validate(runner, estimator, X, y, groups, cv, more)
+
+
+def search(search, X, y=None, *, engine="threads", address=None, workers=None, **params):
+    """Fits a search such as `GridSearchCV`, with a task for each setting and split; gives it back fitted."""
+    from . import _folds
+
+    with choose(engine, address, workers) as runner:
+        search._spread = partial(_folds.Spread, runner)
+        try:
+            return search.fit(X, y, **params)
+        finally:
+            del search._spread

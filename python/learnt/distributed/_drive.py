@@ -81,8 +81,8 @@ class Kept:
                 )
             if plan.read_bytes() != job:
                 raise ParameterError(
-                    f"{self.folder} holds another fit: learner, parameters, seed, files or version of "
-                    "learnt differ"
+                    f"{self.folder} holds another fit: learner, parameters, seed (a random_state of None "
+                    "draws a new one), files or version of learnt differ"
                 )
         else:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ the engine's own reduction, whose order differs from run to run, is not used."""
 import os
 import sys
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from ._engines import cores
@@ -16,6 +17,7 @@ class Engine:
 
     def __init__(self, client=None, address=None, workers=None):
         self._own = client is None
+        self._had_java = getattr(SparkContext, "_gateway", None) is not None
         self._spark = client or self._start(address, workers)
         self.workers = workers or self._slots()
 
@@ -62,6 +64,21 @@ class Engine:
             yield row["index"], bytes(row["result"])
 
     def close(self):
-        """Ends the session, if it was started here."""
+        """Ends the session and its Java, if they were started here."""
         if self._own:
             self._spark.stop()
+        if self._own and not self._had_java:
+            _end_java()
+
+
+def _end_java():
+    """Spark itself leaves its Java running until this process ends."""
+    gateway = getattr(SparkContext, "_gateway", None)
+    if gateway is None:
+        return
+    gateway.shutdown()
+    java = getattr(gateway, "proc", None)
+    if java is not None:
+        java.stdin.close()
+        java.wait()
+    SparkContext._gateway = SparkContext._jvm = None

@@ -292,3 +292,25 @@ fn a_plan_says_what_it_will_cost() {
     assert!(found["rehearsal"]["rounds"].as_u64().unwrap() > 2);
     assert_eq!(found["job"]["rows"], 78_001);
 }
+
+#[test]
+fn an_engine_needs_the_python_package_and_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("t.csv").display().to_string();
+    std::fs::write(&data, "x,y\n1,2.5\n2,3\n3,5\n4,4\n").unwrap();
+    let kept = place.path().join("kept").display().to_string();
+    let words = ["fit", "ridge", &data, "-t", "y", "--engine", "ray", "--checkpoint", &kept];
+    let mut command = command(&words);
+    let done = command.env("LEARNT_PYTHON", "no-such-python").output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    assert!(said.contains("no-such-python") && said.contains("learnt[ray]"), "{said}");
+    // What was planned is there to go on from, and only for the same fit.
+    assert!(Path::new(&kept).join("job").exists());
+    fails(&words, 2, &["holds a job"]);
+    let mut other = words.to_vec();
+    other.extend(["--resume", "--alpha", "7"]);
+    fails(&other, 2, &["holds another fit"]);
+    fails(&["fit", "knn", &data, "-t", "y", "--engine", "ray"], 2, &["whole table at once"]);
+    fails(&["fit", "ridge", &data, "-t", "y", "--checkpoint", &kept], 2, &["--stream or --engine"]);
+}
