@@ -44,7 +44,7 @@ class BaseEstimator(Tagged, Parameters):
         return self._facts()["roles"]
 
     def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None, engine=None):
-        if engine is not None or isinstance(X, (str, os.PathLike)):
+        if engine is not None or _is_place(X):
             return self._fit_files(X, y, sample_weight, lengths, engine)
         name, facts = type(self).__name__, self._facts()
         volumes = getattr(X, "ndim", 2) > 2 and facts["accepts"]["volumes"]
@@ -717,6 +717,13 @@ def missing(policy):
         yield
     finally:
         _missing.pop()
+
+
+def _is_place(X):
+    """Whether something names files: a path, or a text that is one."""
+    if isinstance(X, str):
+        return "://" in X or "*" in X or os.path.exists(X)
+    return isinstance(X, os.PathLike)
 
 
 def _spread(values, kept, rows):
