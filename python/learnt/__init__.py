@@ -11,7 +11,7 @@ from ._base import from_bytes, load, missing, registry, threads
 from ._modules import MODULES
 from ._native import __version__
 
-_LAZY = (*MODULES, "plot")
+_LAZY = (*MODULES, "distributed", "plot")
 __all__ = [
     "__version__",
     "compare",

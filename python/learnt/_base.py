@@ -43,7 +43,9 @@ class BaseEstimator(Tagged, Parameters):
     def _roles(self):
         return self._facts()["roles"]
 
-    def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None):
+    def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None, engine=None):
+        if engine is not None or _is_place(X):
+            return self._fit_files(X, y, sample_weight, lengths, engine)
         name, facts = type(self).__name__, self._facts()
         volumes = getattr(X, "ndim", 2) > 2 and facts["accepts"]["volumes"]
         table = _validation.read_table(X, estimator=name, volumes=volumes)
@@ -74,6 +76,13 @@ class BaseEstimator(Tagged, Parameters):
             raise
         self._remember(model, table.names, table.values.shape[1], classes, single)
         return self
+
+    def _fit_files(self, source, target, weight, sequence, engine):
+        """Fits rows of files, on an engine; target, weights and sequences are names of columns."""
+        from . import distributed
+
+        columns = {"weight": weight, "sequence": sequence}
+        return distributed.fit(self, source, target, engine=engine or "threads", **columns)
 
     def _given(self, params, table, y, target, labels, weights, lengths=None, groups=None):
         """What the native half is given to fit."""
@@ -708,6 +717,13 @@ def missing(policy):
         yield
     finally:
         _missing.pop()
+
+
+def _is_place(X):
+    """Whether something names files: a path, or a text that is one."""
+    if isinstance(X, str):
+        return "://" in X or "*" in X or os.path.exists(X)
+    return isinstance(X, os.PathLike)
 
 
 def _spread(values, kept, rows):

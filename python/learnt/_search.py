@@ -81,7 +81,7 @@ class _Search(Parameters):
         """
         groups = params.pop("groups", None)
         self._check()
-        engine = _Engine(self, X, y, groups, params)
+        engine = self.__dict__.get("_spread", _Engine)(self, X, y, groups, params)
         self._run(engine)
         self.scorer_ = engine.scorers if engine.several else engine.scorers["score"]
         self.multimetric_, self.n_splits_ = engine.several, len(engine.splits)

@@ -87,9 +87,14 @@ class PCA(Weighted, Invertible, Transformer):
         self.svd_solver = svd_solver
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None, sample_weight)
+    def fit(self, X, y=None, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, sample_weight, engine=engine)
 
 
 class IncrementalPCA(Online, Invertible, Transformer):
@@ -207,9 +212,14 @@ class Whitening(Weighted, Transformer):
         self.ddof = ddof
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None, sample_weight)
+    def fit(self, X, y=None, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, sample_weight, engine=engine)
 
 
 def reconstruction_error(X, *, ddof=0.0, n_jobs=None):

@@ -102,9 +102,14 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
@@ -188,9 +193,14 @@ class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Cla
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
@@ -257,9 +267,14 @@ class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, C
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 def sphered_centroids(X, y, X_new=None, *, sample_weight=None, n_jobs=None):

@@ -62,9 +62,14 @@ class SimpleImputer(Transformer):
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class IterativeImputer(Weighted, Composed, Transformer):

@@ -95,9 +95,14 @@ class LinearRegression(Weighted, Regressor):
         self.positive = positive
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def coefficients(self, *, level=0.95, distribution="t", output=0):
         """Coefficients with standard errors, tests and confidence intervals.
@@ -260,9 +265,14 @@ class Ridge(Weighted, Regressor):
         self.penalize_intercept = penalize_intercept
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
@@ -369,9 +379,14 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class BestSubsetRegression(Weighted, Regressor):
@@ -476,9 +491,14 @@ class BestSubsetRegression(Weighted, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None, groups=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight, groups=groups)
+    def fit(self, X, y, sample_weight=None, groups=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, groups=groups, engine=engine)
 
 
 class StepwiseRegression(Weighted, Regressor):
@@ -598,9 +618,14 @@ class StepwiseRegression(Weighted, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None, groups=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight, groups=groups)
+    def fit(self, X, y, sample_weight=None, groups=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, groups=groups, engine=engine)
 
 
 class IndicatorRegression(Weighted, DecisionScores, Classifier):
@@ -648,9 +673,14 @@ class IndicatorRegression(Weighted, DecisionScores, Classifier):
         self.on_boundary = on_boundary
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class Lasso(Weighted, Regressor):
@@ -733,9 +763,14 @@ class Lasso(Weighted, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class ElasticNet(Weighted, Regressor):
@@ -822,9 +857,14 @@ class ElasticNet(Weighted, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class GeneralizedLinearModel(Weighted, Regressor):
@@ -917,9 +957,14 @@ class GeneralizedLinearModel(Weighted, Regressor):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class PoissonRegressor(Weighted, Regressor):
@@ -991,9 +1036,14 @@ class PoissonRegressor(Weighted, Regressor):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class GammaRegressor(Weighted, Regressor):
@@ -1065,9 +1115,14 @@ class GammaRegressor(Weighted, Regressor):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class TweedieRegressor(Weighted, Regressor):
@@ -1153,9 +1208,14 @@ class TweedieRegressor(Weighted, Regressor):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
 
 class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classifier):

@@ -59,9 +59,14 @@ class GaussianNB(Weighted, Online, Probabilities, Classifier):
         self.var_smoothing = var_smoothing
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Goes on training with the rows of `X`; the first call names all `classes`."""

@@ -45,6 +45,11 @@ class Pipeline(Weighted, Steps, Composite):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y=None, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)

@@ -67,9 +67,14 @@ class StandardScaler(Weighted, Invertible, Transformer):
         self.ddof = ddof
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None, sample_weight=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None, sample_weight)
+    def fit(self, X, y=None, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, sample_weight, engine=engine)
 
 
 class MinMaxScaler(Invertible, Transformer):
@@ -119,9 +124,14 @@ class MinMaxScaler(Invertible, Transformer):
         self.center = center
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class MaxAbsScaler(Invertible, Transformer):
@@ -159,9 +169,14 @@ class MaxAbsScaler(Invertible, Transformer):
         self.clip = clip
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class OneHotEncoder(Invertible, Transformer):
@@ -225,9 +240,14 @@ class OneHotEncoder(Invertible, Transformer):
         self.max_categories = max_categories
         self.feature_name_combiner = feature_name_combiner
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class OrdinalEncoder(Invertible, Transformer):
@@ -266,9 +286,14 @@ class OrdinalEncoder(Invertible, Transformer):
         self.unknown_value = unknown_value
         self.encoded_missing_value = encoded_missing_value
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class PolynomialFeatures(Transformer):
@@ -515,9 +540,14 @@ class FormulaTransformer(Transformer):
         self.include_intercept = include_intercept
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class DateEncoder(Transformer):
@@ -547,9 +577,14 @@ class DateEncoder(Transformer):
     def __init__(self, *, parts=("year", "month", "weekday", "elapsed")):
         self.parts = parts
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 class TextHasher(Transformer):
@@ -587,9 +622,14 @@ class TextHasher(Transformer):
         self.alternate_sign = alternate_sign
         self.normalize = normalize
 
-    def fit(self, X, y=None):
-        """Learns from the rows of `X`."""
-        return self._fit(X, None)
+    def fit(self, X, y=None, *, engine=None):
+        """Learns from the rows of `X`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, None, engine=engine)
 
 
 def polynomial_feature_count(n_features, degree=2):

@@ -58,6 +58,11 @@ class SupervisedHMM(Decoder):
         self.min_covar = min_covar
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, lengths=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, lengths=lengths)
+    def fit(self, X, y, lengths=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, lengths=lengths, engine=engine)

@@ -185,10 +185,20 @@ fn class(entry: &Entry) -> String {
         true => (", groups=None", ", groups=groups"),
         false => ("", ""),
     };
+    let (engine, engines, files) = match about.uses.streaming {
+        true => (
+            ", *, engine=None",
+            ", engine=engine",
+            "\n\n        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in \
+             them,\n        and `engine` where they are worked on: \"threads\", \"ray\", \"dask\" or \"spark\"; see\n        \
+             `learnt.distributed.fit`.\n        ",
+        ),
+        false => ("", "", ""),
+    };
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}{length}{group}):\n        \"\"\"Learns from the rows of `X`{}.\"\"\"\n        \
-         return self._fit(X{passed}{weights}{lengths}{groups})\n{}",
+         def fit(self, X{target}{weight}{length}{group}{engine}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths}{groups}{engines})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
@@ -506,9 +516,12 @@ fn stub_class(entry: &Entry) -> String {
     let weight = if about.accepts.weights { ", sample_weight: Any = None" } else { "" };
     let length = if about.accepts.sequences { ", lengths: Any = None" } else { "" };
     let group = if about.accepts.groups { ", groups: Any = None" } else { "" };
+    let engine = if about.uses.streaming { ", *, engine: Any = None" } else { "" };
     let name = about.name();
-    let _ =
-        writeln!(out, "    def fit(self, X: Any{target}{weight}{length}{group}) -> {name}: ...");
+    let _ = writeln!(
+        out,
+        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}) -> {name}: ..."
+    );
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };
         let _ = writeln!(

@@ -48,6 +48,12 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
             with_learners(data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit linear-regression mtcars.csv --formula 'mpg ~ wt * hp'\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt")),
             with_learners(data("cluster", "Cluster the rows of a table: fit a method, label every row, draw the clusters", "learnt cluster hdbscan iris -o labels.csv --plot clusters.svg\n  learnt cluster kmeans iris --n-clusters 3 --append -o with-clusters.csv")),
+            with_learners(data("plan", "Plan a fit as tasks that any scheduler can run, and say what it will cost", "learnt plan ridge parts/ -t price --tasks 8 -o job\n  learnt plan kmeans 'parts/*.parquet' --n-clusters 8 --nodes 1000 --rows 1e11")),
+            job("task", "Do a task of a job that `learnt plan` made", "learnt task job 3\n  seq 0 7 | xargs -P 4 -n 1 learnt task job")
+                .arg(Arg::new("task").index(2).value_name("K").default_value("rest").help("Which task, from 0, or `rest` for all without an answer")),
+            job("advance", "Go on with a job when all tasks of a round are done: exits with 9 if another round is to be run, with 0 if the model is there", "learnt advance job -o model.learnt\n  until learnt task job && learnt advance job; do test $? = 9 || break; done")
+                .arg(flag("strict", "Exit with 5 if the fit did not converge"))
+                .arg(out_flag("Save the model to this file [default: DIR/model.learnt]")),
             choose_k(),
             with_learners(data("reduce", "Reduce the columns of a table to a few coordinates, and draw them", "learnt reduce pca iris -o coords.csv --plot coords.svg\n  learnt reduce linear-discriminant-analysis iris --n-components 2 --plot -")),
             path(),
@@ -244,6 +250,17 @@ fn path() -> Command {
     .arg(flag("strict", "Exit with 5 if a penalty did not converge"))
     .arg(out_flag("Write the path as a table to this file; the ending chooses the format"))
     .arg(plot_flag())
+}
+
+/// A verb about a folder that holds a job.
+fn job(name: &'static str, about: &'static str, examples: &'static str) -> Command {
+    look(name, about, examples).arg(
+        Arg::new("job")
+            .required(true)
+            .index(1)
+            .value_name("DIR")
+            .help("The folder that `learnt plan` made"),
+    )
 }
 
 /// MODEL, then OTHER, then DATA.

@@ -16,7 +16,7 @@ mod job;
 mod merger;
 mod source;
 
-pub use bytes::ByteJob;
+pub use bytes::{ByteJob, Finished, Standing};
 pub use checkpoint::Checkpoint;
 pub use identity::Identity;
 pub use job::{Erased, Job, Kept, Memo, drive, drive_kept};

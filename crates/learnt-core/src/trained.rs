@@ -4,10 +4,12 @@
 mod gate;
 mod history;
 mod self_test;
+mod table;
 
 pub use crate::estimator::Prediction;
 pub use gate::{Missing, Rows, Unseen, accepts_of, check_rows};
 pub use history::{Examples, History, Unknown};
+pub use table::beside;
 
 use crate::answer::Answer;
 use crate::context::{Context, Recorder, Traced};
@@ -18,7 +20,7 @@ use crate::names::Names;
 use crate::params::{Value, all_values};
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid, place};
-use crate::rounds::{self, Checkpoint, Outline, Source};
+use crate::rounds::{self, Checkpoint, Finished, Outline, Source};
 use gate::fills_of;
 use self_test::ranges_of;
 use std::collections::BTreeMap;
@@ -85,17 +87,28 @@ impl Trained {
         })?;
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
-        let checked = Checked { source, learner };
+        let checked = checked(source, learner);
         let kept = checkpoint.map(|checkpoint| (checkpoint, &recorder));
         let done = rounds::drive_kept(job.as_ref(), &checked, kept, &watched)
             .map_err(|error| error.within(name))?;
-        let model = job.model(done)?;
+        let (model, warnings, trace) = (job.model(done)?, recorder.warnings(), recorder.trace());
+        Self::from_rounds(learner, Finished { model, warnings, trace }, source, targets, run)
+    }
+
+    /// The model that rounds left, wherever they ran, with its history.
+    pub fn from_rounds(
+        learner: &dyn AnyEstimator,
+        finished: Finished,
+        source: &dyn Source,
+        targets: &[String],
+        run: &Context,
+    ) -> Result<Trained> {
         let mut seen = Seen::default();
         source.with(0, &mut |block| {
             seen = Seen::of(&block.data.x);
             Ok(())
         })?;
-        Self::assemble(learner, model, &source.outline(), seen, targets, &recorder, run)
+        Self::assemble(learner, finished, &source.outline(), seen, targets, run)
     }
 
     /// Goes on training a model with more rows, or begins one without `before`. Columns are matched
@@ -195,19 +208,20 @@ impl Trained {
         let seen = Seen::of(&data.x.rows(0, rows));
         let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
         let outline = outline.outline();
-        let trained = Self::assemble(learner, model, &outline, seen, targets, &recorder, run)?;
+        let finished = Finished { model, warnings: recorder.warnings(), trace: Vec::new() };
+        let trained = Self::assemble(learner, finished, &outline, seen, targets, run)?;
         Ok(Trained { outcome, ..trained })
     }
 
     fn assemble(
         learner: &dyn AnyEstimator,
-        model: Box<dyn Model>,
+        finished: Finished,
         outline: &Outline,
         seen: Seen,
         targets: &[String],
-        recorder: &Recorder,
         run: &Context,
     ) -> Result<Trained> {
+        let Finished { model, warnings, trace } = finished;
         let history = History {
             params: all_values(learner)?,
             schema: outline.schema.clone(),
@@ -219,11 +233,11 @@ impl Trained {
             seed: run.seed(),
             rows: outline.rows,
             digest: None,
-            warnings: recorder.warnings().iter().map(ToString::to_string).collect(),
+            warnings: warnings.iter().map(ToString::to_string).collect(),
             version: env!("CARGO_PKG_VERSION").to_string(),
             examples: None,
         };
-        let outcome = Outcome { labels: Vec::new(), trace: recorder.trace() };
+        let outcome = Outcome { labels: Vec::new(), trace };
         let mut trained = Trained { about: learner.about(), model, history, outcome };
         trained.history.examples = trained.make_examples(&seen.ranges)?;
         trained.check_sound(learner)?;
@@ -482,7 +496,11 @@ pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
     own || reads_text || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
 }
 
-/// Checks every block as `Estimator::fit` checks the whole, before the learner sees it.
+/// A source whose blocks are checked as `Estimator::fit` checks the whole, before the learner sees them.
+pub fn checked<'a>(source: &'a dyn Source, learner: &'a dyn AnyEstimator) -> impl Source + 'a {
+    Checked { source, learner }
+}
+
 struct Checked<'a> {
     source: &'a dyn Source,
     learner: &'a dyn AnyEstimator,

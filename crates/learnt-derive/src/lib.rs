@@ -12,6 +12,7 @@ mod learners;
 mod merge;
 mod model;
 mod params;
+mod sources;
 mod stored;
 
 use proc_macro::TokenStream;
@@ -178,4 +179,13 @@ pub fn merge(tokens: TokenStream) -> TokenStream {
 
 fn finish(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
     result.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// A text that stands for the sources of the named crates beside the calling one, and for the versions of
+/// all dependencies: `sources!("learnt-core learnt")`. Empty where the sources are not there.
+#[proc_macro]
+pub fn sources(tokens: TokenStream) -> TokenStream {
+    let crates = parse_macro_input!(tokens as syn::LitStr);
+    let digest = sources::digest(&crates.value());
+    quote::quote!(#digest).into()
 }

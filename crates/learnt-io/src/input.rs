@@ -88,6 +88,14 @@ impl Bytes {
         }
     }
 
+    /// Length and time of the last change of a file.
+    pub(crate) fn stamp(&self) -> Option<(u64, Option<SystemTime>)> {
+        match self {
+            Bytes::File { len, modified, .. } => Some((*len, *modified)),
+            Bytes::Memory(_) => None,
+        }
+    }
+
     /// An error if the file is no longer the one that was opened.
     pub(crate) fn unchanged(&self) -> Result<()> {
         let Bytes::File { file, len, modified } = self else { return Ok(()) };
@@ -197,7 +205,8 @@ fn open_path(path: &Path, options: &ReadOptions, most: u64, run: &Context) -> Re
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(Error::new(Code::Io, "is a directory, not a file"));
+        return Err(Error::new(Code::Io, "is a directory, not a file")
+            .hint("with --stream the files of a folder are one table"));
     }
     if !metadata.is_file() {
         return take_in(&mut file, options, most, run);

@@ -10,6 +10,7 @@ mod arrow;
 mod columns;
 mod csv;
 mod dataset;
+mod description;
 mod input;
 #[cfg(feature = "columnar")]
 mod ipc;
@@ -29,6 +30,8 @@ mod stream;
 #[cfg(feature = "columnar")]
 mod stream_columns;
 mod stream_csv;
+mod stream_files;
+mod stream_kept;
 mod write;
 #[cfg(feature = "columnar")]
 mod write_columns;
@@ -37,7 +40,8 @@ mod write_text;
 pub use dataset::{ColumnRoles, Prepared, TargetTask, to_dataset};
 pub use options::{Encoding, Format, Header, MISSING_TOKENS, Ragged, ReadOptions, TypeRule};
 pub use report::{ColumnReport, FoundHeader, Loaded, Packing, ReadReport};
-pub use stream::{FileSource, open_stream, open_stream_bytes};
+pub use stream::{FileSource, open_stream, open_stream_bytes, open_streams};
+pub use stream_files::expand;
 pub use write::{WriteOptions, format_of, write, write_to};
 
 use learnt_core::context::Context;

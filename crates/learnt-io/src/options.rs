@@ -156,6 +156,18 @@ impl TypeRule {
     }
 }
 
+impl std::fmt::Display for TypeRule {
+    /// As [`TypeRule::parse`] reads it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            TypeRule::Numeric => f.write_str("num"),
+            TypeRule::Categorical => f.write_str("cat"),
+            TypeRule::Skip => f.write_str("skip"),
+            TypeRule::Ordered(levels) => write!(f, "ord({})", levels.join("<")),
+        }
+    }
+}
+
 fn ordered_levels(text: &str, inner: &str) -> Result<Vec<String>> {
     let levels: Vec<String> = inner.split('<').map(|level| level.trim().to_string()).collect();
     let mut sorted = levels.clone();

@@ -9,12 +9,15 @@ use crate::dataset::{
     text_weights,
 };
 use crate::input::{self, digest_of};
+use crate::levels::Levels;
 use crate::options::{Format, ReadOptions};
 use crate::report::ReadReport;
 use crate::sniff::format_of;
 #[cfg(feature = "columnar")]
 use crate::stream_columns::Columnar;
 use crate::stream_csv::Csv;
+use crate::stream_files::{self, Part};
+use crate::stream_kept::{Kept, Rows};
 use learnt_core::context::Context;
 use learnt_core::data::{
     ColumnKind, Dataset, Frame, Label, MatRef, Schema, Sequences, Target, Volume,
@@ -22,7 +25,7 @@ use learnt_core::data::{
 use learnt_core::error::{Code, Error, Result};
 use learnt_core::rounds::{Block, Outline, Source, block_rows};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most classes that numbers of a streamed target may be.
 const MOST_CLASSES: usize = 65_536;
@@ -31,6 +34,20 @@ const MOST_CLASSES: usize = 65_536;
 pub(crate) trait RowReader: Send + Sync {
     /// Rows `start..end` of all kept columns, row by row.
     fn rows(&self, start: u64, end: u64) -> Result<Vec<f64>>;
+    /// Takes the levels of a table that the file is a part of.
+    fn settle(&mut self, schema: &Schema);
+    /// Where the rows are, if the file itself does not say.
+    fn pieces(&self) -> Vec<u64>;
+}
+
+/// For each column of categories, its levels with their codes.
+pub(crate) fn finals_of(schema: &Schema) -> Vec<Option<(Levels, Vec<f64>)>> {
+    let codes = |texts: &[String]| {
+        let mut levels = Levels::default();
+        let codes = texts.iter().map(|text| f64::from(levels.add(text))).collect();
+        (levels, codes)
+    };
+    schema.columns().iter().map(|column| column.levels().map(codes)).collect()
 }
 
 /// What the first pass found.
@@ -44,6 +61,8 @@ pub(crate) struct Scanned {
 /// What the first pass found in the target.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TargetFacts {
+    /// Which column it is.
+    pub(crate) column: Option<usize>,
     /// Its different values, or codes.
     pub(crate) distinct: Distinct,
     pub(crate) missing: u64,
@@ -57,7 +76,7 @@ impl TargetFacts {
         let first = values.iter().position(|value| value.is_nan()).unwrap_or_default() as u64;
         let mut distinct = Distinct::of_values(values);
         distinct.values.truncate(MOST_CLASSES + 1);
-        TargetFacts { distinct, missing, first_missing: start + first }
+        TargetFacts { column: None, distinct, missing, first_missing: start + first }
     }
 
     /// Of both; `self` is of earlier rows.
@@ -68,34 +87,42 @@ impl TargetFacts {
         let mut distinct = self.distinct.merge(later.distinct);
         distinct.values.truncate(MOST_CLASSES + 1);
         distinct.whole = whole;
-        TargetFacts { distinct, missing, first_missing }
+        TargetFacts { column: self.column.or(later.column), distinct, missing, first_missing }
     }
 }
 
-/// A file as blocks.
+/// A file, or several that are one table, as blocks.
 pub struct FileSource {
-    reader: Box<dyn RowReader>,
-    report: ReadReport,
-    notes: Vec<String>,
-    task: Option<TargetTask>,
-    schema: Schema,
-    width: usize,
-    inputs: Vec<usize>,
-    target: Option<usize>,
-    weight: Option<usize>,
-    classes: Option<Classes>,
-    sequences: Option<FileSequences>,
+    pub(crate) reader: Box<dyn RowReader>,
+    pub(crate) report: ReadReport,
+    pub(crate) notes: Vec<String>,
+    pub(crate) task: Option<TargetTask>,
+    /// The input columns.
+    pub(crate) schema: Schema,
+    /// All columns that are read.
+    pub(crate) all: Schema,
+    pub(crate) inputs: Vec<usize>,
+    pub(crate) target: Option<usize>,
+    pub(crate) weight: Option<usize>,
+    /// The different values of a target of classes.
+    pub(crate) distinct: Distinct,
+    pub(crate) classes: Option<Classes>,
+    pub(crate) sequences: Option<FileSequences>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) options: ReadOptions,
+    pub(crate) kept: Kept,
 }
 
 /// Where the sequences of a file are.
-struct FileSequences {
+pub(crate) struct FileSequences {
     /// The first row of each, and the number of rows.
-    offsets: Vec<usize>,
+    pub(crate) offsets: Vec<usize>,
     /// Blocks of whole sequences.
-    blocks: Vec<Range<usize>>,
+    pub(crate) blocks: Vec<Range<usize>>,
 }
 
-/// Opens a CSV, Parquet or Arrow file for fitting block by block.
+/// Opens a CSV, Parquet or Arrow file for fitting block by block. A folder, or a name with `*`, is the
+/// table of all its files, in the order of their names.
 pub fn open_stream(
     path: impl AsRef<Path>,
     options: &ReadOptions,
@@ -103,8 +130,41 @@ pub fn open_stream(
     run: &Context,
 ) -> Result<FileSource> {
     let path = path.as_ref();
+    if stream_files::is_many(path) {
+        return open_streams(&stream_files::expand(path)?, options, roles, run);
+    }
+    let (scanned, part) = scan_file(path, options, roles, run)?;
+    let place = learnt_core::error::plain(&path.display().to_string());
+    FileSource::new(scanned, roles, vec![part], options).map_err(|error| error.within(&place))
+}
+
+/// Opens several files that are one table, in this order.
+pub fn open_streams(
+    paths: &[PathBuf],
+    options: &ReadOptions,
+    roles: &ColumnRoles,
+    run: &Context,
+) -> Result<FileSource> {
+    let options = ReadOptions { digest: true, ..options.clone() };
+    let (scanned, parts) = stream_files::scan(paths, &options, |path| {
+        run.checkpoint()?;
+        scan_file(path, &options, roles, run)
+    })?;
+    FileSource::new(scanned, roles, parts, &options)
+}
+
+/// Goes over one file.
+fn scan_file(
+    path: &Path,
+    options: &ReadOptions,
+    roles: &ColumnRoles,
+    run: &Context,
+) -> Result<(Scanned, Part)> {
     let input = input::open(path, options, true, run)?;
-    open_input(path, &input, options, roles, run).map_err(|error| error.within(&input.name))
+    let scanned =
+        scan_input(path, &input, options, roles, run).map_err(|error| error.within(&input.name))?;
+    let part = Part::new(path, &input.bytes, &scanned);
+    Ok((scanned, part))
 }
 
 /// The same for bytes that are there already; `name` stands in messages.
@@ -116,17 +176,18 @@ pub fn open_stream_bytes(
     run: &Context,
 ) -> Result<FileSource> {
     let input = input::from_memory(name, bytes);
-    open_input(Path::new(name), &input, options, roles, run)
+    scan_input(Path::new(name), &input, options, roles, run)
+        .and_then(|scanned| FileSource::new(scanned, roles, Vec::new(), options))
         .map_err(|error| error.within(&input.name))
 }
 
-fn open_input(
+fn scan_input(
     path: &Path,
     input: &input::Input,
     options: &ReadOptions,
     roles: &ColumnRoles,
     run: &Context,
-) -> Result<FileSource> {
+) -> Result<Scanned> {
     if roles.group.is_some() || roles.targets.len() > 1 {
         return Err(Error::unsupported("a stream takes one target and no groups")
             .hint("leave out --stream"));
@@ -156,11 +217,16 @@ fn open_input(
         (None, true) => Some(digest_of(&input.bytes)?),
         (digest, _) => digest.clone(),
     };
-    FileSource::new(scanned, roles)
+    Ok(scanned)
 }
 
 impl FileSource {
-    fn new(scanned: Scanned, roles: &ColumnRoles) -> Result<FileSource> {
+    fn new(
+        scanned: Scanned,
+        roles: &ColumnRoles,
+        parts: Vec<Part>,
+        options: &ReadOptions,
+    ) -> Result<FileSource> {
         let Scanned { schema: all, report, reader, target: facts } = scanned;
         let places = Places::find(&all, roles)?;
         let inputs = places.inputs(all.len());
@@ -191,20 +257,22 @@ impl FileSource {
             notes.push(note);
             task = Some(found);
         }
-        let schema = all.select(&inputs);
-        let (width, weight) = (all.len(), places.weight);
         let mut source = FileSource {
             reader,
             report,
             notes,
             task,
-            schema,
-            width,
+            schema: all.select(&inputs),
+            all,
             inputs,
             target,
-            weight,
+            weight: places.weight,
+            distinct: facts.distinct,
             classes,
             sequences: None,
+            parts,
+            options: options.clone(),
+            kept: Kept::default(),
         };
         source.sequences = places.sequence.map(|j| source.sequences(j)).transpose()?;
         Ok(source)
@@ -231,11 +299,42 @@ impl FileSource {
         Ok(self)
     }
 
+    /// The same file, of which blocks of up to this many bytes stay in memory once they were read.
+    #[must_use]
+    pub fn keeping(self, bytes: u64) -> FileSource {
+        FileSource { kept: Kept::new(bytes), ..self }
+    }
+
+    /// Whether a block stays in memory.
+    pub fn keeps(&self, index: u64) -> bool {
+        self.kept.find(index).is_some()
+    }
+
+    /// Where the table is: its files.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| part.path.as_str())
+    }
+
+    /// The files that hold the rows of these blocks.
+    pub fn paths_of(&self, blocks: Range<u64>) -> Vec<&str> {
+        let first = self.range(blocks.start).0;
+        let end = self.range(blocks.end.saturating_sub(1)).1;
+        let mut start = 0;
+        let mut found = Vec::new();
+        for part in &self.parts {
+            if start < end && start + part.rows > first {
+                found.push(part.path.as_str());
+            }
+            start += part.rows;
+        }
+        found
+    }
+
     /// One more pass finds where the values of a column change. Equal neighbours are one sequence;
     /// missing values are equal.
     fn sequences(&self, j: usize) -> Result<FileSequences> {
         let rows = self.report.rows;
-        let size = block_rows(self.width) as u64;
+        let size = block_rows(self.all.len()) as u64;
         let (mut offsets, mut last, mut start) = (vec![0], None, 0);
         while start < rows {
             let end = (start + size).min(rows);
@@ -279,18 +378,68 @@ impl FileSource {
         self.task
     }
 
+    /// Reads these blocks at once, if the first is not there, and holds them until they are asked for: pages of
+    /// columnar files are longer than blocks, and would be unpacked for each.
+    pub fn read_ahead(&self, blocks: Range<u64>) -> Result<()> {
+        if blocks.is_empty() || self.kept.has(blocks.start) {
+            return Ok(());
+        }
+        let (first, last) = (self.range(blocks.start).0, self.range(blocks.end - 1).1);
+        let cells = self.reader.rows(first, last)?;
+        let width = self.all.len();
+        let missing = blocks.filter(|&index| !self.kept.has(index));
+        let rows: Vec<(u64, Rows)> = missing
+            .map(|index| {
+                let (start, end) = self.range(index);
+                let part = (start - first) as usize * width..(end - first) as usize * width;
+                (index, self.split(start, end, &cells[part]))
+            })
+            .collect();
+        self.kept.read_ahead(rows.into_iter());
+        Ok(())
+    }
+
+    /// Forgets what was read ahead of these blocks and nobody asked for.
+    pub fn forget_ahead(&self, blocks: &Range<u64>) {
+        self.kept.forget_ahead(blocks);
+    }
+
+    /// The rows of a block, as learners read them.
+    fn load(&self, index: u64) -> Result<Rows> {
+        let (start, end) = self.range(index);
+        let cells = self.reader.rows(start, end)?;
+        Ok(self.split(start, end, &cells))
+    }
+
+    /// Cells into inputs, target and weights.
+    fn split(&self, start: u64, end: u64, cells: &[f64]) -> Rows {
+        let target = self.target.map(|j| self.column(cells, j)).unwrap_or_default();
+        let codes = match &self.classes {
+            Some(classes) => target.iter().map(|&value| classes.code(value)).collect(),
+            None => Vec::new(),
+        };
+        Rows {
+            start,
+            count: (end - start) as usize,
+            inputs: self.input_cells(cells),
+            target: if self.classes.is_some() { Vec::new() } else { target },
+            codes,
+            weights: self.weight.map(|j| self.column(cells, j)),
+        }
+    }
+
     fn column(&self, cells: &[f64], j: usize) -> Vec<f64> {
-        cells.iter().skip(j).step_by(self.width).copied().collect()
+        cells.iter().skip(j).step_by(self.all.len()).copied().collect()
     }
 
     fn input_cells(&self, cells: &[f64]) -> Vec<f64> {
-        let rows = cells.chunks_exact(self.width);
+        let rows = cells.chunks_exact(self.all.len());
         rows.flat_map(|row| self.inputs.iter().map(move |&j| row[j])).collect()
     }
 }
 
 /// Blocks of whole sequences, of a table with so many inputs.
-fn blocks_of(offsets: &[usize], inputs: usize) -> Vec<Range<usize>> {
+pub(crate) fn blocks_of(offsets: &[usize], inputs: usize) -> Vec<Range<usize>> {
     let rows = offsets.last().copied().unwrap_or_default();
     Sequences::new(offsets, rows)
         .map_or(Vec::new(), |sequences| sequences.blocks(block_rows(inputs)))
@@ -310,28 +459,27 @@ impl Source for FileSource {
     }
 
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
-        let (start, end) = self.range(index);
-        let cells = self.reader.rows(start, end)?;
-        let rows = (end - start) as usize;
-        let inputs = self.input_cells(&cells);
-        let x = MatRef::row_major(&inputs, rows, self.inputs.len())?;
-        let mut data = Dataset::new(Frame::new(x, &self.schema)?);
-        let target = self.target.map(|j| self.column(&cells, j)).unwrap_or_default();
-        let codes: Vec<u32> = match &self.classes {
-            Some(classes) => target.iter().map(|&value| classes.code(value)).collect(),
-            None => Vec::new(),
+        let rows = match self.kept.find(index) {
+            Some(rows) => rows,
+            None => {
+                let rows = self.kept.take_ahead(index).map_or_else(|| self.load(index), Ok)?;
+                self.kept.offer(index, rows)
+            }
         };
+        let x = MatRef::row_major(&rows.inputs, rows.count, self.inputs.len())?;
+        let mut data = Dataset::new(Frame::new(x, &self.schema)?);
+        let (codes, target) = (&rows.codes, &rows.target);
         match (&self.classes, self.target) {
             (Some(classes), _) => {
-                data = data.with_target(Target::Class { codes: &codes, classes: &classes.labels });
+                data = data.with_target(Target::Class { codes, classes: &classes.labels });
             }
-            (None, Some(_)) => data = data.with_target(Target::Real(MatRef::from_column(&target))),
+            (None, Some(_)) => data = data.with_target(Target::Real(MatRef::from_column(target))),
             (None, None) => {}
         }
-        let weights = self.weight.map(|j| self.column(&cells, j));
-        if let Some(weights) = &weights {
+        if let Some(weights) = &rows.weights {
             data = data.with_weights(weights);
         }
+        let (start, end) = (rows.start, rows.start + rows.count as u64);
         if let Some(FileSequences { offsets, .. }) = &self.sequences {
             let all = Sequences::new(offsets, self.report.rows as usize)?;
             data.sequences = Some(all.rows(start as usize, end as usize));

@@ -9,8 +9,9 @@ use crate::levels::Levels;
 use crate::options::{Format, ReadOptions};
 use crate::parquet::ParquetFile;
 use crate::report::ReadReport;
-use crate::stream::{RowReader, Scanned, TargetFacts};
+use crate::stream::{RowReader, Scanned, TargetFacts, finals_of};
 use learnt_core::context::Context;
+use learnt_core::data::Schema;
 use learnt_core::error::{Error, Result};
 use learnt_core::rounds::block_rows;
 use std::sync::Arc;
@@ -71,6 +72,36 @@ impl Columnar {
         Self::scan(bytes, container, columns, report, options, target, run)
     }
 
+    /// A file that was gone over before: only its footer is read.
+    pub(crate) fn reopen(
+        bytes: &Arc<Bytes>,
+        options: &ReadOptions,
+        format: Format,
+        schema: &Schema,
+    ) -> Result<Columnar> {
+        let (container, columns) = match format {
+            Format::Arrow => {
+                let file = IpcFile::open(bytes, options)?;
+                let columns = plan(&file.schema, options, &mut Vec::new())?;
+                let starts = file.starts(bytes)?;
+                (Container::Arrow { file, starts }, columns)
+            }
+            _ => {
+                let file = ParquetFile::open(bytes, options)?;
+                let columns = file.plan(options, &mut ReadReport::new(format))?;
+                (Container::Parquet(file), columns)
+            }
+        };
+        let columns: Vec<(usize, String, bool)> = columns.into_iter().map(placed).collect();
+        if columns.iter().map(|(_, name, _)| name.as_str()).ne(schema.names()) {
+            return Err(changed());
+        }
+        let (bytes, options) = (Arc::clone(bytes), options.clone());
+        let mut file = Columnar { bytes, container, options, columns, finals: Vec::new() };
+        file.settle(schema);
+        Ok(file)
+    }
+
     fn scan(
         bytes: &Arc<Bytes>,
         container: Container,
@@ -90,15 +121,11 @@ impl Columnar {
                 Some(found.ok_or_else(|| Error::unknown("column", name, known))?)
             }
         };
-        let empty = columns.into_iter().map(|(j, column)| {
-            let is_text = column.levels.is_some();
-            (j, column.name, is_text)
-        });
         let mut file = Columnar {
             bytes: Arc::clone(bytes),
             container,
             options: options.clone(),
-            columns: empty.collect(),
+            columns: columns.into_iter().map(placed).collect(),
             finals: Vec::new(),
         };
         let (facts, target) = file.go_over(report.rows, place, run)?;
@@ -116,6 +143,7 @@ impl Columnar {
             });
         }
         let mut target = target;
+        target.column = place;
         if let Some((_, codes)) = place.and_then(|j| file.finals[j].as_ref()) {
             target.distinct = crate::dataset::Distinct::of_values(codes.clone());
         }
@@ -200,7 +228,21 @@ impl Columnar {
     }
 }
 
+/// A column's position and name, and whether it is text.
+fn placed((j, column): (usize, Collected)) -> (usize, String, bool) {
+    let is_text = column.levels.is_some();
+    (j, column.name, is_text)
+}
+
 impl RowReader for Columnar {
+    fn settle(&mut self, schema: &Schema) {
+        self.finals = finals_of(schema);
+    }
+
+    fn pieces(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     fn rows(&self, start: u64, end: u64) -> Result<Vec<f64>> {
         let columns = self.collect(start, end)?;
         let (rows, width) = ((end - start) as usize, columns.len());

@@ -5,8 +5,9 @@ use crate::csv::CsvFile;
 use crate::input::{Bytes, changed};
 use crate::levels::Levels;
 use crate::options::{Format, ReadOptions};
-use crate::stream::{RowReader, Scanned, TargetFacts};
+use crate::stream::{RowReader, Scanned, TargetFacts, finals_of};
 use learnt_core::context::{Context, available_threads};
+use learnt_core::data::Schema;
 use learnt_core::error::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,6 +69,7 @@ impl Csv {
             .map(|(j, order)| (!numeric[j]).then(|| (tally.levels(j).clone(), order)))
             .collect();
         let mut target = facts.unwrap_or_default();
+        target.column = place;
         if let Some((_, order)) = place.and_then(|j| finals[j].as_ref()) {
             target.distinct = crate::dataset::Distinct::of_values(order.clone());
         }
@@ -83,6 +85,32 @@ impl Csv {
             recent: Recent::new(2 + 2 * available_threads()),
         });
         Ok(Scanned { schema, report, reader, target })
+    }
+
+    /// A file that was gone over before: `pieces` are [`RowReader::pieces`] of then.
+    pub(crate) fn reopen(
+        bytes: &Arc<Bytes>,
+        options: &ReadOptions,
+        format: Format,
+        schema: &Schema,
+        pieces: &[u64],
+    ) -> Result<Csv> {
+        let count = pieces.len() / 5;
+        let (starts, places) = pieces.split_at((count + 1).min(pieces.len()));
+        if pieces.len() != 5 * count + 1 || starts.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err(changed());
+        }
+        let numeric = schema.columns().iter().map(|c| c.levels().is_none()).collect();
+        let file = CsvFile::reopen(bytes, options, format, numeric, places)?;
+        let mut csv = Csv {
+            bytes: Arc::clone(bytes),
+            file,
+            starts: starts.to_vec(),
+            finals: Vec::new(),
+            recent: Recent::new(2 + 2 * available_threads()),
+        };
+        csv.settle(schema);
+        Ok(csv)
     }
 
     /// The rows of a piece in final coding.
@@ -130,6 +158,14 @@ impl RowReader for Csv {
             true => Ok(out),
             false => Err(changed()),
         }
+    }
+
+    fn settle(&mut self, schema: &Schema) {
+        self.finals = finals_of(schema);
+    }
+
+    fn pieces(&self) -> Vec<u64> {
+        [self.starts.clone(), self.file.piece_numbers()].concat()
     }
 }
 

@@ -10,6 +10,7 @@ mod convert;
 mod failure;
 mod function;
 mod interrupt;
+mod jobs;
 mod model;
 mod optimize;
 mod picture;
@@ -58,6 +59,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
+    module.add_class::<jobs::Job>()?;
+    module.add_function(wrap_pyfunction!(jobs::plan_fit, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::plan_predict, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::standing, module)?)?;
     optimize::register(module)
 }
 

@@ -1,6 +1,7 @@
-//! Repository tasks: `cargo xtask test [--quick] | tidy | kernels | gen [--check] | bench | golden`.
+//! Repository tasks: `cargo xtask test [--quick] | test-engines | tidy | kernels | gen [--check] | bench | golden`.
 
 mod bench;
+mod engines;
 mod golden;
 mod kernels;
 mod steps;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask test           everything: format, lints, generated files, Rust tests, Python tests
 cargo xtask test --quick   a few minutes' worth: format, tidy, units of changed crates, some Python
+cargo xtask test-engines   fits on Ray, Dask and Spark: the same bytes, workers and drivers killed
 cargo xtask tidy           rules about the sources: edges, lengths, names, dependencies
 cargo xtask kernels        vector kernels: refuses compiled code without wide registers
 cargo xtask gen [--check]  write (or compare) the Python classes, stubs and reference pages
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["test"] => test::run(),
         ["test", "--quick"] => test::quick(),
+        ["test-engines", ..] => engines::run(&words[1..]),
         ["tidy"] => tidy::check(),
         ["kernels"] => kernels::check(|_| {}),
         ["gen", ..] => test::generate(&words[1..]),

@@ -16,20 +16,39 @@ pub(crate) fn ensure_chromium() -> Result<PathBuf, String> {
     if let Some(path) = found() {
         return Ok(path);
     }
-    if is_root() && on_path("apt-get").is_some() {
-        say("installing chromium");
-        venv::execute(Command::new("apt-get").args(["update", "-qq"]))?;
-        let packages = ["install", "-y", "-qq", "chromium", "fonts-dejavu-core"];
-        venv::execute(
-            Command::new("apt-get").args(packages).env("DEBIAN_FRONTEND", "noninteractive"),
-        )?;
-    }
+    install(&["chromium", "fonts-dejavu-core"])?;
     found().ok_or_else(|| {
         format!(
             "the tests of pages need a browser, and none of {} is on PATH: install chromium",
             NAMES.join(", ")
         )
     })
+}
+
+/// A Java, for tests that start Spark; installed as the browser is.
+pub(crate) fn ensure_java() -> Result<(), String> {
+    if on_path("java").is_none() {
+        install(&["openjdk-17-jre-headless"])?;
+    }
+    match on_path("java") {
+        Some(_) => Ok(()),
+        None => Err("the tests on Spark need Java 17, and there is no java on PATH".to_string()),
+    }
+}
+
+/// Installs packages where the system is Debian's and this user may; else does nothing.
+fn install(packages: &[&str]) -> Result<(), String> {
+    if !is_root() || on_path("apt-get").is_none() {
+        return Ok(());
+    }
+    say(&format!("installing {}", packages.join(" ")));
+    venv::execute(Command::new("apt-get").args(["update", "-qq"]))?;
+    venv::execute(
+        Command::new("apt-get")
+            .args(["install", "-y", "-qq"])
+            .args(packages)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
 }
 
 /// The place of a program.

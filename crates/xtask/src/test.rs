@@ -221,6 +221,13 @@ fn pytest(
     venv::execute(&mut command)
 }
 
+/// Builds the command and the native module, and puts that beside the Python files.
+pub(crate) fn build_module() -> Result<(), String> {
+    let both = ["--package", "learnt-python", "--package", "learnt-cli", "--all-features"];
+    let built = build(&both, false)?;
+    place_module(&built.module, &venv::root().join("python").join("learnt"))
+}
+
 /// Copies the native module to the name that Python imports.
 fn place_module(built: &Path, package: &Path) -> Result<(), String> {
     let name = if cfg!(windows) { "_native.pyd" } else { "_native.abi3.so" };

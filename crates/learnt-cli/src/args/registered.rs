@@ -32,6 +32,7 @@ fn learners(verb: Command) -> Command {
     type Extend = fn(Command) -> Command;
     let (keep, extend): (Keep, Extend) = match name.as_str() {
         "fit" => (|_| true, fitting),
+        "plan" => (|_| true, planning),
         "cluster" => (
             |entry| entry.about.roles.clusterer,
             |learner| {
@@ -64,15 +65,94 @@ fn fitting(learner: Command) -> Command {
     preparation(learner)
         .arg(formula_flag())
         .arg(out_flag("Save the model to this file"))
-        .arg(flag("stream", "Read the file in blocks, again for each round: for files larger than memory"))
-        .arg(Arg::new("checkpoint").long("checkpoint").value_name("DIR").requires("stream").help("Keep where the fit is in this folder, so that it can go on if it is killed"))
-        .arg(Arg::new("checkpoint-every").long("checkpoint-every").value_name("SECONDS").requires("checkpoint").value_parser(clap::value_parser!(f64)).help("Time between checkpoints inside a pass over the data; 5 by default"))
+        .arg(flag(
+            "stream",
+            "Read the file in blocks, again for each round: for files larger than memory",
+        ))
+        .arg(
+            Arg::new("engine")
+                .long("engine")
+                .value_name("ENGINE")
+                .value_parser(["ray", "dask", "spark"])
+                .conflicts_with("stream")
+                .help(
+                    "Fit on a cluster, through the Python package; the model is that of --stream",
+                ),
+        )
+        .arg(
+            Arg::new("address")
+                .long("address")
+                .value_name("ADDRESS")
+                .requires("engine")
+                .help("Of a cluster that is running; without one it is started on this machine"),
+        )
+        .arg(
+            Arg::new("workers")
+                .long("workers")
+                .value_name("N")
+                .requires("engine")
+                .value_parser(clap::value_parser!(u64).range(1..))
+                .help("Workers of the engine"),
+        )
+        .arg(
+            Arg::new("checkpoint")
+                .long("checkpoint")
+                .value_name("DIR")
+                .help("Keep where the fit is in this folder, so that it can go on if it is killed"),
+        )
+        .arg(
+            Arg::new("checkpoint-every")
+                .long("checkpoint-every")
+                .value_name("SECONDS")
+                .requires("checkpoint")
+                .value_parser(clap::value_parser!(f64))
+                .help("Time between checkpoints inside a pass over the data; 5 by default"),
+        )
         .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
         .arg(flag("strict", "Exit with 5 if the fit did not converge"))
-        .arg(Arg::new("labels").long("labels").value_name("FILE").help("Write the cluster of each training row to this file"))
-        .arg(Arg::new("trace").long("trace").value_name("FILE").help("Write the objective after each iteration to this file"))
-        .arg(Arg::new("unknown").long("unknown").value_name("POLICY").value_parser(["error", "missing", "other"]).help("What prediction does with categories that training did not see: refuse, take them for missing, or for a level that is none of training's"))
+        .arg(
+            Arg::new("labels")
+                .long("labels")
+                .value_name("FILE")
+                .help("Write the cluster of each training row to this file"),
+        )
+        .arg(
+            Arg::new("trace")
+                .long("trace")
+                .value_name("FILE")
+                .help("Write the objective after each iteration to this file"),
+        )
+        .arg(unknown_flag())
         .arg(missing_flag())
+}
+
+/// What `plan` adds to a learner.
+fn planning(learner: Command) -> Command {
+    let count = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("N")
+            .value_parser(clap::value_parser!(u64).range(1..))
+            .help(help)
+    };
+    preparation(learner)
+        .arg(formula_flag())
+        .arg(Arg::new("job").long("out").short('o').value_name("DIR").help("Write the job into this folder"))
+        .arg(count("tasks", "Tasks of a round [default: as many as threads]"))
+        .arg(count("nodes", "Machines to say the expected time for [default: as many as tasks]"))
+        .arg(count("cores", "Cores of each of them [default: 16]"))
+        .arg(Arg::new("rows").long("rows").value_name("X").value_parser(clap::value_parser!(f64)).help("Say the expected time for so many rows, such as 1e11 [default: those of the table]"))
+        .arg(flag("any-processor", "Let workers have processors with other vectors: last digits may differ then"))
+        .arg(unknown_flag())
+        .arg(missing_flag())
+}
+
+fn unknown_flag() -> Arg {
+    Arg::new("unknown")
+        .long("unknown")
+        .value_name("POLICY")
+        .value_parser(["error", "missing", "other"])
+        .help("What prediction does with categories that training did not see: refuse, take them for missing, or for a level that is none of training's")
 }
 
 /// What a verb that fits and writes a table has.

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::fit::{early, on_rows};
-use super::predict::{beside, rows_json};
+use super::predict::rows_json;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
@@ -14,7 +14,7 @@ use learnt::charts::clusters::scatter;
 use learnt::data::{Matrix, Schema, Table};
 use learnt::error::{Code, Error, Result, plain as plain_text};
 use learnt::plot::{Scene, find};
-use learnt::trained::{Missing, Prediction, Trained};
+use learnt::trained::{Missing, Prediction, Trained, beside};
 use learnt_io::WriteOptions;
 use serde_json::{Value as Json, json};
 use std::path::Path;

@@ -22,9 +22,21 @@ use std::time::{Duration, Instant};
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     let early = early(call, name)?;
     let started = Instant::now();
-    let (mut trained, kept) = match call.flag("stream") {
-        true => stream(call, name, early)?,
-        false => (in_memory(call, name, early)?, None),
+    let engine = call.text("engine");
+    if call.text("checkpoint").is_some() && !call.flag("stream") && engine.is_none() {
+        return Err(Error::new(Code::Usage, "--checkpoint is for fits over blocks")
+            .hint("add --stream or --engine"));
+    }
+    let (mut trained, kept) = match (engine, call.flag("stream")) {
+        (Some(engine), _) => {
+            if let Some(learner) = &early {
+                learnt_jobs::distributes(learner.as_ref())?;
+            }
+            let streamed = streamed(call, name, early)?;
+            (super::job::on_engine(call, &streamed, engine)?, None)
+        }
+        (None, true) => stream(call, name, early)?,
+        (None, false) => (in_memory(call, name, early)?, None),
     };
     if let Some(policy) = call.text("unknown") {
         trained.history.unknown = Unknown::parse(policy)?;
@@ -108,12 +120,20 @@ fn unknown(learner: &dyn AnyEstimator) -> Unknown {
     if takes_unknown(learner) { Unknown::Other } else { Unknown::Error }
 }
 
-/// The model, and the checkpoint that is not needed once it is saved.
-fn stream(
+/// A table in blocks with the learner for it, behind the preparation that it needs.
+pub(super) struct Streamed {
+    pub(super) source: FileSource,
+    pub(super) learner: Box<dyn AnyEstimator>,
+    pub(super) targets: Vec<String>,
+    pub(super) unknown: Unknown,
+}
+
+/// Opens the table that the arguments name in blocks, and builds the learner.
+pub(super) fn streamed(
     call: &Call,
     name: &str,
     early: Option<Box<dyn AnyEstimator>>,
-) -> Result<(Trained, Option<Checkpoint>)> {
+) -> Result<Streamed> {
     let options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
@@ -142,7 +162,9 @@ fn stream(
     if let Some(volume) = input::volume(call)? {
         source = source.in_volume(volume)?;
     }
-    call.say(&format!("read {path} in blocks: {}", source.report()));
+    let files = source.paths().count();
+    let count = if files > 1 { format!(" ({files} files)") } else { String::new() };
+    call.say(&format!("read {path}{count} in blocks: {}", source.report()));
     source.report().notes.iter().for_each(|note| call.say(&format!("note: {note}")));
     source.notes().iter().for_each(|note| call.say(note));
     let learner = chosen(call, name, early, source.task())?;
@@ -153,10 +175,19 @@ fn stream(
     if let Some(said) = said {
         call.say(&said);
     }
+    Ok(Streamed { source, learner, targets: asked.targets, unknown })
+}
+
+/// The model, and the checkpoint that is not needed once it is saved.
+fn stream(
+    call: &Call,
+    name: &str,
+    early: Option<Box<dyn AnyEstimator>>,
+) -> Result<(Trained, Option<Checkpoint>)> {
+    let Streamed { source, learner, targets, unknown } = streamed(call, name, early)?;
     let kept = checkpoint(call, learner.as_ref(), &source)?;
-    let targets = &asked.targets;
     let mut trained =
-        Trained::fit_source_kept(learner.as_ref(), &source, targets, kept.as_ref(), &call.run)?;
+        Trained::fit_source_kept(learner.as_ref(), &source, &targets, kept.as_ref(), &call.run)?;
     trained.history.unknown = unknown;
     trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest = source.report().digest.clone();

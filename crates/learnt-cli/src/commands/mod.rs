@@ -8,6 +8,7 @@ mod data;
 mod fit;
 mod function;
 mod help;
+mod job;
 mod models;
 mod path;
 mod plot;
@@ -169,6 +170,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("reduce", Some(name)) => cluster::reduce(&call, name),
         ("choose-k", _) => cluster::choose_k(&call),
         ("path", _) => path::run(&call),
+        ("plan", Some(name)) => job::plan(&call, name),
+        ("task", _) => job::task(&call),
+        ("advance", _) => job::advance(&call),
         ("predict", _) => predict::predict(&call),
         ("score", _) => predict::score(&call),
         ("cv", Some(name)) => compare::cross_validate(&call, name),

@@ -7,13 +7,10 @@ use crate::input;
 use crate::output::{print, print_json};
 use crate::place;
 use learnt::answer::{Cell, Columns, finite};
-use learnt::data::{
-    Column, Dataset, Frame, Label, Matrix, OwnedDataset, OwnedTarget, Schema, Sequences, Table,
-    Target,
-};
+use learnt::data::{Dataset, OwnedDataset, OwnedTarget, Schema, Sequences, Table, Target};
 use learnt::error::{Code, Error, Result, plain};
 use learnt::metrics::{self, ByClass, Direction, Predictions, Task};
-use learnt::trained::{Missing, Prediction, Rows, Trained};
+use learnt::trained::{Missing, Rows, Trained, beside};
 use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
@@ -31,7 +28,9 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, frame.nrows()));
     let rows = trained.admit(&frame, sequences.transpose()?, missing(call)?, &call.run)?;
     note_skipped(call, &rows);
-    let table = rows.spread(predictions(call, &trained, &rows)?)?;
+    let method = call.text("method").unwrap_or("predict");
+    let table = trained.table(method, call.flag("proba"), &rows, &call.run)?;
+    let table = rows.spread(table)?;
     let table = match call.flag("append") {
         true => beside(&frame, table)?,
         false => table,
@@ -106,81 +105,6 @@ fn note_extra(call: &Call, trained: &Trained, schema: &Schema) {
             shown.join(", ")
         ));
     }
-}
-
-/// Predictions as a table: classes as categories, numbers as they are.
-fn predictions(call: &Call, trained: &Trained, rows: &Rows) -> Result<Table> {
-    let classes = &trained.history.classes;
-    let method = call.text("method").unwrap_or("predict");
-    let states = ["probabilities", "posteriors"].contains(&method);
-    let mut table = match trained.call(method, rows, &call.run)? {
-        Prediction::Real(values) => {
-            let name = |j: usize| match values.ncols() {
-                _ if states => {
-                    classes.get(j).map_or(format!("p_{j}"), |class| format!("p_{class}"))
-                }
-                1 if method == "predict" => default_name(trained).to_string(),
-                1 => method.replace('-', "_"),
-                _ if method != "predict" => {
-                    classes.get(j).map_or(format!("score_{j}"), |class| format!("score_{class}"))
-                }
-                _ => trained
-                    .history
-                    .targets
-                    .get(j)
-                    .map_or(format!("prediction_{j}"), |t| format!("prediction_{t}")),
-            };
-            let schema = Schema::numeric((0..values.ncols()).map(name))?;
-            Table::new(values, schema)?
-        }
-        Prediction::Class(codes) => {
-            let levels = classes.iter().map(Label::to_string).collect();
-            let values = Matrix::column_vector(codes.into_iter().map(f64::from).collect());
-            Table::new(values, Schema::new(vec![Column::categorical("prediction", levels)])?)?
-        }
-        Prediction::Cluster(labels) => {
-            let code = |label: Option<u32>| label.map_or(-1.0, f64::from);
-            let values = Matrix::column_vector(labels.into_iter().map(code).collect());
-            Table::new(values, Schema::numeric(["cluster"])?)?
-        }
-        Prediction::Outlier(flags) => {
-            let levels = vec!["inlier".to_string(), "outlier".to_string()];
-            let codes = flags.into_iter().map(|outlier| f64::from(u8::from(outlier))).collect();
-            let schema = Schema::new(vec![Column::categorical("prediction", levels)])?;
-            Table::new(Matrix::column_vector(codes), schema)?
-        }
-        Prediction::Table(table) => table,
-    };
-    if call.flag("proba") {
-        let probabilities = trained.call("probabilities", rows, &call.run)?.into_matrix();
-        let schema = Schema::numeric(classes.iter().map(|class| format!("p_{class}")))?;
-        table = beside(&table.frame(), Table::new(probabilities, schema)?)?;
-    }
-    Ok(table)
-}
-
-/// The name of a column of numbers: what the model's first role predicts.
-fn default_name(trained: &Trained) -> &'static str {
-    match trained.methods().next() {
-        Some("log_density") => "log_density",
-        _ => "prediction",
-    }
-}
-
-/// Two tables of as many rows as one; a name that is taken gets `_prediction` behind it.
-pub(super) fn beside(left: &Frame, right: Table) -> Result<Table> {
-    let width = left.ncols() + right.values().ncols();
-    let values = Matrix::from_fn(left.nrows(), width, |i, j| match j < left.ncols() {
-        true => left.values().at(i, j),
-        false => right.values()[(i, j - left.ncols())],
-    });
-    let mut columns = left.schema().columns().to_vec();
-    for column in right.schema().columns() {
-        let taken = columns.iter().any(|known| known.name == column.name);
-        let name = if taken { format!("{}_prediction", column.name) } else { column.name.clone() };
-        columns.push(Column { name, kind: column.kind.clone() });
-    }
-    Table::new(values, Schema::new(columns)?)
 }
 
 pub(super) fn rows_json(table: &Table) -> Vec<Json> {

@@ -11,6 +11,7 @@ mod functions;
 mod fuzz;
 mod guides;
 mod hostile_names;
+mod jobs;
 mod limits;
 mod linear;
 mod pictures;

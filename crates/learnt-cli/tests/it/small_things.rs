@@ -136,6 +136,7 @@ fn every_flag_that_a_message_names_exists() {
         ["tune", "ridge"],
         ["cluster", "kmeans"],
         ["reduce", "pca"],
+        ["plan", "ridge"],
     ] {
         known.extend(flags(&ok(&[words[0], words[1], "--help"]).out));
     }

@@ -7,11 +7,12 @@
 //! and which round they are of.
 
 use super::{Erased, Identity, Job, Memo, Merger, Outline, OwnedOutline, Source, Step};
-use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::context::{Context, Recorder, Traced};
+use crate::error::{Code, Error, Result, Warning};
 use crate::estimator::{AnyEstimator, Model};
 use crate::persist::{Node, Stored, file, invalid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 /// A fit whose states and summaries are bytes.
 pub struct ByteJob {
@@ -24,6 +25,36 @@ pub struct ByteJob {
 struct Header {
     digest: String,
     round: u64,
+}
+
+/// What the last round leaves.
+pub struct Finished {
+    /// The model.
+    pub model: Box<dyn Model>,
+    /// What the user is warned of, each once.
+    pub warnings: Vec<Warning>,
+    /// The objective after each iteration.
+    pub trace: Vec<Traced>,
+}
+
+/// What a state says of its fit without the learner that reads the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// Which round it begins.
+    pub round: u64,
+    /// The last objective, if the learner has one.
+    pub objective: Option<f64>,
+}
+
+impl Standing {
+    /// Of the bytes of a state.
+    pub fn of(state: &[u8]) -> Result<Standing> {
+        let root = file::from_bytes(state)?;
+        root.only("state", &["job", "round", "state", "warnings", "stages", "trace"])?;
+        let trace = read_trace(&root)?;
+        let objective = trace.last().map(|traced| traced.objective);
+        Ok(Standing { round: root.field("round")?, objective })
+    }
 }
 
 impl ByteJob {
@@ -42,6 +73,12 @@ impl ByteJob {
         Ok(ByteJob { job, outline: outline.into(), digest })
     }
 
+    /// The same fit under another word: that of the plan that it is a part of.
+    #[must_use]
+    pub fn named(self, digest: String) -> ByteJob {
+        ByteJob { digest, ..self }
+    }
+
     /// Number of blocks that every round summarises.
     pub fn blocks(&self) -> u64 {
         self.outline.view().blocks()
@@ -49,7 +86,9 @@ impl ByteJob {
 
     /// The state before the first round.
     pub fn begin(&self, run: &Context) -> Result<Vec<u8>> {
-        self.state_bytes(1, &self.job.begin(&self.outline.view(), run)?)
+        let recorder = Recorder::new(run.observer());
+        let state = self.job.begin(&self.outline.view(), &run.observed_by(&recorder))?;
+        self.state_bytes(1, &state, &recorder.warnings(), &recorder.trace())
     }
 
     /// The outcome of summarising these blocks, merged as far as the tree allows.
@@ -72,28 +111,42 @@ impl ByteJob {
         memos: &mut BTreeMap<u64, Memo>,
         run: &Context,
     ) -> Result<Vec<u8>> {
-        let (round, state) = self.read_state(state)?;
-        let mut merger = Merger::new(self.blocks());
-        for &index in blocks {
-            if index >= self.blocks() {
-                return Err(invalid(format!("there is no block {index}")));
-            }
-            let memo = memos.entry(index).or_default();
-            let mut summary = None;
-            source.with(index, &mut |block| {
-                summary = Some(self.job.summarize(&state, block, memo, run)?);
-                Ok(())
-            })?;
-            let summary = summary.ok_or_else(|| Error::internal("a source without its block"))?;
-            merger.add(index, summary, |a, b| self.job.merge(a, b))?;
+        let state = self.read_state(state)?;
+        if let Some(index) = blocks.iter().find(|index| **index >= self.blocks()) {
+            return Err(invalid(format!("there is no block {index}")));
         }
-        self.outcome_bytes(round, &merger)
+        let recorder = Recorder::new(run.observer());
+        let watched = run.observed_by(&recorder);
+        let mut merger = Merger::new(self.blocks());
+        for window in blocks.chunks(run.threads().max(1)) {
+            let held: Vec<Mutex<Memo>> = window
+                .iter()
+                .map(|index| Mutex::new(memos.remove(index).unwrap_or_default()))
+                .collect();
+            let parts = watched.try_par_map(window.len(), |k| {
+                let mut memo = held[k].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut summary = None;
+                source.with(window[k], &mut |block| {
+                    let found = self.job.summarize(&state.state, block, &mut memo, &watched)?;
+                    summary = Some(found);
+                    Ok(())
+                })?;
+                summary.ok_or_else(|| Error::internal("a source without its block"))
+            })?;
+            for (&index, memo) in window.iter().zip(held) {
+                memos.insert(index, memo.into_inner().unwrap_or_else(PoisonError::into_inner));
+            }
+            for (&index, part) in window.iter().zip(parts) {
+                merger.add(index, part, |a, b| self.job.merge(a, b))?;
+            }
+        }
+        self.outcome_bytes(state.round, &merger, &recorder.warnings())
     }
 
     /// Several outcomes of one round as one. What came twice counts once.
     pub fn merge(&self, outcomes: &[&[u8]]) -> Result<Vec<u8>> {
-        let (round, merger) = self.gather(outcomes)?;
-        self.outcome_bytes(round, &merger)
+        let gathered = self.gather(outcomes)?;
+        self.outcome_bytes(gathered.round, &gathered.merger, &gathered.warnings)
     }
 
     /// The next state, or the model, from the outcomes of all blocks.
@@ -102,33 +155,69 @@ impl ByteJob {
         state: &[u8],
         outcomes: &[&[u8]],
         run: &Context,
-    ) -> Result<Step<Vec<u8>, Box<dyn Model>>> {
-        let (round, state) = self.read_state(state)?;
-        let (of_round, merger) = self.gather(outcomes)?;
-        if of_round != round {
-            return Err(invalid(format!("summaries of round {of_round} in round {round}")));
+    ) -> Result<Step<Vec<u8>, Finished>> {
+        let ReadState { round, state, mut warnings, mut trace } = self.read_state(state)?;
+        let gathered = self.gather(outcomes)?;
+        if gathered.round != round {
+            return Err(invalid(format!("summaries of round {} in round {round}", gathered.round)));
         }
-        Ok(match self.job.advance(state, merger.total()?, run)? {
-            Step::Again(next) => Step::Again(self.state_bytes(round + 1, &next)?),
-            Step::Done(done) => Step::Done(self.job.model(done)?),
+        for warning in gathered.warnings {
+            if !warnings.contains(&warning) {
+                run.observer().warning(&warning);
+                warnings.push(warning);
+            }
+        }
+        let recorder = Recorder::new(run.observer());
+        let watched = run.observed_by(&recorder);
+        let step = self.job.advance(state, gathered.merger.total()?, &watched)?;
+        let new = recorder.warnings().into_iter().filter(|w| !warnings.contains(w));
+        warnings.extend(new.collect::<Vec<_>>());
+        for traced in recorder.trace() {
+            let again = trace.last().is_some_and(|last: &Traced| {
+                last.stage == traced.stage && last.iteration == traced.iteration
+            });
+            if again {
+                trace.pop();
+            }
+            trace.push(traced);
+        }
+        Ok(match step {
+            Step::Again(next) => {
+                Step::Again(self.state_bytes(round + 1, &next, &warnings, &trace)?)
+            }
+            Step::Done(done) => {
+                Step::Done(Finished { model: self.job.model(done)?, warnings, trace })
+            }
         })
     }
 
-    fn gather(&self, outcomes: &[&[u8]]) -> Result<(u64, Merger<Erased>)> {
+    fn gather(&self, outcomes: &[&[u8]]) -> Result<Gathered> {
         let mut nodes: Vec<((u32, u64), Erased)> = Vec::new();
+        let mut told: Vec<(u64, Vec<Warning>)> = Vec::new();
         let mut round = None;
         for bytes in outcomes {
             let root = file::from_bytes(bytes)?;
-            let header = self.header(&root, "nodes")?;
+            let header = self.header(&root, OUTCOME)?;
             if *round.get_or_insert(header.round) != header.round {
                 return Err(invalid("outcomes of different rounds"));
             }
+            let mut first = u64::MAX;
             for node in root.child("nodes")?.list()? {
                 let place = read_place(node, self.blocks())?;
+                first = first.min(place.1 << place.0);
                 nodes.push((place, self.job.read_summary(node.child("summary")?)?));
             }
+            told.push((first, read_warnings(&root)?));
         }
         let round = round.ok_or_else(|| Error::internal("a round without outcomes"))?;
+        // In the order of the rows, whoever came first.
+        told.sort_by_key(|(first, _)| *first);
+        let mut warnings: Vec<Warning> = Vec::new();
+        for warning in told.into_iter().flat_map(|(_, warnings)| warnings) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
         // Nodes of the tree are nested or apart, so behind a larger one a repeated part is known.
         nodes.sort_by_key(|((level, index), _)| (std::cmp::Reverse(*level), *index));
         let mut merger = Merger::new(self.blocks());
@@ -140,39 +229,111 @@ impl ByteJob {
             seen.extend((index << level)..((index + 1) << level).min(self.blocks()));
             merger.add_node((level, index), summary, |a, b| self.job.merge(a, b))?;
         }
-        Ok((round, merger))
+        Ok(Gathered { round, merger, warnings })
     }
 
-    fn state_bytes(&self, round: u64, state: &Erased) -> Result<Vec<u8>> {
-        self.bytes(round, "state", state.to_node()?)
+    fn state_bytes(
+        &self,
+        round: u64,
+        state: &Erased,
+        warnings: &[Warning],
+        trace: &[Traced],
+    ) -> Result<Vec<u8>> {
+        let stages: Vec<String> = trace.iter().map(|traced| traced.stage.clone()).collect();
+        let numbers: Vec<f64> =
+            trace.iter().flat_map(|t| [t.iteration as f64, t.objective]).collect();
+        self.bytes(
+            round,
+            vec![
+                ("state", state.to_node()?),
+                ("warnings", warnings_node(warnings)),
+                ("stages", stages.to_node()),
+                ("trace", numbers.to_node()),
+            ],
+        )
     }
 
-    fn outcome_bytes(&self, round: u64, merger: &Merger<Erased>) -> Result<Vec<u8>> {
-        self.bytes(round, "nodes", merger_node(merger)?)
+    fn outcome_bytes(
+        &self,
+        round: u64,
+        merger: &Merger<Erased>,
+        warnings: &[Warning],
+    ) -> Result<Vec<u8>> {
+        let nodes = merger_node(merger)?;
+        self.bytes(round, vec![("nodes", nodes), ("warnings", warnings_node(warnings))])
     }
 
-    fn bytes(&self, round: u64, name: &str, content: Node) -> Result<Vec<u8>> {
-        file::to_bytes(&Node::Map(BTreeMap::from([
-            ("job".to_string(), self.digest.to_node()),
-            ("round".to_string(), round.to_node()),
-            (name.to_string(), content),
-        ])))
+    fn bytes(&self, round: u64, content: Vec<(&str, Node)>) -> Result<Vec<u8>> {
+        let head = [("job", self.digest.to_node()), ("round", round.to_node())];
+        let all = head.into_iter().chain(content);
+        file::to_bytes(&Node::Map(all.map(|(name, node)| (name.to_string(), node)).collect()))
     }
 
-    fn read_state(&self, bytes: &[u8]) -> Result<(u64, Erased)> {
+    fn read_state(&self, bytes: &[u8]) -> Result<ReadState> {
         let root = file::from_bytes(bytes)?;
-        let header = self.header(&root, "state")?;
-        Ok((header.round, self.job.read_state(root.child("state")?)?))
+        let round = self.header(&root, STATE)?.round;
+        let (warnings, trace) = (read_warnings(&root)?, read_trace(&root)?);
+        Ok(ReadState { round, state: self.job.read_state(root.child("state")?)?, warnings, trace })
     }
 
-    fn header(&self, root: &Node, content: &str) -> Result<Header> {
-        root.only("job", &["job", "round", content])?;
+    fn header(&self, root: &Node, content: &[&str]) -> Result<Header> {
+        root.only("job", &[&["job", "round"], content].concat())?;
         let header = Header { digest: root.field("job")?, round: root.field("round")? };
         match header.digest == self.digest {
             true => Ok(header),
             false => Err(invalid("bytes of another fit, or of another version of learnt")),
         }
     }
+}
+
+/// What a state holds beside its header.
+const STATE: &[&str] = &["state", "warnings", "stages", "trace"];
+/// What an outcome holds beside its header.
+const OUTCOME: &[&str] = &["nodes", "warnings"];
+
+/// A state with what was told before it.
+struct ReadState {
+    round: u64,
+    state: Erased,
+    warnings: Vec<Warning>,
+    trace: Vec<Traced>,
+}
+
+/// The outcomes of a round as one.
+struct Gathered {
+    round: u64,
+    merger: Merger<Erased>,
+    warnings: Vec<Warning>,
+}
+
+/// Codes and messages, one after the other.
+pub(super) fn warnings_node(warnings: &[Warning]) -> Node {
+    let words = |warning: &Warning| [warning.code.to_string(), warning.message.clone()];
+    warnings.iter().flat_map(words).collect::<Vec<String>>().to_node()
+}
+
+/// The warnings that a stored tree holds.
+pub(super) fn read_warnings(root: &Node) -> Result<Vec<Warning>> {
+    let words: Vec<String> = root.field("warnings")?;
+    let warning = |pair: &[String]| {
+        let code = Code::ALL.iter().find(|code| code.to_string() == pair[0]);
+        Warning::new(*code.unwrap_or(&Code::Internal), pair[1].clone())
+    };
+    Ok(words.chunks_exact(2).map(warning).collect())
+}
+
+fn read_trace(root: &Node) -> Result<Vec<Traced>> {
+    let stages: Vec<String> = root.field("stages")?;
+    let numbers: Vec<f64> = root.field("trace")?;
+    if numbers.len() != 2 * stages.len() {
+        return Err(invalid("objectives without their stages"));
+    }
+    let traced = |(stage, pair): (String, &[f64])| Traced {
+        stage,
+        iteration: pair[0] as u64,
+        objective: pair[1],
+    };
+    Ok(stages.into_iter().zip(numbers.chunks_exact(2)).map(traced).collect())
 }
 
 /// What a merger holds, with the places in the tree.

@@ -4,11 +4,11 @@
 //! are done with their merged summaries, and the warnings so far. It is replaced whole, between
 //! rounds and every few seconds inside one, so that it is always of one moment.
 
-use super::bytes::{merger_node, read_place};
+use super::bytes::{merger_node, read_place, read_warnings, warnings_node};
 use super::job::Round;
 use super::{Identity, Job, Merger};
 use crate::context::{Observer, Recorder};
-use crate::error::{Code, Error, Result, Warning, plain};
+use crate::error::{Code, Error, Result, plain};
 use crate::persist::{Node, Stored, file, place};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -82,12 +82,7 @@ impl Checkpoint {
                 let summary = job.read_summary(node.child("summary")?)?;
                 merger.add_node(read_place(node, blocks)?, summary, |a, b| job.merge(a, b))?;
             }
-            let warnings: Vec<String> = root.field("warnings")?;
-            for pair in warnings.chunks_exact(2) {
-                let code = Code::ALL.iter().find(|code| code.to_string() == pair[0]);
-                let code = *code.unwrap_or(&Code::Internal);
-                recorder.warning(&Warning::new(code, pair[1].clone()));
-            }
+            read_warnings(&root)?.iter().for_each(|warning| recorder.warning(warning));
             let state = job.read_state(root.child("state")?)?;
             Ok(Round { round: root.field("round")?, state, merger, done: root.field("done")? })
         };
@@ -101,18 +96,13 @@ impl Checkpoint {
         if recent && round.done > 0 {
             return Ok(());
         }
-        let warnings: Vec<String> = recorder
-            .warnings()
-            .into_iter()
-            .flat_map(|warning| [warning.code.to_string(), warning.message])
-            .collect();
         let root = Node::Map(BTreeMap::from([
             ("of".to_string(), self.identity.to_node()),
             ("round".to_string(), round.round.to_node()),
             ("state".to_string(), round.state.to_node()?),
             ("done".to_string(), round.done.to_node()),
             ("nodes".to_string(), merger_node(&round.merger)?),
-            ("warnings".to_string(), warnings.to_node()),
+            ("warnings".to_string(), warnings_node(&recorder.warnings())),
         ]));
         place::write_atomically(&self.path, &file::to_bytes(&root)?)?;
         *written = Some(Instant::now());

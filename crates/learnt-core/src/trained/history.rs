@@ -60,6 +60,11 @@ impl Unknown {
     pub fn parse(name: &str) -> Result<Unknown> {
         named("policy for unknown categories", Self::NAMES, name)
     }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        word(Self::NAMES, self)
+    }
 }
 
 impl Missing {
@@ -71,6 +76,11 @@ impl Missing {
     pub fn parse(name: &str) -> Result<Missing> {
         named("policy for missing values", Self::NAMES, name)
     }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        word(Self::NAMES, self)
+    }
 }
 
 fn named<T: Copy>(kind: &str, all: &[(&'static str, T)], name: &str) -> Result<T> {
@@ -78,9 +88,12 @@ fn named<T: Copy>(kind: &str, all: &[(&'static str, T)], name: &str) -> Result<T
     found.ok_or_else(|| Error::unknown(kind, name, all.iter().map(|(known, _)| *known)))
 }
 
+fn word<T: PartialEq>(all: &[(&'static str, T)], policy: &T) -> &'static str {
+    all.iter().find(|(_, known)| known == policy).map_or("", |(name, _)| name)
+}
+
 fn name_of<T: PartialEq>(all: &[(&'static str, T)], policy: &T) -> Node {
-    let found = all.iter().find(|(_, known)| known == policy);
-    Node::Text(found.map_or("", |(name, _)| name).to_string())
+    Node::Text(word(all, policy).to_string())
 }
 
 /// Synthetic rows inside the ranges of the training columns, and what the model gave for them.

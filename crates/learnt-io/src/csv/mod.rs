@@ -88,6 +88,11 @@ impl CsvFile {
         run: &Context,
     ) -> Result<CsvFile> {
         let dialect = Dialect::infer(bytes, options, format)?;
+        let pieces = plan(bytes, &dialect.extent, run)?;
+        CsvFile::with_pieces(dialect, options, pieces)
+    }
+
+    fn with_pieces(dialect: Dialect, options: &ReadOptions, pieces: Vec<Piece>) -> Result<CsvFile> {
         let names = &dialect.names;
         let kept: Vec<usize> = (0..names.len()).filter(|&j| !options.skips(&names[j])).collect();
         if kept.is_empty() {
@@ -112,10 +117,35 @@ impl CsvFile {
             na_numbers: dialect.style.numbers_among(&options.na),
             ragged: options.ragged,
         };
-        let pieces = plan(bytes, &dialect.extent, run)?;
         let mut file = CsvFile { dialect, layout, pieces, kept, rules, numeric };
         file.assign_fields();
         Ok(file)
+    }
+
+    /// A file that was gone over before: its pieces and types are known.
+    pub(crate) fn reopen(
+        bytes: &Bytes,
+        options: &ReadOptions,
+        format: Format,
+        numeric: Vec<bool>,
+        pieces: &[u64],
+    ) -> Result<CsvFile> {
+        let dialect = Dialect::infer(bytes, options, format)?;
+        let piece = |p: &[u64]| Piece { start: p[0], end: p[1], line: p[2], newlines: p[3] };
+        let pieces: Vec<Piece> = pieces.chunks_exact(4).map(piece).collect();
+        let mut file = CsvFile::with_pieces(dialect, options, pieces)?;
+        let inside = |p: &Piece| p.start <= p.end && p.end <= bytes.len();
+        if file.numeric.len() != numeric.len() || !file.pieces.iter().all(inside) {
+            return Err(changed());
+        }
+        file.numeric = numeric;
+        file.assign_fields();
+        Ok(file)
+    }
+
+    /// Where its pieces are: start, end, first line and line ends of each.
+    pub(crate) fn piece_numbers(&self) -> Vec<u64> {
+        self.pieces.iter().flat_map(|p| [p.start, p.end, p.line, p.newlines]).collect()
     }
 
     /// Names of the kept columns.

@@ -93,7 +93,7 @@ fn hostile_fit(
         let all: Vec<&[u8]> = outcomes.iter().map(Vec::as_slice).collect();
         match job.advance(&state, &all, run)? {
             Step::Again(next) => state = next,
-            Step::Done(model) => return Ok(model),
+            Step::Done(done) => return Ok(done.model),
         }
     }
     Err(Error::internal("rounds without end"))

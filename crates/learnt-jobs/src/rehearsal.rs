@@ -1,0 +1,89 @@
+//! A fit to the first rows, to learn what the whole will cost: rounds, bytes and seconds a row.
+
+use crate::job::Job;
+use learnt_core::context::Context;
+use learnt_core::error::Result;
+use learnt_core::rounds::{Block, ByteJob, Outline, Source, Step};
+use learnt_io::FileSource;
+use std::time::{Duration, Instant};
+
+/// The longest that a rehearsal takes, about.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a fit to the first rows took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rehearsal {
+    /// Rows that it was fitted to.
+    pub rows: u64,
+    /// Rounds that it took.
+    pub rounds: u64,
+    /// Whether it ended by itself.
+    pub whole: bool,
+    /// Bytes of the largest answer to a task.
+    pub answer_bytes: u64,
+    /// Bytes of the largest state.
+    pub state_bytes: u64,
+    /// Seconds of one core to read a row.
+    pub read_seconds: f64,
+    /// Seconds of one core for a row in a round.
+    pub work_seconds: f64,
+}
+
+/// The first block of a table.
+struct Head<'a>(&'a FileSource);
+
+impl Source for Head<'_> {
+    fn outline(&self) -> Outline<'_> {
+        let outline = self.0.outline();
+        let size = learnt_core::rounds::block_rows(outline.schema.len()) as u64;
+        Outline { rows: outline.rows.min(size), cuts: outline.cuts.map(|_| 1), ..outline }
+    }
+
+    fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
+        self.0.with(index, f)
+    }
+}
+
+/// Fits the first block, on one thread.
+pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
+    let job = Job::open(bytes)?.keeping(1 << 30);
+    let run = run.with_threads(1).with_seed(job.seed());
+    let head = Head(job.source());
+    let started = Instant::now();
+    let mut rows = 0;
+    head.with(0, &mut |block| {
+        rows = block.data.nrows() as u64;
+        Ok(())
+    })?;
+    let read_seconds = started.elapsed().as_secs_f64() / rows.max(1) as f64;
+    let outline = Outline { rows, ..head.outline() };
+    let rounds = ByteJob::new(job.learner(), &outline, None, &run)?;
+    let mut state = rounds.begin(&run)?;
+    let mut found = Rehearsal {
+        rows,
+        rounds: 0,
+        whole: false,
+        answer_bytes: 0,
+        state_bytes: state.len() as u64,
+        read_seconds,
+        work_seconds: 0.0,
+    };
+    let started = Instant::now();
+    let mut working = Duration::ZERO;
+    let checked = learnt::trained::checked(&head, job.learner());
+    while !found.whole && started.elapsed() < PATIENCE {
+        let moment = Instant::now();
+        let answer = rounds.task(&state, &checked, &[0], &run)?;
+        working += moment.elapsed();
+        found.rounds += 1;
+        found.answer_bytes = found.answer_bytes.max(answer.len() as u64);
+        match rounds.advance(&state, &[&answer], &run)? {
+            Step::Again(next) => state = next,
+            Step::Done(_) => found.whole = true,
+        }
+        found.state_bytes = found.state_bytes.max(state.len() as u64);
+    }
+    let passes = found.rounds.max(1) as f64 * rows.max(1) as f64;
+    found.work_seconds = working.as_secs_f64() / passes;
+    Ok(found)
+}
