@@ -4,6 +4,7 @@
 from ._base import Classifier, DecisionScores, Probabilities, Regressor
 from ._compose import Composed
 from ._sklearn import Weighted
+from ._tree import ManyTrees
 from ._functions import call
 
 __all__ = [
@@ -19,17 +20,34 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BumpingClassifier",
+    "BumpingRegressor",
     "VotingClassifier",
     "VotingRegressor",
     "StackingClassifier",
     "StackingRegressor",
+    "AdaBoostMHClassifier",
+    "StagewiseClassifier",
+    "StagewiseRegressor",
+    "MixtureOfExpertsClassifier",
+    "MixtureOfExpertsRegressor",
+    "SimplexRegressor",
     "majority_vote_error",
     "variance_of_average",
     "boosting_steps",
+    "multiclass_expansion",
+    "exponential_leaf",
+    "tree_correlation",
+    "learner_guide",
+    "nested_spheres",
+    "margin_study",
+    "shrinkage_study",
+    "margin_losses",
+    "robust_location",
 ]
 
 
-class RandomForestClassifier(Weighted, Probabilities, Classifier):
+class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     """Random forest classifier: the mean of trees on bootstrap samples with few columns a split.
 
     Takes categories and missing values as they are. scikit-learn's `warm_start` and
@@ -39,12 +57,13 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
     ----------
     n_estimators : a whole number >= 1, default=100
         Number of trees.
-    criterion : 'gini', 'entropy' or 'log_loss', default="gini"
+    criterion : 'gini', 'entropy', 'log_loss' or 'exponential', default="gini"
         The impurity measure of a node: Gini or entropy.
 
         - 'gini': 1 - Σ p².
         - 'entropy': -Σ p log2 p, in bits.
         - 'log_loss': The same as `entropy`.
+        - 'exponential': 2 √(p (1 - p)), the exponential loss; for two classes.
     max_features : None, 'sqrt', 'log2', a whole number >= 1 or a number in (0, 1], default="sqrt"
         Number of columns (features) drawn at random for each split.
 
@@ -73,8 +92,16 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         Maximum number of leaves of a tree; it then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
         Minimum decrease of impurity by a split, times the node's share of all weight.
+    draw_features : 'node' or 'tree', default="node"
+        Whether columns are drawn for each node or once a tree.
+
+        - 'node': Afresh for every node.
+        - 'tree': Once, for all nodes of a tree.
     oob_score : True or False, default=False
         Whether the rows that trees did not draw estimate the score (out-of-bag); needs
+        `bootstrap`.
+    oob_importance : True or False, default=False
+        Whether the importance of columns is estimated from the rows that trees did not draw; needs
         `bootstrap`.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
@@ -108,6 +135,12 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         Share of each column in the decrease of impurity, the mean over trees.
     oob_score_
         Share of training rows that trees which did not draw them classify right, if asked for.
+    oob_curve_
+        Share of wrong classes by the trees that did not draw a row, after each tree; empty unless
+        `oob_score`.
+    oob_importances_
+        Rise of that error of single trees when a column is shuffled; empty unless
+        `oob_importance`.
     oob_decision_function_
         Class shares of each training row by the trees that did not draw it; missing where all did.
     classes_
@@ -141,7 +174,9 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         min_weight_fraction_leaf=0.0,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
+        draw_features="node",
         oob_score=False,
+        oob_importance=False,
         ccp_alpha=0.0,
         max_samples=None,
         method="histogram",
@@ -160,7 +195,9 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.draw_features = draw_features
         self.oob_score = oob_score
+        self.oob_importance = oob_importance
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.method = method
@@ -197,8 +234,71 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class RandomForestRegressor(Weighted, Regressor):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def proximities(self, X):
+        """Share of the trees in which two rows are in one leaf, for each pair of rows."""
+        return self.ask("proximities", X)
+
+
+class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     """Random forest regressor: the mean of trees on bootstrap samples with few columns a split.
 
     Takes categories, several targets and missing values as they are. scikit-learn's `warm_start`
@@ -245,8 +345,16 @@ class RandomForestRegressor(Weighted, Regressor):
         Maximum number of leaves of a tree; it then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
         Minimum decrease of impurity by a split, times the node's share of all weight.
+    draw_features : 'node' or 'tree', default="node"
+        Whether columns are drawn for each node or once a tree.
+
+        - 'node': Afresh for every node.
+        - 'tree': Once, for all nodes of a tree.
     oob_score : True or False, default=False
         Whether the rows that trees did not draw estimate the score (out-of-bag); needs
+        `bootstrap`.
+    oob_importance : True or False, default=False
+        Whether the importance of columns is estimated from the rows that trees did not draw; needs
         `bootstrap`.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
@@ -275,6 +383,12 @@ class RandomForestRegressor(Weighted, Regressor):
         Share of each column in the decrease of impurity, the mean over trees.
     oob_score_
         R² over training rows of trees which did not draw them, if asked for.
+    oob_curve_
+        Mean squared error by the trees that did not draw a row, after each tree; empty unless
+        `oob_score`.
+    oob_importances_
+        Rise of that error of single trees when a column is shuffled; empty unless
+        `oob_importance`.
     oob_prediction_
         The prediction for each training row by the trees that did not draw it; missing where all
         did.
@@ -307,7 +421,9 @@ class RandomForestRegressor(Weighted, Regressor):
         min_weight_fraction_leaf=0.0,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
+        draw_features="node",
         oob_score=False,
+        oob_importance=False,
         ccp_alpha=0.0,
         max_samples=None,
         method="histogram",
@@ -325,7 +441,9 @@ class RandomForestRegressor(Weighted, Regressor):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.draw_features = draw_features
         self.oob_score = oob_score
+        self.oob_importance = oob_importance
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.method = method
@@ -361,8 +479,71 @@ class RandomForestRegressor(Weighted, Regressor):
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def proximities(self, X):
+        """Share of the trees in which two rows are in one leaf, for each pair of rows."""
+        return self.ask("proximities", X)
+
+
+class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     """Extra-trees (extremely randomised trees) classifier: the mean of trees with random cuts.
 
     Takes categories and missing values as they are. scikit-learn's `warm_start` and
@@ -372,12 +553,13 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
     ----------
     n_estimators : a whole number >= 1, default=100
         Number of trees.
-    criterion : 'gini', 'entropy' or 'log_loss', default="gini"
+    criterion : 'gini', 'entropy', 'log_loss' or 'exponential', default="gini"
         The impurity measure of a node: Gini or entropy.
 
         - 'gini': 1 - Σ p².
         - 'entropy': -Σ p log2 p, in bits.
         - 'log_loss': The same as `entropy`.
+        - 'exponential': 2 √(p (1 - p)), the exponential loss; for two classes.
     max_features : None, 'sqrt', 'log2', a whole number >= 1 or a number in (0, 1], default="sqrt"
         Number of columns (features) drawn at random for each split.
 
@@ -406,8 +588,16 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         Maximum number of leaves of a tree; it then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
         Minimum decrease of impurity by a split, times the node's share of all weight.
+    draw_features : 'node' or 'tree', default="node"
+        Whether columns are drawn for each node or once a tree.
+
+        - 'node': Afresh for every node.
+        - 'tree': Once, for all nodes of a tree.
     oob_score : True or False, default=False
         Whether the rows that trees did not draw estimate the score (out-of-bag); needs
+        `bootstrap`.
+    oob_importance : True or False, default=False
+        Whether the importance of columns is estimated from the rows that trees did not draw; needs
         `bootstrap`.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
@@ -441,6 +631,12 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         Share of each column in the decrease of impurity, the mean over trees.
     oob_score_
         Share of training rows that trees which did not draw them classify right, if asked for.
+    oob_curve_
+        Share of wrong classes by the trees that did not draw a row, after each tree; empty unless
+        `oob_score`.
+    oob_importances_
+        Rise of that error of single trees when a column is shuffled; empty unless
+        `oob_importance`.
     oob_decision_function_
         Class shares of each training row by the trees that did not draw it; missing where all did.
     classes_
@@ -474,7 +670,9 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         min_weight_fraction_leaf=0.0,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
+        draw_features="node",
         oob_score=False,
+        oob_importance=False,
         ccp_alpha=0.0,
         max_samples=None,
         method="histogram",
@@ -493,7 +691,9 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.draw_features = draw_features
         self.oob_score = oob_score
+        self.oob_importance = oob_importance
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.method = method
@@ -530,8 +730,71 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class ExtraTreesRegressor(Weighted, Regressor):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def proximities(self, X):
+        """Share of the trees in which two rows are in one leaf, for each pair of rows."""
+        return self.ask("proximities", X)
+
+
+class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     """Extra-trees (extremely randomised trees) regressor: the mean of trees with random cuts.
 
     Takes categories, several targets and missing values as they are. scikit-learn's `warm_start`
@@ -578,8 +841,16 @@ class ExtraTreesRegressor(Weighted, Regressor):
         Maximum number of leaves of a tree; it then grows best-first.
     min_impurity_decrease : a number >= 0, default=0.0
         Minimum decrease of impurity by a split, times the node's share of all weight.
+    draw_features : 'node' or 'tree', default="node"
+        Whether columns are drawn for each node or once a tree.
+
+        - 'node': Afresh for every node.
+        - 'tree': Once, for all nodes of a tree.
     oob_score : True or False, default=False
         Whether the rows that trees did not draw estimate the score (out-of-bag); needs
+        `bootstrap`.
+    oob_importance : True or False, default=False
+        Whether the importance of columns is estimated from the rows that trees did not draw; needs
         `bootstrap`.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
@@ -608,6 +879,12 @@ class ExtraTreesRegressor(Weighted, Regressor):
         Share of each column in the decrease of impurity, the mean over trees.
     oob_score_
         R² over training rows of trees which did not draw them, if asked for.
+    oob_curve_
+        Mean squared error by the trees that did not draw a row, after each tree; empty unless
+        `oob_score`.
+    oob_importances_
+        Rise of that error of single trees when a column is shuffled; empty unless
+        `oob_importance`.
     oob_prediction_
         The prediction for each training row by the trees that did not draw it; missing where all
         did.
@@ -640,7 +917,9 @@ class ExtraTreesRegressor(Weighted, Regressor):
         min_weight_fraction_leaf=0.0,
         max_leaf_nodes=None,
         min_impurity_decrease=0.0,
+        draw_features="node",
         oob_score=False,
+        oob_importance=False,
         ccp_alpha=0.0,
         max_samples=None,
         method="histogram",
@@ -658,7 +937,9 @@ class ExtraTreesRegressor(Weighted, Regressor):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.draw_features = draw_features
         self.oob_score = oob_score
+        self.oob_importance = oob_importance
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.method = method
@@ -694,8 +975,71 @@ class ExtraTreesRegressor(Weighted, Regressor):
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class HistGradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def proximities(self, X):
+        """Share of the trees in which two rows are in one leaf, for each pair of rows."""
+        return self.ask("proximities", X)
+
+
+class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after
     another.
 
@@ -845,8 +1189,67 @@ class HistGradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Cl
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class HistGradientBoostingRegressor(Weighted, Regressor):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+
+class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     """Histogram-based gradient boosting regressor (like LightGBM): trees over bins, one after
     another.
 
@@ -1001,8 +1404,67 @@ class HistGradientBoostingRegressor(Weighted, Regressor):
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class GradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+
+class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Gradient boosting classifier with exact trees (MART, GBM): each tree fits what the others left.
 
     Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are
@@ -1167,8 +1629,67 @@ class GradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Classi
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
 
-class GradientBoostingRegressor(Weighted, Regressor):
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+
+class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     """Gradient boosting regressor with exact trees (MART, GBM): each tree fits what the others left.
 
     Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are
@@ -1338,6 +1859,65 @@ class GradientBoostingRegressor(Weighted, Regressor):
         """
         return self.ask("contributions", X, output=output)
 
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20):
+        """Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.
+
+        `columns`: Names of the columns, each by itself. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        """
+        return self.ask("tree_dependence", X, columns=columns, grid_resolution=grid_resolution)
+
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("functional_anova", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Predictions over one or two columns, the others fixed as in each row given: a panel a row.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("conditional", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Mean prediction over the rows where two columns have given values in all of them.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("joint_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0):
+        """The prediction of each row as one column moves, and their mean.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("individual_dependence", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0):
+        """Accumulated local effects: changes of the prediction within intervals of a column, added up.
+
+        `columns`: Names of the columns. (a list, each text)
+        `grid_resolution`: Number of values of a quantity, at even quantiles of the rows. (a whole
+        number >= 2)
+        `output`: Which class or target, from 0. (a whole number >= 0)
+        """
+        return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
+
 
 class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
     """AdaBoost classifier (SAMME, M1): weak classifiers one after another, on reweighted rows.
@@ -1416,6 +1996,10 @@ class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Clas
     def trace(self, X, y, sample_weight=None):
         """Each round on its training rows: weighted error, step, share of wrong weight after it, training error and its bound."""
         return self.ask("trace", X, y, sample_weight)
+
+    def row_weights(self, X, y, sample_weight=None):
+        """The weight of each training row at the start and after each round, and its margin."""
+        return self.ask("row_weights", X, y, sample_weight)
 
 
 class AdaBoostRegressor(Weighted, Composed, Regressor):
@@ -1661,6 +2245,106 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         return self._fit(X, y, sample_weight)
 
 
+class BumpingClassifier(Weighted, Composed, Probabilities, Classifier):
+    """Bumping classifier: the best of fits on bootstrap samples, by the error on the rows themselves.
+
+    Parameters
+    ----------
+    estimator : a classifier or None, default=None
+        The classifier; none is a tree of depth 2.
+    n_estimators : a whole number >= 1, default=20
+        Number of bootstrap samples.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    errors_
+        Error of each fit on the rows themselves; the first was fitted on them.
+    chosen_
+        Which fit was kept; 0 is the one of the rows themselves.
+    classes_
+        The classes, sorted.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    a fit of the learner for each sample
+
+    Reference
+    ---------
+    Tibshirani and Knight (1999)
+    """
+
+    _path = "ensemble.BumpingClassifier"
+
+    def __init__(self, estimator=None, *, n_estimators=20, random_state=None, n_jobs=None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+
+class BumpingRegressor(Weighted, Composed, Regressor):
+    """Bumping regressor: the best of fits on bootstrap samples, by the error on the rows themselves.
+
+    Parameters
+    ----------
+    estimator : a regressor or None, default=None
+        The regressor; none is a tree of depth 4.
+    n_estimators : a whole number >= 1, default=20
+        Number of bootstrap samples.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    errors_
+        Mean squared error of each fit on the rows themselves; the first was fitted on them.
+    chosen_
+        Which fit was kept; 0 is the one of the rows themselves.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    a fit of the learner for each sample
+
+    Reference
+    ---------
+    Tibshirani and Knight (1999)
+    """
+
+    _path = "ensemble.BumpingRegressor"
+
+    def __init__(self, estimator=None, *, n_estimators=20, random_state=None, n_jobs=None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+
 class VotingClassifier(Weighted, Probabilities, Classifier):
     """Voting classifier: several classifiers of any kind vote, or average their probabilities.
 
@@ -1873,6 +2557,430 @@ class StackingRegressor(Weighted, Regressor):
         return self._fit(X, y, sample_weight)
 
 
+class AdaBoostMHClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
+    """AdaBoost.MH classifier: boosting of one yes-or-no question a class, with weights of rows and
+    classes.
+
+    Parameters
+    ----------
+    estimator : a classifier or None, default=None
+        The classifier of yes and no; none is a decision stump.
+    n_estimators : a whole number >= 1, default=50
+        Maximum number of rounds.
+    learning_rate : a number > 0, default=1.0
+        Learning rate: steps are multiplied by it.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    estimator_weights_
+        Step of each round: ½ ln((1 - err)/err) times the learning rate.
+    estimator_errors_
+        Weight of wrong pairs of rows and classes in each round.
+    normalisers_
+        Z of each round; the training error is at most k/2 times their product.
+    classes_
+        The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    a fit of the learner for each round and class
+
+    Reference
+    ---------
+    Schapire and Singer (1999)
+    """
+
+    _path = "ensemble.AdaBoostMHClassifier"
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_estimators=50,
+        learning_rate=1.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def trace(self, X, y, sample_weight=None):
+        """Each round on its training rows: weighted error of pairs, step, Z, the bound k/2 Π Z and the training error below it."""
+        return self.ask("trace", X, y, sample_weight)
+
+
+class StagewiseClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
+    """Forward stagewise additive classifier of two classes: any classifier, one term a round.
+
+    With the exponential loss it is AdaBoost.
+
+    Parameters
+    ----------
+    estimator : a classifier or None, default=None
+        The classifier of a term; none is a decision stump.
+    loss : 'exponential' or 'log_loss', default="exponential"
+        The loss.
+
+        - 'exponential': exp(-y f).
+        - 'log_loss': ln(1 + exp(-2 y f)).
+    n_estimators : a whole number >= 1, default=50
+        Maximum number of rounds.
+    learning_rate : a number in (0, 1], default=1.0
+        Learning rate: steps are multiplied by it.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    estimator_weights_
+        Step of each term: β times the learning rate.
+    estimator_errors_
+        Share of weight that each term got wrong.
+    train_score_
+        Mean training loss at the start and after each round.
+    classes_
+        The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    a fit of the learner for each round
+
+    Reference
+    ---------
+    Friedman, Hastie and Tibshirani (2000)
+    """
+
+    _path = "ensemble.StagewiseClassifier"
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        loss="exponential",
+        n_estimators=50,
+        learning_rate=1.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+
+class StagewiseRegressor(Weighted, Composed, Regressor):
+    """Forward stagewise additive regressor: any regressor, one term a round, with a step along the
+    loss.
+
+    Parameters
+    ----------
+    estimator : a regressor or None, default=None
+        The regressor of a term; none is a tree of depth 3.
+    loss : 'squared_error', 'absolute_error' or 'huber', default="squared_error"
+        The loss.
+
+        - 'squared_error': ½ (y - f)².
+        - 'absolute_error': |y - f|.
+        - 'huber': Squares up to `delta`, then lines.
+    n_estimators : a whole number >= 1, default=50
+        Maximum number of rounds.
+    learning_rate : a number in (0, 1], default=1.0
+        Learning rate: steps are multiplied by it.
+    delta : a number > 0, default=1.0
+        Where the Huber loss turns into a line.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    estimator_weights_
+        Step of each term: β times the learning rate.
+    train_score_
+        Mean training loss at the start and after each round.
+    start_
+        The best constant.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    a fit of the learner for each round
+
+    Reference
+    ---------
+    Friedman (2001)
+    """
+
+    _path = "ensemble.StagewiseRegressor"
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        loss="squared_error",
+        n_estimators=50,
+        learning_rate=1.0,
+        delta=1.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.delta = delta
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+
+class MixtureOfExpertsClassifier(Weighted, Probabilities, Classifier):
+    """Mixture-of-experts classifier: logistic models, each for its own part of the inputs.
+
+    Parameters
+    ----------
+    n_experts : a whole number in [1, 1000], default=2
+        Number of experts.
+    gate : 'soft' or 'hard', default="soft"
+        Whether all experts are mixed, or the one decides that the gate prefers.
+
+        - 'soft': Experts are mixed by their shares.
+        - 'hard': The expert with the largest share decides alone.
+    alpha : a number > 0, default=0.001
+        Penalty on squared coefficients of gate and experts, of standardised columns.
+    n_init : a whole number >= 1, default=5
+        Number of random starts.
+    max_iter : a whole number >= 1, default=200
+        Maximum number of steps of each start.
+    tol : a number >= 0, default=1e-6
+        Relative change of the objective that ends the steps.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+
+    Attributes
+    ----------
+    n_experts_
+        Number of experts.
+    log_likelihood_
+        Penalised log-likelihood.
+    n_iter_
+        Steps of the best start.
+    converged_
+        Whether they ended by themselves.
+    classes_
+        The classes, sorted.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p k a step for each gradient of the gate, and of each expert and class
+
+    Reference
+    ---------
+    Jacobs, Jordan, Nowlan and Hinton (1991); Jordan and Jacobs (1994)
+    """
+
+    _path = "ensemble.MixtureOfExpertsClassifier"
+
+    def __init__(
+        self,
+        *,
+        n_experts=2,
+        gate="soft",
+        alpha=0.001,
+        n_init=5,
+        max_iter=200,
+        tol=1e-6,
+        random_state=None,
+    ):
+        self.n_experts = n_experts
+        self.gate = gate
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def gate_shares(self, X):
+        """The share of each expert at each row."""
+        return self.ask("gate_shares", X)
+
+
+class MixtureOfExpertsRegressor(Weighted, Regressor):
+    """Mixture-of-experts regressor: linear models, each for its own part of the inputs.
+
+    Parameters
+    ----------
+    n_experts : a whole number in [1, 1000], default=2
+        Number of experts.
+    gate : 'soft' or 'hard', default="soft"
+        Whether all experts are mixed, or the one decides that the gate prefers.
+
+        - 'soft': Experts are mixed by their shares.
+        - 'hard': The expert with the largest share decides alone.
+    alpha : a number > 0, default=0.001
+        Penalty on squared coefficients of gate and experts, of standardised columns.
+    n_init : a whole number >= 1, default=5
+        Number of random starts.
+    max_iter : a whole number >= 1, default=200
+        Maximum number of steps of each start.
+    tol : a number >= 0, default=1e-6
+        Relative change of the objective that ends the steps.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Seed of the random draws; the same seed gives the same model on any number of threads. None
+        takes a seed from NumPy's global generator.
+
+    Attributes
+    ----------
+    variances_
+        Variance of the noise of each expert.
+    log_likelihood_
+        Penalised log-likelihood, of the standardised target.
+    n_iter_
+        Steps of the best start.
+    converged_
+        Whether they ended by themselves.
+    loss_curve_
+        The objective after each iteration, where the solver records it.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p k a step for each gradient of the gate, n p² k for the experts
+
+    Reference
+    ---------
+    Jacobs, Jordan, Nowlan and Hinton (1991); Jordan and Jacobs (1994)
+    """
+
+    _path = "ensemble.MixtureOfExpertsRegressor"
+
+    def __init__(
+        self,
+        *,
+        n_experts=2,
+        gate="soft",
+        alpha=0.001,
+        n_init=5,
+        max_iter=200,
+        tol=1e-6,
+        random_state=None,
+    ):
+        self.n_experts = n_experts
+        self.gate = gate
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def gate_shares(self, X):
+        """The share of each expert at each row."""
+        return self.ask("gate_shares", X)
+
+
+class SimplexRegressor(Weighted, Regressor):
+    """Simplex regressor: a weighted mean of the columns, for combining predictions.
+
+    Parameters
+    ----------
+    constraint : 'simplex' or 'nonnegative', default="simplex"
+        What the weights must be.
+
+        - 'simplex': None below zero, and one together.
+        - 'nonnegative': None below zero.
+
+    Attributes
+    ----------
+    coef_
+        The weight of each column.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    n p² time
+
+    Reference
+    ---------
+    Breiman (1996), Machine Learning 24, 49-64
+    """
+
+    _path = "ensemble.SimplexRegressor"
+
+    def __init__(self, *, constraint="simplex"):
+        self.constraint = constraint
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+
 def majority_vote_error(k=11, p=0.3, *, ties="right"):
     """Error of a majority vote of independent learners that err with the same probability.
 
@@ -1964,4 +3072,429 @@ def boosting_steps(errors):
         (errors,),
         {},
         ("half_weights", "normalisers", "bounds"),
+    )
+
+
+def multiclass_expansion(y):
+    """Rows of many classes as rows of two: +1 in the column of their own class, -1 in the others.
+
+    Parameters
+    ----------
+    y : array of classes
+        The class of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Schapire and Singer (1999)
+    """
+    return call(
+        "ensemble.multiclass_expansion",
+        ("labels",),
+        (y,),
+        {},
+        ("value",),
+    )
+
+
+def exponential_leaf(positive=3.0, negative=1.0, *, smoothing=0.0):
+    """The value of a leaf with the least exponential loss, and that loss.
+
+    Parameters
+    ----------
+    positive : a number >= 0, default=3.0
+        Weight of the rows of the positive class.
+    negative : a number >= 0, default=1.0
+        Weight of the rows of the negative class.
+    smoothing : a number >= 0, default=0.0
+        Added to both, so that a pure leaf stays finite.
+
+    Returns
+    -------
+    value
+        ½ ln((W₊ + s)/(W₋ + s)).
+    loss
+        W₊ exp(-value) + W₋ exp(value).
+    probability
+        1/(1 + exp(-2 value)).
+
+    Reference
+    ---------
+    Friedman, Hastie and Tibshirani (2000)
+    """
+    return call(
+        "ensemble.exponential_leaf",
+        (),
+        (),
+        {"positive": positive, "negative": negative, "smoothing": smoothing},
+        ("value", "loss", "probability"),
+    )
+
+
+def tree_correlation(
+    *,
+    max_features=(1, 2, 5, 10, 20),
+    columns=20,
+    rows=100,
+    repeats=100,
+    points=100,
+    noise=1.0,
+    random_state=None,
+    n_jobs=None,
+):
+    """Correlation and variance of the trees of a forest against the columns that a node looks at.
+
+    Parameters
+    ----------
+    max_features : a list, each a whole number >= 1, default=(1, 2, 5, 10, 20)
+        Numbers of columns that a node looks at.
+    columns : a whole number in [1, 1000], default=20
+        Number of columns.
+    rows : a whole number in [10, 100000], default=100
+        Rows of a training set.
+    repeats : a whole number in [3, 10000], default=100
+        Number of training sets.
+    points : a whole number in [1, 10000], default=100
+        Number of points where trees predict.
+    noise : a number >= 0, default=1.0
+        Standard deviation of the noise.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    max_features
+        Columns that a node looks at.
+    correlation
+        Correlation of the predictions of two trees of the same training set.
+    variance
+        Variance of the prediction of one tree.
+    limit
+        Their product: the variance of the mean of very many trees.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 15.4
+    """
+    return call(
+        "ensemble.tree_correlation",
+        (),
+        (),
+        {"max_features": max_features, "columns": columns, "rows": rows, "repeats": repeats, "points": points, "noise": noise},
+        ("max_features", "correlation", "variance", "limit"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def learner_guide():
+    """Which family suits which data: nine properties of five families, good, fair or poor.
+
+    Returns
+    -------
+    property
+        What is wished for.
+    neural_networks
+        Neural networks.
+    support_vectors
+        Support vector machines.
+    trees
+        Decision trees.
+    splines
+        Adaptive splines (MARS).
+    neighbours
+        Nearest neighbours and kernels.
+    shown_by
+        What to run to see it.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 10.7
+    """
+    return call(
+        "ensemble.learner_guide",
+        (),
+        (),
+        {},
+        ("property", "neural_networks", "support_vectors", "trees", "splines", "neighbours", "shown_by"),
+    )
+
+
+def nested_spheres(
+    *,
+    rounds=200,
+    rows=1000,
+    test_rows=2000,
+    columns=10,
+    random_state=None,
+    n_jobs=None,
+):
+    """AdaBoost with stumps on nested spheres, beside one stump and one full tree.
+
+    Parameters
+    ----------
+    rounds : a whole number in [1, 10000], default=200
+        Number of rounds.
+    rows : a whole number in [20, 100000], default=1000
+        Rows of the training set.
+    test_rows : a whole number in [20, 1000000], default=2000
+        Rows of the test set.
+    columns : a whole number in [1, 1000], default=10
+        Number of columns.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    round
+        Rounds.
+    test_error
+        Test error of AdaBoost after each.
+    training_error
+        Training error after each.
+    exponential_loss
+        Mean exponential loss of the training rows after each.
+    least_margin
+        Smallest margin of a training row after each, as a share of the weight of members.
+    stump
+        Test error of one stump.
+    tree
+        Test error of one tree grown to its end.
+    leaves
+        Leaves of that tree.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 10.1
+    """
+    return call(
+        "ensemble.nested_spheres",
+        (),
+        (),
+        {"rounds": rounds, "rows": rows, "test_rows": test_rows, "columns": columns},
+        ("round", "test_error", "training_error", "exponential_loss", "least_margin", "stump", "tree", "leaves"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def margin_study(
+    *,
+    rounds=(5, 50, 200),
+    rows=300,
+    columns=10,
+    depth=3,
+    random_state=None,
+    n_jobs=None,
+):
+    """How margins of training rows grow with the rounds of AdaBoost, also after no row is wrong.
+
+    Parameters
+    ----------
+    rounds : a list, each a whole number in [1, 10000], default=(5, 50, 200)
+        Rounds whose margins are shown.
+    rows : a whole number in [20, 100000], default=300
+        Rows of the training set.
+    columns : a whole number in [1, 1000], default=10
+        Number of columns.
+    depth : a whole number in [1, 100], default=3
+        Depth of the trees.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    rounds
+        Rounds.
+    training_error
+        Share of wrong rows.
+    least
+        Smallest margin.
+    median
+        Median of the margins.
+    margins
+        Sorted margins of all rows, a line a number of rounds.
+
+    Reference
+    ---------
+    Schapire, Freund, Bartlett and Lee (1998)
+    """
+    return call(
+        "ensemble.margin_study",
+        (),
+        (),
+        {"rounds": rounds, "rows": rows, "columns": columns, "depth": depth},
+        ("rounds", "training_error", "least", "median", "margins"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def shrinkage_study(
+    *,
+    learning_rates=(1.0, 0.1, 1.0, 0.1),
+    subsamples=(1.0, 1.0, 0.5, 0.5),
+    rounds=150,
+    leaves=4,
+    rows=500,
+    test_rows=1000,
+    columns=10,
+    flipped=0.1,
+    repeats=1,
+    random_state=None,
+    n_jobs=None,
+):
+    """Test deviance of boosting by round, for learning rates and shares of rows.
+
+    Parameters
+    ----------
+    learning_rates : a list, each a number in (0, 1], default=(1.0, 0.1, 1.0, 0.1)
+        Learning rates, one a curve.
+    subsamples : a list, each a number in (0, 1], default=(1.0, 1.0, 0.5, 0.5)
+        Shares of rows drawn for a round, one a curve.
+    rounds : a whole number in [1, 10000], default=150
+        Number of rounds.
+    leaves : a whole number in [2, 1000], default=4
+        Leaves of a tree.
+    rows : a whole number in [20, 100000], default=500
+        Rows of a training set.
+    test_rows : a whole number in [20, 1000000], default=1000
+        Rows of the test set.
+    columns : a whole number in [1, 1000], default=10
+        Number of columns.
+    flipped : a number in [0, 0.5], default=0.1
+        Share of labels that are flipped.
+    repeats : a whole number in [1, 1000], default=1
+        Number of training sets.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    learning_rates
+        Learning rate of each curve.
+    subsamples
+        Share of rows of each curve.
+    best
+        Least mean test deviance of each curve.
+    best_round
+        The round where it is.
+    deviance
+        Test deviance, a line a curve, from the start on.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 10.12
+    """
+    return call(
+        "ensemble.shrinkage_study",
+        (),
+        (),
+        {"learning_rates": learning_rates, "subsamples": subsamples, "rounds": rounds, "leaves": leaves, "rows": rows, "test_rows": test_rows, "columns": columns, "flipped": flipped, "repeats": repeats},
+        ("learning_rates", "subsamples", "best", "best_round", "deviance"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def margin_losses(
+    margins=(-2.0, -1.95, -1.9, -1.85, -1.8, -1.75, -1.7, -1.65, -1.6, -1.55, -1.5, -1.45, -1.4, -1.35, -1.3, -1.25, -1.2, -1.15, -1.1, -1.05, -1.0, -0.95, -0.9, -0.85, -0.8, -0.75, -0.7, -0.65, -0.6, -0.55, -0.5, -0.45, -0.4, -0.35, -0.3, -0.25, -0.2, -0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65, 1.7, 1.75, 1.8, 1.85, 1.9, 1.95, 2.0),
+):
+    """Losses of two classes against the margin y f.
+
+    Parameters
+    ----------
+    margins : a list, each a number in [-100, 100], default=(-2.0, -1.95, -1.9, -1.85, -1.8, -1.75, -1.7, -1.65, -1.6, -1.55, -1.5, -1.45, -1.4, -1.35, -1.3, -1.25, -1.2, -1.15, -1.1, -1.05, -1.0, -0.95, -0.9, -0.85, -0.8, -0.75, -0.7, -0.65, -0.6, -0.55, -0.5, -0.45, -0.4, -0.35, -0.3, -0.25, -0.2, -0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65, 1.7, 1.75, 1.8, 1.85, 1.9, 1.95, 2.0)
+        Margins.
+
+    Returns
+    -------
+    margin
+        Margins.
+    exponential
+        e^-z.
+    deviance
+        ln(1 + e^-2z)/ln 2.
+    squared
+        (1 - z)².
+    hinge
+        max(0, 1 - z).
+    error
+        1 for margins below 0.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 10.6
+    """
+    return call(
+        "ensemble.margin_losses",
+        (),
+        (),
+        {"margins": margins},
+        ("margin", "exponential", "deviance", "squared", "hinge", "error"),
+    )
+
+
+def robust_location(
+    *,
+    values=50,
+    repeats=1000,
+    outliers=0.1,
+    spread=10.0,
+    delta=1.345,
+    random_state=None,
+    n_jobs=None,
+):
+    """Errors of mean, median and Huber's location with and without outliers.
+
+    Parameters
+    ----------
+    values : a whole number in [2, 100000], default=50
+        Values of a sample.
+    repeats : a whole number in [2, 1000000], default=1000
+        Number of samples.
+    outliers : a number in [0, 1], default=0.1
+        Share of values with the large spread.
+    spread : a number > 0, default=10.0
+        Standard deviation of those.
+    delta : a number > 0, default=1.345
+        Where Huber's loss turns into a line.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    location
+        The location.
+    gaussian
+        Of normal values.
+    contaminated
+        With outliers.
+
+    Reference
+    ---------
+    Huber (1964)
+    """
+    return call(
+        "ensemble.robust_location",
+        (),
+        (),
+        {"values": values, "repeats": repeats, "outliers": outliers, "spread": spread, "delta": delta},
+        ("location", "gaussian", "contaminated"),
+        random_state=random_state,
+        n_jobs=n_jobs,
     )

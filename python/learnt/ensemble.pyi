@@ -7,11 +7,14 @@ import numpy as np
 from ._base import Classifier, DecisionScores, Probabilities, Regressor
 from ._compose import Composed
 from ._sklearn import Weighted
+from ._tree import ManyTrees
 from .answer import Answer
 
-class RandomForestClassifier(Weighted, Probabilities, Classifier):
+class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     feature_importances_: Any
     oob_score_: Any
+    oob_curve_: Any
+    oob_importances_: Any
     oob_decision_function_: Any
     classes_: Any
     n_features_in_: int
@@ -20,7 +23,7 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss", "exponential"] = "gini",
         max_features: Literal["sqrt", "log2"] | None | int | float = "sqrt",
         bootstrap: bool = True,
         max_depth: int | None = None,
@@ -29,7 +32,9 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        draw_features: Literal["node", "tree"] = "node",
         oob_score: bool = False,
+        oob_importance: bool = False,
         ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
@@ -42,10 +47,19 @@ class RandomForestClassifier(Weighted, Probabilities, Classifier):
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def proximities(self, X) -> Answer: ...
 
-class RandomForestRegressor(Weighted, Regressor):
+class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     feature_importances_: Any
     oob_score_: Any
+    oob_curve_: Any
+    oob_importances_: Any
     oob_prediction_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -62,7 +76,9 @@ class RandomForestRegressor(Weighted, Regressor):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        draw_features: Literal["node", "tree"] = "node",
         oob_score: bool = False,
+        oob_importance: bool = False,
         ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
@@ -74,10 +90,19 @@ class RandomForestRegressor(Weighted, Regressor):
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def proximities(self, X) -> Answer: ...
 
-class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
+class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     feature_importances_: Any
     oob_score_: Any
+    oob_curve_: Any
+    oob_importances_: Any
     oob_decision_function_: Any
     classes_: Any
     n_features_in_: int
@@ -86,7 +111,7 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         self,
         n_estimators: int = 100,
         *,
-        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss", "exponential"] = "gini",
         max_features: Literal["sqrt", "log2"] | None | int | float = "sqrt",
         bootstrap: bool = False,
         max_depth: int | None = None,
@@ -95,7 +120,9 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        draw_features: Literal["node", "tree"] = "node",
         oob_score: bool = False,
+        oob_importance: bool = False,
         ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
@@ -108,10 +135,19 @@ class ExtraTreesClassifier(Weighted, Probabilities, Classifier):
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def proximities(self, X) -> Answer: ...
 
-class ExtraTreesRegressor(Weighted, Regressor):
+class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     feature_importances_: Any
     oob_score_: Any
+    oob_curve_: Any
+    oob_importances_: Any
     oob_prediction_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -128,7 +164,9 @@ class ExtraTreesRegressor(Weighted, Regressor):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        draw_features: Literal["node", "tree"] = "node",
         oob_score: bool = False,
+        oob_importance: bool = False,
         ccp_alpha: float = 0.0,
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
@@ -140,8 +178,15 @@ class ExtraTreesRegressor(Weighted, Regressor):
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def proximities(self, X) -> Answer: ...
 
-class HistGradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -175,8 +220,14 @@ class HistGradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Cl
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class HistGradientBoostingRegressor(Weighted, Regressor):
+class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -210,8 +261,14 @@ class HistGradientBoostingRegressor(Weighted, Regressor):
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class GradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -246,8 +303,14 @@ class GradientBoostingClassifier(Weighted, Probabilities, DecisionScores, Classi
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class GradientBoostingRegressor(Weighted, Regressor):
+class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -282,6 +345,12 @@ class GradientBoostingRegressor(Weighted, Regressor):
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
+    def tree_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
+    def functional_anova(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def conditional(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def joint_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
+    def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
 class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
     estimator_weights_: Any
@@ -302,6 +371,7 @@ class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Clas
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostClassifier: ...
     def trace(self, X, y, sample_weight=None) -> Answer: ...
+    def row_weights(self, X, y, sample_weight=None) -> Answer: ...
 
 class AdaBoostRegressor(Weighted, Composed, Regressor):
     estimator_weights_: Any
@@ -362,6 +432,37 @@ class BaggingRegressor(Weighted, Composed, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaggingRegressor: ...
 
+class BumpingClassifier(Weighted, Composed, Probabilities, Classifier):
+    errors_: Any
+    chosen_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        n_estimators: int = 20,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BumpingClassifier: ...
+
+class BumpingRegressor(Weighted, Composed, Regressor):
+    errors_: Any
+    chosen_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        n_estimators: int = 20,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BumpingRegressor: ...
+
 class VotingClassifier(Weighted, Probabilities, Classifier):
     classes_: Any
     n_features_in_: int
@@ -418,6 +519,118 @@ class StackingRegressor(Weighted, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StackingRegressor: ...
 
+class AdaBoostMHClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
+    estimator_weights_: Any
+    estimator_errors_: Any
+    normalisers_: Any
+    classes_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostMHClassifier: ...
+    def trace(self, X, y, sample_weight=None) -> Answer: ...
+
+class StagewiseClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
+    estimator_weights_: Any
+    estimator_errors_: Any
+    train_score_: Any
+    classes_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        loss: Literal["exponential", "log_loss"] = "exponential",
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StagewiseClassifier: ...
+
+class StagewiseRegressor(Weighted, Composed, Regressor):
+    estimator_weights_: Any
+    train_score_: Any
+    start_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        loss: Literal["squared_error", "absolute_error", "huber"] = "squared_error",
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        delta: float = 1.0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StagewiseRegressor: ...
+
+class MixtureOfExpertsClassifier(Weighted, Probabilities, Classifier):
+    n_experts_: Any
+    log_likelihood_: Any
+    n_iter_: Any
+    converged_: Any
+    classes_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        n_experts: int = 2,
+        gate: Literal["soft", "hard"] = "soft",
+        alpha: float = 0.001,
+        n_init: int = 5,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MixtureOfExpertsClassifier: ...
+    def gate_shares(self, X) -> Answer: ...
+
+class MixtureOfExpertsRegressor(Weighted, Regressor):
+    variances_: Any
+    log_likelihood_: Any
+    n_iter_: Any
+    converged_: Any
+    loss_curve_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        n_experts: int = 2,
+        gate: Literal["soft", "hard"] = "soft",
+        alpha: float = 0.001,
+        n_init: int = 5,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MixtureOfExpertsRegressor: ...
+    def gate_shares(self, X) -> Answer: ...
+
+class SimplexRegressor(Weighted, Regressor):
+    coef_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(self, *, constraint: Literal["simplex", "nonnegative"] = "simplex") -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SimplexRegressor: ...
+
 def majority_vote_error(
     k: int = 11,
     p: float = 0.3,
@@ -432,3 +645,76 @@ def variance_of_average(
 ) -> Any: ...
 
 def boosting_steps(errors: Any) -> Any: ...
+
+def multiclass_expansion(y: Any) -> Any: ...
+
+def exponential_leaf(
+    positive: float = 3.0,
+    negative: float = 1.0,
+    *,
+    smoothing: float = 0.0,
+) -> Any: ...
+
+def tree_correlation(
+    *,
+    max_features: Sequence[int] = (1, 2, 5, 10, 20),
+    columns: int = 20,
+    rows: int = 100,
+    repeats: int = 100,
+    points: int = 100,
+    noise: float = 1.0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def learner_guide() -> Any: ...
+
+def nested_spheres(
+    *,
+    rounds: int = 200,
+    rows: int = 1000,
+    test_rows: int = 2000,
+    columns: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def margin_study(
+    *,
+    rounds: Sequence[int] = (5, 50, 200),
+    rows: int = 300,
+    columns: int = 10,
+    depth: int = 3,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def shrinkage_study(
+    *,
+    learning_rates: Sequence[float] = (1.0, 0.1, 1.0, 0.1),
+    subsamples: Sequence[float] = (1.0, 1.0, 0.5, 0.5),
+    rounds: int = 150,
+    leaves: int = 4,
+    rows: int = 500,
+    test_rows: int = 1000,
+    columns: int = 10,
+    flipped: float = 0.1,
+    repeats: int = 1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def margin_losses(
+    margins: Sequence[float] = (-2.0, -1.95, -1.9, -1.85, -1.8, -1.75, -1.7, -1.65, -1.6, -1.55, -1.5, -1.45, -1.4, -1.35, -1.3, -1.25, -1.2, -1.15, -1.1, -1.05, -1.0, -0.95, -0.9, -0.85, -0.8, -0.75, -0.7, -0.65, -0.6, -0.55, -0.5, -0.45, -0.4, -0.35, -0.3, -0.25, -0.2, -0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.55, 1.6, 1.65, 1.7, 1.75, 1.8, 1.85, 1.9, 1.95, 2.0),
+) -> Any: ...
+
+def robust_location(
+    *,
+    values: int = 50,
+    repeats: int = 1000,
+    outliers: float = 0.1,
+    spread: float = 10.0,
+    delta: float = 1.345,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...

@@ -3,6 +3,7 @@
 
 from ._base import Classifier, Probabilities, Regressor
 from ._sklearn import Weighted
+from ._tree import Treelike
 from ._functions import call
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "C45Classifier",
     "ID3Classifier",
+    "M5Regressor",
+    "ObliqueTreeClassifier",
     "impurity",
     "information_gain",
     "gain_ratio",
@@ -18,10 +21,13 @@ __all__ = [
     "cost_sensitive_gain",
     "impurity_curve",
     "class_change_cuts",
+    "categorical_partitions",
+    "two_class_splits",
+    "cost_complexity",
 ]
 
 
-class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
+class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
     """Decision tree classifier (CART): splits on columns until the classes are pure enough.
 
     Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
@@ -29,12 +35,13 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
 
     Parameters
     ----------
-    criterion : 'gini', 'entropy' or 'log_loss', default="gini"
+    criterion : 'gini', 'entropy', 'log_loss' or 'exponential', default="gini"
         The impurity measure of a node: Gini or entropy.
 
         - 'gini': 1 - Σ p².
         - 'entropy': -Σ p log2 p, in bits.
         - 'log_loss': The same as `entropy`.
+        - 'exponential': 2 √(p (1 - p)), the exponential loss; for two classes.
     splitter : 'best' or 'random', default="best"
         Which cut of a column is taken.
 
@@ -79,6 +86,15 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         Weights of classes: none, or `balanced` to make all classes count the same.
 
         - 'balanced': n / (number of classes * n of the class).
+    loss : a list, each a list, each a number or None, default=None
+        Loss of calling a row of a class (rows) another (columns): splits and labels know it.
+    categorical_splits : 'ordered' or 'exhaustive', default="ordered"
+        How levels of a category are parted.
+
+        - 'ordered': Sorted by the share of a class, then cut: the best partition with two classes.
+        - 'exhaustive': All partitions of at most 20 levels: the best with any number of classes.
+    max_surrogates : a whole number >= 0, default=0
+        Maximum number of surrogates of a split, which say where rows with a missing value go.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -128,6 +144,9 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         method="exact",
         max_bins=255,
         class_weight=None,
+        loss=None,
+        categorical_splits="ordered",
+        max_surrogates=0,
         random_state=None,
         n_jobs=None,
     ):
@@ -144,6 +163,9 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         self.method = method
         self.max_bins = max_bins
         self.class_weight = class_weight
+        self.loss = loss
+        self.categorical_splits = categorical_splits
+        self.max_surrogates = max_surrogates
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -171,8 +193,16 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         """
         return self.ask("pruned_rules", X, y, sample_weight, estimate=estimate, level=level)
 
+    def nodes(self):
+        """The nodes as arrays, under scikit-learn's names: -1 is no child, -2 no column."""
+        return self.ask("nodes")
 
-class DecisionTreeRegressor(Weighted, Regressor):
+    def surrogates(self):
+        """The cuts that stand for a split where its value is missing, with the share of rows that they send the same way."""
+        return self.ask("surrogates")
+
+
+class DecisionTreeRegressor(Weighted, Treelike, Regressor):
     """Decision tree regressor (CART): splits on columns, with a mean in each leaf.
 
     Takes categories, missing values and several targets as they are. scikit-learn's
@@ -228,6 +258,8 @@ class DecisionTreeRegressor(Weighted, Regressor):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    max_surrogates : a whole number >= 0, default=0
+        Maximum number of surrogates of a split, which say where rows with a missing value go.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -274,6 +306,7 @@ class DecisionTreeRegressor(Weighted, Regressor):
         ccp_alpha=0.0,
         method="exact",
         max_bins=255,
+        max_surrogates=0,
         random_state=None,
         n_jobs=None,
     ):
@@ -289,6 +322,7 @@ class DecisionTreeRegressor(Weighted, Regressor):
         self.ccp_alpha = ccp_alpha
         self.method = method
         self.max_bins = max_bins
+        self.max_surrogates = max_surrogates
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -306,6 +340,14 @@ class DecisionTreeRegressor(Weighted, Regressor):
     def rules(self):
         """One rule a leaf: the conditions that lead to it, and what it predicts."""
         return self.ask("rules")
+
+    def nodes(self):
+        """The nodes as arrays, under scikit-learn's names: -1 is no child, -2 no column."""
+        return self.ask("nodes")
+
+    def surrogates(self):
+        """The cuts that stand for a split where its value is missing, with the share of rows that they send the same way."""
+        return self.ask("surrogates")
 
 
 class C45Classifier(Weighted, Probabilities, Classifier):
@@ -531,6 +573,168 @@ class ID3Classifier(Weighted, Probabilities, Classifier):
         `level`: Probability of the interval whose lower bound is taken. (a number in (0, 1))
         """
         return self.ask("pruned_rules", X, y, sample_weight, estimate=estimate, level=level)
+
+
+class M5Regressor(Weighted, Regressor):
+    """M5 model tree regressor: a tree with linear models in its leaves.
+
+    Categories split nodes and take no part in the linear models. Weights count as rows.
+
+    Parameters
+    ----------
+    min_samples_leaf : a whole number >= 1, default=2
+        Minimum number of rows on both sides of a split; nodes with less than twice as many stay
+        leaves.
+    max_depth : a whole number >= 1 or None, default=None
+        Maximum depth of the tree; none means no limit.
+    min_deviation : a number in [0, 1), default=0.05
+        Nodes whose standard deviation is below this share of the root's are not split.
+    pruning : True or False, default=True
+        Whether subtrees that are no better than a linear model become leaves.
+    smoothing : True or False, default=True
+        Whether predictions are mixed with those of the nodes above.
+    smoothing_rows : a number >= 0, default=15.0
+        How many rows the prediction of the node above counts for.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    n_leaves_
+        Number of leaves.
+    depth_
+        Depth of the deepest leaf; a single leaf has 0.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    p n log n time to sort, p n a level, n p² a level for models; 16 bytes a value
+
+    Reference
+    ---------
+    Quinlan (1992); Wang and Witten (1997)
+    """
+
+    _path = "tree.M5Regressor"
+
+    def __init__(
+        self,
+        *,
+        min_samples_leaf=2,
+        max_depth=None,
+        min_deviation=0.05,
+        pruning=True,
+        smoothing=True,
+        smoothing_rows=15.0,
+        n_jobs=None,
+    ):
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_deviation = min_deviation
+        self.pruning = pruning
+        self.smoothing = smoothing
+        self.smoothing_rows = smoothing_rows
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def export(self, *, form="text"):
+        """The whole tree as text, in the language of Graphviz, or as JSON.
+
+        `form`: The form: `text`, `graphviz` or `json`. ('text', 'graphviz' or 'json')
+        """
+        return self.ask("export", form=form)
+
+    def rules(self):
+        """One rule a leaf: the conditions that lead to it, and what it predicts."""
+        return self.ask("rules")
+
+
+class ObliqueTreeClassifier(Weighted, Probabilities, Classifier):
+    """Oblique decision tree: splits on weighted sums of columns where they are better than single
+    ones.
+
+    Parameters
+    ----------
+    criterion : 'gini', 'entropy', 'log_loss' or 'exponential', default="gini"
+        The impurity measure of a node: Gini or entropy.
+
+        - 'gini': 1 - Σ p².
+        - 'entropy': -Σ p log2 p, in bits.
+        - 'log_loss': The same as `entropy`.
+        - 'exponential': 2 √(p (1 - p)), the exponential loss; for two classes.
+    direction : 'discriminant' or 'search', default="discriminant"
+        Where directions come from.
+
+        - 'discriminant': Between the means of classes, by the scatter within them.
+        - 'search': Coordinate steps from the best single column.
+    max_depth : a whole number >= 1 or None, default=None
+        Maximum depth of the tree; none means no limit.
+    min_samples_split : a whole number >= 2, default=2
+        Minimum number of rows to split a node.
+    min_samples_leaf : a whole number >= 1, default=1
+        Minimum number of rows in a leaf.
+    n_jobs : int or None, default=None
+        Number of threads; -1 and None mean all that this process may use. The result does not
+        depend on it.
+
+    Attributes
+    ----------
+    n_leaves_
+        Number of leaves.
+    depth_
+        Depth of the deepest leaf; a single leaf has 0.
+    classes_
+        The classes, sorted.
+    n_features_in_
+        Number of columns of the training data.
+    feature_names_in_
+        Names of those columns, if they were text.
+
+    Cost
+    ----
+    p n log n a level to sort, p² n for directions
+
+    Reference
+    ---------
+    Breiman, Friedman, Olshen, Stone (1984); Murthy, Kasif and Salzberg (1994)
+    """
+
+    _path = "tree.ObliqueTreeClassifier"
+
+    def __init__(
+        self,
+        *,
+        criterion="gini",
+        direction="discriminant",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        n_jobs=None,
+    ):
+        self.criterion = criterion
+        self.direction = direction
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learns from the rows of `X` and the target `y`."""
+        return self._fit(X, y, sample_weight)
+
+    def export(self, *, form="text"):
+        """The whole tree as text, in the language of Graphviz, or as JSON.
+
+        `form`: The form: `text`, `graphviz` or `json`. ('text', 'graphviz' or 'json')
+        """
+        return self.ask("export", form=form)
 
 
 def impurity(counts, criterion="gini"):
@@ -787,4 +991,177 @@ def class_change_cuts(x, y):
         (x, y),
         {},
         ("value",),
+    )
+
+
+def categorical_partitions(levels=3):
+    """Number of two-way partitions of the levels of a category, which an exhaustive split looks at.
+
+    Parameters
+    ----------
+    levels : a whole number in [1, 63], default=3
+        Number of levels.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Breiman, Friedman, Olshen and Stone (1984)
+    """
+    return call(
+        "tree.categorical_partitions",
+        (),
+        (),
+        {"levels": levels},
+        ("value",),
+    )
+
+
+def two_class_splits(*, splits=((300.0, 100.0, 100.0, 300.0), (200.0, 400.0, 200.0, 0.0))):
+    """Scores of splits of a node of two classes by error, Gini and entropy.
+
+    Parameters
+    ----------
+    splits : a list, each a list, each a number, default=((300.0, 100.0, 100.0, 300.0), (200.0, 400.0, 200.0, 0.0))
+        Splits: rows of the first and second class in the left part, then in the right.
+
+    Returns
+    -------
+    split
+        The parts.
+    error
+        By the share of errors.
+    gini
+        By the Gini index.
+    entropy
+        By the entropy, in nats.
+    left_share
+        Share of the first class in the left part.
+    right_share
+        The same in the right part.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 9.2.3
+    """
+    return call(
+        "tree.two_class_splits",
+        (),
+        (),
+        {"splits": splits},
+        ("split", "error", "gini", "entropy", "left_share", "right_share"),
+    )
+
+
+def cost_complexity(
+    X,
+    y,
+    task="classification",
+    *,
+    cv=10,
+    max_depth=None,
+    min_samples_split=2,
+    min_samples_leaf=1,
+    min_weight_fraction_leaf=0.0,
+    max_features=None,
+    max_leaf_nodes=None,
+    min_impurity_decrease=0.0,
+    ccp_alpha=0.0,
+    method="exact",
+    max_bins=255,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """Complexity of a tree by cross-validation, with the rule of one standard error.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    task : 'classification' or 'regression', default="classification"
+        Whether the target holds classes or numbers.
+
+        - 'classification': Classes.
+        - 'regression': Numbers.
+    cv : a whole number >= 2, default=10
+        Number of folds.
+    max_depth : a whole number >= 1 or None, default=None
+        Maximum depth of the tree; none means no limit.
+    min_samples_split : a whole number >= 2 or a number in (0, 1], default=2
+        Minimum number of rows to split a node: a count, or a share of all rows.
+
+        - a whole number >= 2: This many.
+        - a number in (0, 1]: This share of all rows, rounded up.
+    min_samples_leaf : a whole number >= 1 or a number in (0, 1), default=1
+        Minimum number of rows in a leaf: a count, or a share of all rows.
+
+        - a whole number >= 1: This many.
+        - a number in (0, 1): This share of all rows, rounded up.
+    min_weight_fraction_leaf : a number in [0, 0.5], default=0.0
+        Minimum share of all weight in a leaf.
+    max_features : None, 'sqrt', 'log2', a whole number >= 1 or a number in (0, 1], default=None
+        Number of columns (features) drawn at random for each split.
+
+        - None: All of them.
+        - 'sqrt': The square root of their number.
+        - 'log2': The logarithm of their number to base 2.
+        - a whole number >= 1: This many.
+        - a number in (0, 1]: This share of them.
+    max_leaf_nodes : a whole number >= 2 or None, default=None
+        Maximum number of leaves; the tree then grows best-first.
+    min_impurity_decrease : a number >= 0, default=0.0
+        Minimum decrease of impurity by a split, times the node's share of all weight.
+    ccp_alpha : a number >= 0, default=0.0
+        Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
+    method : 'exact' or 'histogram', default="exact"
+        How splits are searched.
+
+        - 'exact': Every cut between distinct values.
+        - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
+    max_bins : a whole number in [2, 255], default=255
+        Maximum number of bins of a column, for the method `histogram`.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    best_alpha
+        The alpha with the least error.
+    one_standard_error_alpha
+        The largest alpha whose error is within one standard error of the least.
+    ccp_alphas
+        The smallest alpha for which each subtree is optimal.
+    cp
+        The same over the impurity of the root.
+    splits
+        Splits of each subtree.
+    relative_impurity
+        Impurity of the leaves over that of the root.
+    cv_error
+        Error on rows that were not trained on.
+    cv_standard_error
+        Its standard error.
+
+    Reference
+    ---------
+    Breiman, Friedman, Olshen and Stone (1984)
+    """
+    return call(
+        "tree.cost_complexity",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"task": task, "cv": cv, "max_depth": max_depth, "min_samples_split": min_samples_split, "min_samples_leaf": min_samples_leaf, "min_weight_fraction_leaf": min_weight_fraction_leaf, "max_features": max_features, "max_leaf_nodes": max_leaf_nodes, "min_impurity_decrease": min_impurity_decrease, "ccp_alpha": ccp_alpha, "method": method, "max_bins": max_bins},
+        ("best_alpha", "one_standard_error_alpha", "ccp_alphas", "cp", "splits", "relative_impurity", "cv_error", "cv_standard_error"),
+        random_state=random_state,
+        n_jobs=n_jobs,
     )

@@ -6,9 +6,10 @@ import numpy as np
 
 from ._base import Classifier, Probabilities, Regressor
 from ._sklearn import Weighted
+from ._tree import Treelike
 from .answer import Answer
 
-class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
+class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
     feature_importances_: Any
     n_leaves_: Any
     depth_: Any
@@ -18,7 +19,7 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
     def __init__(
         self,
         *,
-        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss", "exponential"] = "gini",
         splitter: Literal["best", "random"] = "best",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -31,6 +32,9 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
         method: Literal["exact", "histogram"] = "exact",
         max_bins: int = 255,
         class_weight: Literal["balanced"] | None = None,
+        loss: Sequence[Sequence[float]] | None = None,
+        categorical_splits: Literal["ordered", "exhaustive"] = "ordered",
+        max_surrogates: int = 0,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -38,8 +42,10 @@ class DecisionTreeClassifier(Weighted, Probabilities, Classifier):
     def export(self, *, form="text") -> Answer: ...
     def rules(self) -> Answer: ...
     def pruned_rules(self, X, y, sample_weight=None, *, estimate="bound", level=0.95) -> Answer: ...
+    def nodes(self) -> Answer: ...
+    def surrogates(self) -> Answer: ...
 
-class DecisionTreeRegressor(Weighted, Regressor):
+class DecisionTreeRegressor(Weighted, Treelike, Regressor):
     feature_importances_: Any
     n_leaves_: Any
     depth_: Any
@@ -60,12 +66,15 @@ class DecisionTreeRegressor(Weighted, Regressor):
         ccp_alpha: float = 0.0,
         method: Literal["exact", "histogram"] = "exact",
         max_bins: int = 255,
+        max_surrogates: int = 0,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeRegressor: ...
     def export(self, *, form="text") -> Answer: ...
     def rules(self) -> Answer: ...
+    def nodes(self) -> Answer: ...
+    def surrogates(self) -> Answer: ...
 
 class C45Classifier(Weighted, Probabilities, Classifier):
     n_leaves_: Any
@@ -117,6 +126,45 @@ class ID3Classifier(Weighted, Probabilities, Classifier):
     def rules(self) -> Answer: ...
     def pruned_rules(self, X, y, sample_weight=None, *, estimate="bound", level=0.95) -> Answer: ...
 
+class M5Regressor(Weighted, Regressor):
+    n_leaves_: Any
+    depth_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        min_samples_leaf: int = 2,
+        max_depth: int | None = None,
+        min_deviation: float = 0.05,
+        pruning: bool = True,
+        smoothing: bool = True,
+        smoothing_rows: float = 15.0,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> M5Regressor: ...
+    def export(self, *, form="text") -> Answer: ...
+    def rules(self) -> Answer: ...
+
+class ObliqueTreeClassifier(Weighted, Probabilities, Classifier):
+    n_leaves_: Any
+    depth_: Any
+    classes_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        *,
+        criterion: Literal["gini", "entropy", "log_loss", "exponential"] = "gini",
+        direction: Literal["discriminant", "search"] = "discriminant",
+        max_depth: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ObliqueTreeClassifier: ...
+    def export(self, *, form="text") -> Answer: ...
+
 def impurity(counts: Any, criterion: Literal["gini", "entropy", "error"] = "gini") -> Any: ...
 
 def information_gain(x: Any, y: Any, *, sample_weight: Any = None) -> Any: ...
@@ -132,3 +180,31 @@ def cost_sensitive_gain(gain: float = 0.0, cost: float = 1.0, *, w: float = 1.0)
 def impurity_curve(*, points: int = 101) -> Any: ...
 
 def class_change_cuts(x: Any, y: Any) -> Any: ...
+
+def categorical_partitions(levels: int = 3) -> Any: ...
+
+def two_class_splits(
+    *,
+    splits: Sequence[Sequence[float]] = ((300.0, 100.0, 100.0, 300.0), (200.0, 400.0, 200.0, 0.0)),
+) -> Any: ...
+
+def cost_complexity(
+    X: Any,
+    y: Any,
+    task: Literal["classification", "regression"] = "classification",
+    *,
+    cv: int = 10,
+    max_depth: int | None = None,
+    min_samples_split: int | float = 2,
+    min_samples_leaf: int | float = 1,
+    min_weight_fraction_leaf: float = 0.0,
+    max_features: Literal["sqrt", "log2"] | None | int | float = None,
+    max_leaf_nodes: int | None = None,
+    min_impurity_decrease: float = 0.0,
+    ccp_alpha: float = 0.0,
+    method: Literal["exact", "histogram"] = "exact",
+    max_bins: int = 255,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...

@@ -117,6 +117,11 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
         (holds_learners(entry) == Some(true) && roles.transformer, "Columns"),
         (holds_learners(entry) == Some(false), "Composed"),
         (is_composite(entry), "Composite"),
+        ((entry.questions)().iter().any(|question| question.name == "nodes"), "Treelike"),
+        (
+            (entry.questions)().iter().any(|question| question.name == "tree_dependence"),
+            "ManyTrees",
+        ),
         (about.uses.online, "Online"),
         (roles.classifier && offers.probabilities, "Probabilities"),
         (roles.classifier && offers.some_probabilities, "SomeProbabilities"),
@@ -139,8 +144,11 @@ fn holds_learners(entry: &Entry) -> Option<bool> {
 
 /// The lines that bring the classes in that others inherit from.
 fn imports(bases: &BTreeSet<&'static str>) -> String {
-    const HOMES: [(&str, &[&str]); 2] =
-        [("_compose", &["Columns", "Composed", "Steps"]), ("_sklearn", &["Weighted"])];
+    const HOMES: [(&str, &[&str]); 3] = [
+        ("_compose", &["Columns", "Composed", "Steps"]),
+        ("_sklearn", &["Weighted"]),
+        ("_tree", &["ManyTrees", "Treelike"]),
+    ];
     let elsewhere = |base: &str| HOMES.iter().any(|(_, names)| names.contains(&base));
     let own: Vec<&str> = bases.iter().copied().filter(|base| !elsewhere(base)).collect();
     let mut out = match own.is_empty() {

@@ -78,6 +78,13 @@ pub(crate) fn command() -> Command {
                 .arg(out_flag("Save the model to this file")),
             model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(flag("all", "Show every row and column of a long table")),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
+            model(data("explain", "Explain a model on rows: which columns matter, how the prediction moves with them, what they add to single rows", "learnt explain my.learnt test.csv --plot explained.html\n  learnt explain my.learnt new.csv --rows 1,17 --columns age,hours"))
+                .arg(Arg::new("columns").long("columns").value_name("NAMES").value_delimiter(',').help("Columns whose dependence is shown; the three that matter most without"))
+                .arg(Arg::new("rows").long("rows").value_name("NUMBERS").value_delimiter(',').help("Rows whose contributions are shown, from 1 [default: the first five]"))
+                .arg(Arg::new("repeats").long("repeats").value_name("N").value_parser(value_parser!(usize)).help("Shuffles of each column [default: 5]"))
+                .arg(Arg::new("class").long("class").value_name("CLASS").help("The class whose score or probability contributions explain"))
+                .arg(out_flag("Write the answer to this file instead: .csv, .json, .md or .txt"))
+                .arg(plot_flag()),
             picture(data("plot", "Draw a picture of a model: ROC, residuals, tree, coefficients", "learnt plot\n  learnt plot roc my.learnt test.csv -o roc.svg\n  learnt plot tree my.learnt")),
             model(data("report", "Write one page about a model and how it does on rows", "learnt report my.learnt test.csv -o report.html\n  learnt report my.learnt").mut_arg("data", |arg| arg.required(false).value_name("TEST")))
                 .arg(out_flag("The page [default: report.html]")),

@@ -35,6 +35,8 @@ pub(crate) struct Terminal {
     quiet: bool,
     comparing: AtomicBool,
     collected: Mutex<Vec<Collected>>,
+    /// The last losses that were told: of training rows, and of rows set aside.
+    losses: Mutex<Option<(f64, Option<f64>)>>,
 }
 
 /// Warnings of one kind: the first of them, and how many there were.
@@ -60,6 +62,7 @@ impl Terminal {
             quiet,
             comparing: AtomicBool::new(false),
             collected: Mutex::default(),
+            losses: Mutex::default(),
         }
     }
 }
@@ -88,14 +91,19 @@ impl Terminal {
     }
 }
 
-/// `fitting 40 of 100 · objective 1.2e3 · 00:12 left`.
-fn words(progress: &Progress, elapsed: Duration) -> String {
+/// `fitting 40 of 100 · objective 1.2e3 · 00:12 left`; where losses were told, those.
+fn words(progress: &Progress, losses: Option<(f64, Option<f64>)>, elapsed: Duration) -> String {
     let mut text = format!("{} {}", progress.stage, progress.done);
     if let Some(total) = progress.total {
         text += &format!(" of {total}");
     }
-    if let Some(objective) = progress.objective {
-        text += &format!(" · objective {objective:.6e}");
+    match (losses, progress.objective) {
+        (Some((training, aside)), _) => {
+            text += &format!(" · training loss {training:.6}");
+            text += &aside.map_or_else(String::new, |loss| format!(" · validation loss {loss:.6}"));
+        }
+        (None, Some(objective)) => text += &format!(" · objective {objective:.6e}"),
+        (None, None) => {}
     }
     if let Some(total) = progress.total.filter(|total| progress.done > 0 && *total > progress.done)
     {
@@ -120,21 +128,30 @@ fn kind_of(warning: &Warning) -> String {
 }
 
 impl Observer for Terminal {
+    fn losses(&self, training: f64, aside: Option<f64>) {
+        *self.losses.lock().unwrap_or_else(PoisonError::into_inner) = Some((training, aside));
+    }
+
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
+        let losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(bar) = self.bar.as_ref().filter(|bar| bar.elapsed() > Duration::from_secs(1)) {
             // Where models are compared, what happens inside one of their fits is not told.
             let outer = progress.stage.starts_with("model ");
             if outer || !self.comparing.load(Ordering::Relaxed) {
                 self.comparing.store(outer, Ordering::Relaxed);
-                bar.set_message(words(progress, bar.elapsed()));
+                bar.set_message(words(progress, losses, bar.elapsed()));
             }
             bar.tick();
         }
         if self.events {
-            let event = serde_json::json!({
+            let mut event = serde_json::json!({
                 "event": "progress", "stage": progress.stage, "done": progress.done,
                 "total": progress.total, "objective": progress.objective.filter(|x| x.is_finite()),
             });
+            if let Some((training, aside)) = losses {
+                event["training_loss"] = serde_json::json!(training);
+                event["validation_loss"] = serde_json::json!(aside);
+            }
             say(&event.to_string());
         }
         ControlFlow::Continue(())

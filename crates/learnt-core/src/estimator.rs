@@ -173,6 +173,11 @@ pub trait Model: Any + Debug + Send + Sync {
     fn parts(&self, _schema: &Schema, _classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
         Ok(Vec::new())
     }
+    /// Models that are made from this one, such as the trees of a forest, with their names and learners;
+    /// they see the columns and classes of the whole.
+    fn members(&self) -> Vec<(String, &'static About, Box<dyn Model>)> {
+        Vec::new()
+    }
     /// The stored form.
     fn stored(&self) -> Node;
     /// The version of the stored form.

@@ -126,6 +126,7 @@ pub fn stored(tokens: TokenStream) -> TokenStream {
 ///   about the learner say;
 /// - `attributes = method`: `fn(&self) -> Vec<(&'static str, Node)>` instead of the public fields;
 /// - `parts = method`: `fn(&self, &Schema, &[Label]) -> Result<Vec<FittedPart<'_>>>`.
+/// - `members = method`: `fn(&self) -> Vec<(String, &'static About, Box<dyn Model>)>`.
 ///
 /// On a public field, `#[model(name = "...")]` renames the attribute (not the stored value), and
 /// `#[model(hidden)]` leaves it out. A field with `#[model(transient)]` is what the fit gave about its

@@ -33,6 +33,7 @@ struct Options {
     attributes: Option<Ident>,
     questions: Option<Ident>,
     parts: Option<Ident>,
+    members: Option<Ident>,
     accepts: Option<Ident>,
     remarks: Option<Ident>,
 }
@@ -49,6 +50,7 @@ impl Options {
             "questions" => once(&mut options.questions, name(meta)?, meta),
             "accepts" => once(&mut options.accepts, name(meta)?, meta),
             "parts" => once(&mut options.parts, name(meta)?, meta),
+            "members" => once(&mut options.members, name(meta)?, meta),
             "remarks" => once(&mut options.remarks, name(meta)?, meta),
             role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
@@ -67,7 +69,7 @@ impl Options {
             _ => Err(unknown_item(
                 meta,
                 "the roles, version, validate, report, converged, attributes, questions, accepts, \
-                 parts, remarks",
+                 parts, members, remarks",
             )),
         })?;
         Ok(options)
@@ -143,6 +145,7 @@ fn model_impl(
     let converged = options.converged.as_ref().map(|name| converged_fn(name, fields));
     let questions = options.questions.as_ref().map(|_| questions_fns());
     let parts = options.parts.as_ref().map(parts_fn);
+    let members = options.members.as_ref().map(members_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
     let remarks = options.remarks.as_ref().map(remarks_fn);
     let linear = options.linear.then(|| linear_impl(input));
@@ -166,6 +169,7 @@ fn model_impl(
             #converged
             #questions
             #parts
+            #members
             #accepts
             #remarks
         }
@@ -203,6 +207,20 @@ fn questions_fns() -> TokenStream {
             asked: &::learnt_core::question::Asked,
         ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
+        }
+    }
+}
+
+fn members_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn members(
+            &self,
+        ) -> ::std::vec::Vec<(
+            ::std::string::String,
+            &'static ::learnt_core::estimator::About,
+            ::std::boxed::Box<dyn ::learnt_core::estimator::Model>,
+        )> {
+            self.#method()
         }
     }
 }

@@ -205,6 +205,17 @@ pub fn parts(trained: &Trained) -> Result<Vec<Named<Trained>>> {
         let value = trained.of_part(&part, model, params.unwrap_or_default());
         out.push(Named { name: part.name.clone(), value });
     }
+    for (name, about, model) in trained.model.members() {
+        let part = FittedPart {
+            name,
+            about,
+            model: trained.model.as_ref(),
+            schema: history.schema.clone(),
+            classes: history.classes.clone(),
+        };
+        let value = trained.of_part(&part, model, Vec::new());
+        out.push(Named { name: part.name.clone(), value });
+    }
     Ok(out)
 }
 

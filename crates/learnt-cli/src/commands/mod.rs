@@ -5,6 +5,7 @@ mod ask;
 mod cluster;
 mod compare;
 mod data;
+mod explain;
 mod fit;
 mod function;
 mod help;
@@ -180,6 +181,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("tune", Some(name)) => tune::tune(&call, name),
         ("versus", _) => versus::versus(&call),
         ("ask", _) => ask::ask(&call),
+        ("explain", _) => explain::run(&call),
         ("plot", _) => plot::plot(&call),
         ("report", _) => report::report(&call),
         ("summary", _) => models::summary(&call),

@@ -19,6 +19,7 @@ mod places;
 mod roles;
 mod small_things;
 mod tables;
+mod trees;
 mod tune;
 mod verbs;
 

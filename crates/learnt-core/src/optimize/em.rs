@@ -88,7 +88,7 @@ impl ExpectationMaximization {
             return Err(Error::parameter("tol", "zero or more", self.tol));
         }
         let mut best: Option<EmFit<P>> = None;
-        let mut starts = Vec::with_capacity(self.n_init);
+        let mut starts = Vec::new();
         for index in 0..self.n_init {
             let fit = self.climb(start(index)?, index, &mut expect, &mut maximize, run)?;
             starts.push(fit.log_likelihood);

@@ -4,6 +4,7 @@
 
 mod active_learning;
 mod bootstrap_error;
+mod cost_complexity;
 mod criteria;
 mod curves;
 mod density_by_classifier;
@@ -21,6 +22,7 @@ mod versus;
 
 pub use active_learning::{ActiveLearning, QueryCurve, QueryStrategy};
 pub use bootstrap_error::{BootstrapError, BootstrapErrors};
+pub use cost_complexity::{ComplexityTable, CostComplexity, TreeTask};
 pub use criteria::{
     BayesFactor, BayesFactorFound, DescriptionLength, DescriptionLengths, DevianceInformation,
     DevianceInformationFound, Deviances, InformationCriteria, InformationCriteriaFound,
@@ -67,4 +69,5 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<PrefixCode>(),
     function::<HuffmanCode>(),
     function::<StructuralRisk>(),
+    function::<CostComplexity>(),
 ];

@@ -1,8 +1,10 @@
 //! Fitted boosting: a start and the sum of many trees, one a round or one a class and round.
 
+use super::forest::members_of;
 use super::loss::Loss;
-use crate::inspect::{Contributions, QUESTIONS, answer, check_output};
+use crate::inspect::{Attentive, Contributions, QUESTIONS, answer, check_output};
 use crate::tree::contributions::contributions;
+use crate::tree::dependence::traversed;
 use crate::tree::many::{add_up, check_finite, total_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::text::importance_table;
@@ -31,6 +33,7 @@ impl Boosted {
 /// A fitted boosting classifier.
 #[derive(Model, Clone, Debug, PartialEq)]
 #[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
+#[model(members = members)]
 pub struct BoostedClassifierModel {
     /// Number of rounds.
     pub n_iter: usize,
@@ -53,6 +56,7 @@ pub struct BoostedClassifierModel {
 /// A fitted boosting regressor.
 #[derive(Model, Clone, Debug, PartialEq)]
 #[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
+#[model(members = members)]
 pub struct BoostedRegressorModel {
     /// Number of rounds.
     pub n_iter: usize,
@@ -99,6 +103,15 @@ fn explain(
     Ok((start[output] + mean, found))
 }
 
+/// Every score where some columns are given: its start and what its trees add.
+fn walked(trees: &[Tree], start: &[f64], given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+    let mut scores = start.to_vec();
+    for (k, tree) in trees.iter().enumerate() {
+        scores[k % start.len()] += traversed(tree, given)[0];
+    }
+    scores
+}
+
 fn report_of(schema: &Schema, importances: &[f64], trees: &[Tree], n_iter: usize) -> Answer {
     let mut report = Answer::new("Boosting");
     report.tables.push(importance_table(schema, importances));
@@ -109,8 +122,12 @@ fn report_of(schema: &Schema, importances: &[f64], trees: &[Tree], n_iter: usize
 }
 
 impl BoostedClassifierModel {
+    fn members(&self) -> Vec<(String, &'static About, Box<dyn Model>)> {
+        members_of(&self.trees, &self.schema)
+    }
+
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
-        answer(self, asked, |output, x, run| explain(&self.trees, &self.start, output, x, run))
+        answer(self, asked)
     }
 
     pub(super) fn new(
@@ -160,6 +177,28 @@ impl BoostedClassifierModel {
         self.probabilities_of(&add_up(trees, &self.start, x, run, |_, _| true)?)
     }
 
+    /// Twice the mean log loss of rows with their classes, at the start and after each round.
+    pub(super) fn staged_deviances(&self, data: &Dataset, run: &Context) -> Result<Vec<f64>> {
+        let (codes, _) = data.class_target()?;
+        let (outputs, rows) = (self.start.len(), data.nrows());
+        let mut scores = Matrix::from_fn(rows, outputs, |_, k| self.start[k]);
+        let deviance = |scores: &Matrix| -> Result<f64> {
+            let shares = self.probabilities_of(scores)?;
+            let loss = |i: usize| -shares[(i, codes[i] as usize)].max(f64::MIN_POSITIVE).ln();
+            Ok(2.0 * (0..rows).map(loss).sum::<f64>() / rows as f64)
+        };
+        let mut staged = vec![deviance(&scores)?];
+        for round in self.trees.chunks(outputs) {
+            for (k, tree) in round.iter().enumerate() {
+                for (i, leaf) in tree.apply(&data.x, run)?.into_iter().enumerate() {
+                    scores[(i, k)] += tree.values[leaf as usize];
+                }
+            }
+            staged.push(deviance(&scores)?);
+        }
+        Ok(staged)
+    }
+
     fn probabilities_of(&self, scores: &Matrix) -> Result<Matrix> {
         let mut out = Matrix::zeros(scores.nrows(), self.classes.len());
         for i in 0..scores.nrows() {
@@ -183,8 +222,12 @@ impl Classifier for BoostedClassifierModel {
 }
 
 impl BoostedRegressorModel {
+    fn members(&self) -> Vec<(String, &'static About, Box<dyn Model>)> {
+        members_of(&self.trees, &self.schema)
+    }
+
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
-        answer(self, asked, |output, x, run| explain(&self.trees, &self.start, output, x, run))
+        answer(self, asked)
     }
 
     pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema) -> Result<Self> {
@@ -225,5 +268,25 @@ impl BoostedRegressorModel {
 impl Regressor for BoostedRegressorModel {
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         self.staged_predict(x, self.n_iter, run)
+    }
+}
+
+impl Attentive for BoostedClassifierModel {
+    fn explain(&self, output: usize, x: &Frame, run: &Context) -> Result<Contributions> {
+        explain(&self.trees, &self.start, output, x, run)
+    }
+
+    fn walked(&self, given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+        walked(&self.trees, &self.start, given)
+    }
+}
+
+impl Attentive for BoostedRegressorModel {
+    fn explain(&self, output: usize, x: &Frame, run: &Context) -> Result<Contributions> {
+        explain(&self.trees, &self.start, output, x, run)
+    }
+
+    fn walked(&self, given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+        walked(&self.trees, &self.start, given)
     }
 }

@@ -2,10 +2,15 @@
 
 mod boosted;
 mod compose;
+mod expansion;
+mod experts;
 mod forest;
 mod gradient;
+mod guide;
 mod hist;
 mod loss;
+mod losses_study;
+mod spheres;
 mod stopping;
 mod votes;
 
@@ -17,22 +22,37 @@ mod inspect_tests;
 pub use boosted::{BoostedClassifierModel, BoostedRegressorModel};
 pub use compose::{
     AdaBoostAlgorithm, AdaBoostClassifier, AdaBoostClassifierModel, AdaBoostLoss,
-    AdaBoostRegressor, AdaBoostRegressorModel, BaggingClassifier, BaggingClassifierModel,
-    BaggingRegressor, BaggingRegressorModel, BaggingShare, BaggingSize, StackMethod,
-    StackingClassifier, StackingClassifierModel, StackingRegressor, StackingRegressorModel, Voting,
-    VotingClassifier, VotingClassifierModel, VotingRegressor, VotingRegressorModel,
+    AdaBoostMHClassifier, AdaBoostMHClassifierModel, AdaBoostRegressor, AdaBoostRegressorModel,
+    BaggingClassifier, BaggingClassifierModel, BaggingRegressor, BaggingRegressorModel,
+    BaggingShare, BaggingSize, BumpingClassifier, BumpingClassifierModel, BumpingRegressor,
+    BumpingRegressorModel, MarginLoss, SimplexRegressor, SimplexRegressorModel, StackMethod,
+    StackingClassifier, StackingClassifierModel, StackingRegressor, StackingRegressorModel,
+    StagewiseClassifier, StagewiseClassifierModel, StagewiseLoss, StagewiseRegressor,
+    StagewiseRegressorModel, Voting, VotingClassifier, VotingClassifierModel, VotingRegressor,
+    VotingRegressorModel, WeightConstraint,
+};
+pub use expansion::{ExponentialLeaf, LeafValue, ManyClasses, MulticlassExpansion};
+pub use experts::{
+    ExpertSearch, GateChoice, MixtureOfExpertsClassifier, MixtureOfExpertsClassifierModel,
+    MixtureOfExpertsRegressor, MixtureOfExpertsRegressorModel,
 };
 pub use forest::{
-    ExtraTreesClassifier, ExtraTreesRegressor, ForestClassWeight, ForestClassifierModel,
-    ForestGrowth, ForestRegressorModel, MaxSamples, RandomForestClassifier, RandomForestRegressor,
+    DrawFeatures, ExtraTreesClassifier, ExtraTreesRegressor, ForestClassWeight,
+    ForestClassifierModel, ForestGrowth, ForestRegressorModel, MaxSamples, RandomForestClassifier,
+    RandomForestRegressor, TreeCorrelation, TreeCorrelations,
 };
 pub use gradient::{
     BoostingCriterion, BoostingGrowth, BoostingLoss, ClassBoostingLoss, GradientBoostingClassifier,
     GradientBoostingRegressor,
 };
+pub use guide::{Guide, LearnerGuide};
 pub use hist::{
     EarlyStopping, HistGradientBoostingClassifier, HistGradientBoostingRegressor, HistGrowth,
     HistLoss,
+};
+pub use losses_study::{LocationErrors, LossesOfMargins, MarginLosses, RobustLocation};
+pub use spheres::{
+    MarginStudy, Margins, NestedSpheres, ShrinkageCurves, ShrinkageStudy, SphereErrors,
 };
 pub use votes::{BoostingSteps, MajorityVoteError, Steps, Ties, VarianceOfAverage, WeightedErrors};
 
@@ -52,10 +72,18 @@ pub const ENTRIES: &[Entry] = &[
     entry::<AdaBoostRegressor>(),
     entry::<BaggingClassifier>(),
     entry::<BaggingRegressor>(),
+    entry::<BumpingClassifier>(),
+    entry::<BumpingRegressor>(),
     entry::<VotingClassifier>(),
     entry::<VotingRegressor>(),
     entry::<StackingClassifier>(),
     entry::<StackingRegressor>(),
+    entry::<AdaBoostMHClassifier>(),
+    entry::<StagewiseClassifier>(),
+    entry::<StagewiseRegressor>(),
+    entry::<MixtureOfExpertsClassifier>(),
+    entry::<MixtureOfExpertsRegressor>(),
+    entry::<SimplexRegressor>(),
 ];
 
 /// The functions of this family.
@@ -63,4 +91,13 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<MajorityVoteError>(),
     function::<VarianceOfAverage>(),
     function::<BoostingSteps>(),
+    function::<MulticlassExpansion>(),
+    function::<ExponentialLeaf>(),
+    function::<TreeCorrelation>(),
+    function::<LearnerGuide>(),
+    function::<NestedSpheres>(),
+    function::<MarginStudy>(),
+    function::<ShrinkageStudy>(),
+    function::<MarginLosses>(),
+    function::<RobustLocation>(),
 ];

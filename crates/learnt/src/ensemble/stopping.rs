@@ -48,11 +48,20 @@ pub(super) fn has_stalled(losses: &[f64], patience: usize, tol: f64) -> bool {
 }
 
 /// Tells how far boosting is; an error if the user asked to stop.
-pub(super) fn tell(round: usize, rounds: usize, losses: &[f64], run: &Context) -> Result<()> {
+pub(super) fn tell(
+    round: usize,
+    rounds: usize,
+    (training, aside): (&[f64], &[f64]),
+    run: &Context,
+) -> Result<()> {
+    let last = |losses: &[f64]| losses.last().copied();
+    if let Some(loss) = last(training) {
+        run.losses(loss, last(aside));
+    }
     run.progress(&Progress {
         stage: "boosting",
         done: round as u64,
         total: Some(rounds as u64),
-        objective: losses.last().copied(),
+        objective: last(aside).or(last(training)),
     })
 }

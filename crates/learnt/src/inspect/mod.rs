@@ -7,6 +7,14 @@
 //! References: Breiman (2001), Machine Learning 45, 5-32; Friedman (2001), Annals of Statistics 29,
 //! 1189-1232.
 
+mod effects;
+mod explain;
+mod joint;
+
+pub use effects::{Term, functional_anova, joint_dependence};
+pub use explain::{Explanation, explain};
+pub use joint::accumulated_effects;
+
 use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -38,6 +46,19 @@ struct ContributionArguments {
     pub output: usize,
 }
 
+/// Which columns together, at how many values, and which number.
+#[derive(Params, Clone, Debug)]
+struct EffectArguments {
+    /// Names of the columns.
+    #[param(required)]
+    pub columns: Vec<String>,
+    /// Number of values of a quantity, at even quantiles of the rows.
+    #[param(default = 8, range = 2..)]
+    pub grid_resolution: usize,
+    /// Which class or target, from 0.
+    pub output: usize,
+}
+
 /// Contributions of columns: the mean, and a row of numbers for each row.
 pub(crate) type Contributions = (f64, Matrix);
 
@@ -61,23 +82,69 @@ pub(crate) const QUESTIONS: &[Question] = &[
         needs: Needs::Rows,
         arguments: || Box::new(ContributionArguments::default()),
     },
+    Question {
+        name: "tree_dependence",
+        doc: "Mean score where a column has a value, by walking the trees: both branches of other columns, by their training weights.",
+        needs: Needs::Rows,
+        arguments: || Box::new(DependenceArguments::default()),
+    },
+    Question {
+        name: "functional_anova",
+        doc: "Main effects and interactions of one to three columns: the variance of each term of the partial dependence on a grid.",
+        needs: Needs::Rows,
+        arguments: || Box::new(EffectArguments::default()),
+    },
+    Question {
+        name: "conditional",
+        doc: "Predictions over one or two columns, the others fixed as in each row given: a panel a row.",
+        needs: Needs::Rows,
+        arguments: || Box::new(EffectArguments::default()),
+    },
+    Question {
+        name: "joint_dependence",
+        doc: "Mean prediction over the rows where two columns have given values in all of them.",
+        needs: Needs::Rows,
+        arguments: || Box::new(EffectArguments::default()),
+    },
+    Question {
+        name: "individual_dependence",
+        doc: "The prediction of each row as one column moves, and their mean.",
+        needs: Needs::Rows,
+        arguments: || Box::new(EffectArguments::default()),
+    },
+    Question {
+        name: "accumulated_effects",
+        doc: "Accumulated local effects: changes of the prediction within intervals of a column, added up.",
+        needs: Needs::Rows,
+        arguments: || Box::new(EffectArguments::default()),
+    },
 ];
 
-/// The answer of a model to one of [`QUESTIONS`]; `explain` gives the contributions to an output.
-pub(crate) fn answer(
-    model: &dyn Model,
-    asked: &Asked,
-    explain: impl Fn(usize, &Frame, &Context) -> Result<Contributions>,
-) -> Result<Answer> {
+/// A model of trees that says what its columns contribute.
+pub(crate) trait Attentive: Model {
+    /// The contributions to an output.
+    fn explain(&self, output: usize, x: &Frame, run: &Context) -> Result<Contributions>;
+    /// The mean of each output where some columns are given, by walking the trees.
+    fn walked(&self, given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64>;
+}
+
+/// The answer of a model to one of [`QUESTIONS`].
+pub(crate) fn answer<M: Attentive>(model: &M, asked: &Asked) -> Result<Answer> {
     let data = asked.data.ok_or_else(|| Error::internal("a question without its rows"))?;
     match asked.name {
         "permutation_importance" => {
             importance_answer(model, &data, asked.count("n_repeats")?, &asked.run)
         }
         "contributions" => {
-            let (mean, found) = explain(asked.count("output")?, &data.x, &asked.run)?;
+            let (mean, found) = model.explain(asked.count("output")?, &data.x, &asked.run)?;
             Ok(contribution_answer(mean, &found, &data.x))
         }
+        "tree_dependence" => effects::walked_answer(asked, &|given| model.walked(given)),
+        "functional_anova" => effects::anova_answer(model, asked),
+        "conditional" => effects::conditional_answer(model, asked),
+        "joint_dependence" => joint::joint_answer(model, asked),
+        "individual_dependence" => joint::individual_answer(model, asked),
+        "accumulated_effects" => joint::accumulated_answer(model, asked),
         _ => {
             let columns = asked.words("columns")?;
             dependence_answer(model, &data.x, &columns, asked.count("grid_resolution")?, &asked.run)

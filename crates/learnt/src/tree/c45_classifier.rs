@@ -17,6 +17,7 @@ use super::multiway::{
     CostRule, Held, MissingAs, MultiTree, Plan, by_estimate, by_length, by_validation, collapse,
     grow,
 };
+use super::nodes::{NONE, Tree};
 use super::rules;
 use super::text::{self, Sketch};
 use learnt_core::answer::number;
@@ -257,6 +258,42 @@ pub(super) const EXPORT: Question = Question {
     needs: Needs::Nothing,
     arguments: || Box::new(ExportArguments::default()),
 };
+
+/// The nodes as arrays.
+pub(super) const NODES: Question = Question {
+    name: "nodes",
+    doc: "The nodes as arrays, under scikit-learn's names: -1 is no child, -2 no column.",
+    needs: Needs::Nothing,
+    arguments: || Box::new(NoArguments::default()),
+};
+
+/// The nodes of a binary tree as arrays.
+pub(super) fn nodes_answer(tree: &Tree) -> Answer {
+    let place = |node: u32, none: i64| if node == NONE { none } else { i64::from(node) };
+    let places = |nodes: &[u32], none: i64| nodes.iter().map(|&node| place(node, none)).collect();
+    let threshold = |node: usize| if tree.is_leaf(node) { -2.0 } else { tree.threshold[node] };
+    let mut table = Columns::titled("Nodes")
+        .counts("children_left", places(&tree.left, -1))
+        .counts("children_right", places(&tree.right, -1))
+        .counts("feature", places(&tree.feature, -2))
+        .reals("threshold", (0..tree.len()).map(threshold).collect())
+        .reals("impurity", tree.impurity.clone())
+        .counts("n_node_samples", tree.rows.iter().map(|&rows| i64::from(rows)).collect())
+        .reals("weighted_n_node_samples", tree.weight.clone())
+        .counts(
+            "missing_go_to_left",
+            tree.missing_left.iter().map(|&left| i64::from(left)).collect(),
+        );
+    for k in 0..tree.outputs {
+        let values = (0..tree.len()).map(|node| tree.value(node)[k]).collect();
+        table = table.reals(format!("value {k}"), values);
+    }
+    let mut answer = Answer::new("Nodes");
+    answer.tables.push(table);
+    answer.push("numbers in a prediction", tree.outputs);
+    answer.push("depth", tree.depth());
+    answer
+}
 
 /// The rules of the leaves.
 pub(super) const RULES: Question = Question {

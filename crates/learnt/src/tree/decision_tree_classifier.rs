@@ -5,18 +5,23 @@
 //! bits. Cuts are midpoints of adjacent distinct values (the lower value where a midpoint rounds
 //! up). Ties go to the first column, then the smallest cut; missing values try both sides and
 //! follow the larger child where training had none, as do levels that a node has not seen.
-//! A leaf predicts its class shares; the most frequent class wins, the first of equals.
+//! A leaf predicts its class shares; the most frequent class wins, the first of equals. With losses the
+//! label of least expected loss wins, and splits know them: with two classes or the entropy the rows of a
+//! class weigh the sum of its losses, with more classes the index is Σ L_kl p_k p_l. With the criterion
+//! `exponential` a node of weights W₊ and W₋ costs 2 √(W₊ W₋), the least exponential loss of a score, and
+//! half the log-odds of a leaf's shares, to which half a row is added, is that score.
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::c45_classifier::{EXPORT, PRUNED_RULES, RULES, export_answer};
-use super::grow::{Entropy, Gini};
+use super::c45_classifier::{EXPORT, NODES, PRUNED_RULES, RULES, export_answer, nodes_answer};
+use super::grow::{Entropy, Exponential, Gini, LossGini};
+use super::loss::Losses;
 use super::nodes::Tree;
-use super::options::{Growth, Splitter};
+use super::options::{Extras, Growth, Splitter};
 use super::prune::{self, PruningPath};
+use super::surrogates::{SURROGATES, Surrogates};
 use super::{rules, text};
 use learnt_core::answer::number;
-use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -48,6 +53,24 @@ pub struct DecisionTreeClassifier {
     /// Weights of classes: none, or `balanced` to make all classes count the same.
     #[param(default = None)]
     pub class_weight: Option<ClassWeight>,
+    /// Loss of calling a row of a class (rows) another (columns): splits and labels know it.
+    #[param(default = None)]
+    pub loss: Option<Vec<Vec<f64>>>,
+    /// How levels of a category are parted.
+    #[param(default = CategoricalSplits::Ordered)]
+    pub categorical_splits: CategoricalSplits,
+    /// Maximum number of surrogates of a split, which say where rows with a missing value go.
+    #[param(default = 0)]
+    pub max_surrogates: usize,
+}
+
+/// How levels of a category are parted.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum CategoricalSplits {
+    /// Sorted by the share of a class, then cut: the best partition with two classes.
+    Ordered,
+    /// All partitions of at most 20 levels: the best with any number of classes.
+    Exhaustive,
 }
 
 /// The impurity measure of a node: Gini or entropy.
@@ -59,6 +82,8 @@ pub enum TreeClassifierCriterion {
     Entropy,
     /// The same as `entropy`.
     LogLoss,
+    /// 2 √(p (1 - p)), the exponential loss; for two classes.
+    Exponential,
 }
 
 /// Weights of classes.
@@ -81,6 +106,10 @@ pub struct DecisionTreeClassifierModel {
     pub(super) tree: Tree,
     schema: Schema,
     classes: Vec<Label>,
+    #[model(later)]
+    losses: Losses,
+    #[model(later)]
+    surrogates: Surrogates,
 }
 
 impl Estimator for DecisionTreeClassifier {
@@ -100,17 +129,16 @@ impl Estimator for DecisionTreeClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DecisionTreeClassifierModel> {
         let (codes, classes) = data.class_target()?;
-        let weights = class_weights(self.class_weight, codes, classes.len(), data.weights);
-        let tree = match self.criterion {
-            TreeClassifierCriterion::Gini => {
-                let criterion = Gini::new(codes.to_vec(), classes.len(), weights);
-                self.growth.grow(self.splitter, &data.x, &criterion, run)?
-            }
-            TreeClassifierCriterion::Entropy | TreeClassifierCriterion::LogLoss => {
-                let criterion = Entropy::new(codes.to_vec(), classes.len(), weights);
-                self.growth.grow(self.splitter, &data.x, &criterion, run)?
-            }
-        };
+        let losses = Losses::new(self.loss.as_ref(), classes.len())?;
+        let plain = class_weights(self.class_weight, codes, classes.len(), data.weights);
+        let weights = self.loss_weights(&losses, codes, plain.clone());
+        let mut tree = self.grown(data, (codes, classes.len()), &losses, weights.clone(), run)?;
+        let weights = weights.as_deref();
+        let surrogates = Surrogates::of(&tree, &data.x, weights, self.max_surrogates, run)?;
+        if losses.is_given() {
+            let leaves = surrogates.apply(&tree, &data.x, run)?;
+            set_shares(&mut tree, &leaves, codes, plain.as_deref());
+        }
         Ok(DecisionTreeClassifierModel {
             feature_importances: tree.importances(),
             n_leaves: tree.leaves(),
@@ -118,17 +146,96 @@ impl Estimator for DecisionTreeClassifier {
             tree,
             schema: data.x.schema().clone(),
             classes: classes.to_vec(),
+            losses,
+            surrogates,
         })
     }
 }
 
 impl DecisionTreeClassifier {
+    fn grown(
+        &self,
+        data: &Dataset,
+        (codes, classes): (&[u32], usize),
+        losses: &Losses,
+        weights: Option<Vec<f64>>,
+        run: &Context,
+    ) -> Result<Tree> {
+        let (x, codes) = (&data.x, codes.to_vec());
+        let extras = Extras {
+            exhaustive: self.categorical_splits == CategoricalSplits::Exhaustive,
+            surrogates: self.max_surrogates,
+        };
+        let (growth, splitter) = (&self.growth, self.splitter);
+        match self.criterion {
+            TreeClassifierCriterion::Gini if losses.is_given() && classes > 2 => {
+                let loss = |k: usize, l: usize| losses.matrix[(k, l)];
+                let criterion = LossGini::new(codes, classes, weights, loss);
+                growth.grow(splitter, extras, x, &criterion, run)
+            }
+            TreeClassifierCriterion::Gini => {
+                growth.grow(splitter, extras, x, &Gini::new(codes, classes, weights), run)
+            }
+            TreeClassifierCriterion::Entropy | TreeClassifierCriterion::LogLoss => {
+                growth.grow(splitter, extras, x, &Entropy::new(codes, classes, weights), run)
+            }
+            TreeClassifierCriterion::Exponential if classes > 2 => {
+                let expected = "'gini' or 'entropy' with more than two classes";
+                Err(Error::parameter("criterion", expected, "'exponential'"))
+            }
+            TreeClassifierCriterion::Exponential => {
+                growth.grow(splitter, extras, x, &Exponential::new(codes, weights), run)
+            }
+        }
+    }
+
+    /// Row weights times the losses of their class, where the criterion does not know losses itself.
+    fn loss_weights(
+        &self,
+        losses: &Losses,
+        codes: &[u32],
+        weights: Option<Vec<f64>>,
+    ) -> Option<Vec<f64>> {
+        let classes = losses.matrix.nrows();
+        if classes == 0 || (classes > 2 && self.criterion == TreeClassifierCriterion::Gini) {
+            return weights;
+        }
+        let off_diagonal = |k: usize| (0..classes).filter(move |&l| l != k);
+        let class: Vec<f64> =
+            (0..classes).map(|k| off_diagonal(k).map(|l| losses.matrix[(k, l)]).sum()).collect();
+        let weight = |i: usize| weights.as_ref().map_or(1.0, |weights| weights[i]);
+        // A class whose rows cost nothing must not vanish.
+        let least = 1e-6 * class.iter().copied().fold(0.0, f64::max);
+        let factor = |i: usize| class[codes[i] as usize].max(least).max(f64::MIN_POSITIVE);
+        Some((0..codes.len()).map(|i| weight(i) * factor(i)).collect())
+    }
+
     /// The subtrees that `ccp_alpha` chooses from.
     pub fn cost_complexity_pruning_path(&self, data: &Dataset) -> Result<PruningPath> {
         let mut full = self.clone();
         full.growth.ccp_alpha = 0.0;
         Ok(full.fit(data)?.pruning_path())
     }
+}
+
+/// Sets the shares of classes in all nodes from the leaves of rows.
+fn set_shares(tree: &mut Tree, leaves: &[u32], codes: &[u32], weights: Option<&[f64]>) {
+    let outputs = tree.outputs;
+    let mut sums = vec![0.0; tree.values.len()];
+    for (i, &leaf) in leaves.iter().enumerate() {
+        sums[leaf as usize * outputs + codes[i] as usize] += weights.map_or(1.0, |w| w[i]);
+    }
+    for node in (0..tree.len()).rev().filter(|&node| !tree.is_leaf(node)) {
+        for k in 0..outputs {
+            let child = |child: u32| sums[child as usize * outputs + k];
+            sums[node * outputs + k] = child(tree.left[node]) + child(tree.right[node]);
+        }
+    }
+    for node in sums.chunks_mut(outputs) {
+        let total: f64 = node.iter().sum();
+        node.iter_mut().for_each(|sum| *sum = (*sum / total).min(1.0));
+    }
+    tree.values = sums;
 }
 
 /// Row weights times class weights; none where all are one.
@@ -152,17 +259,45 @@ pub(crate) fn class_weights(
     Some((0..codes.len()).map(balanced).collect())
 }
 
-const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES];
+const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES, NODES, SURROGATES];
 
 impl DecisionTreeClassifierModel {
+    /// One tree of many, as a model of its own.
+    pub(crate) fn of_tree(tree: Tree, schema: &Schema, classes: &[Label]) -> Self {
+        DecisionTreeClassifierModel {
+            feature_importances: tree.importances(),
+            n_leaves: tree.leaves(),
+            depth: tree.depth(),
+            tree,
+            schema: schema.clone(),
+            classes: classes.to_vec(),
+            losses: Losses::default(),
+            surrogates: Surrogates::default(),
+        }
+    }
+
     /// The leaf of each row.
     pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        self.tree.apply(x, run)
+        self.surrogates.apply(&self.tree, x, run)
     }
 
     /// The subtrees of this tree that are optimal for some `ccp_alpha`.
     pub fn pruning_path(&self) -> PruningPath {
         prune::path(&self.tree)
+    }
+
+    /// The smallest subtree that is optimal for this alpha.
+    #[must_use]
+    pub fn pruned(&self, alpha: f64) -> Self {
+        let tree = prune::prune(self.tree.clone(), alpha);
+        Self {
+            feature_importances: tree.importances(),
+            n_leaves: tree.leaves(),
+            depth: tree.depth(),
+            surrogates: self.surrogates.of_subtree(&self.tree, &tree),
+            tree,
+            ..self.clone()
+        }
     }
 
     /// The whole tree, one line a node.
@@ -174,10 +309,12 @@ impl DecisionTreeClassifierModel {
         let row = |node: usize| (self.label(node), self.tree.weight[node]);
         let found = || rules::of_binary(&self.tree);
         match asked.name {
+            "nodes" => Ok(nodes_answer(&self.tree)),
+            "surrogates" => Ok(self.surrogates.answer(&self.tree, &self.schema)),
             "export" => export_answer(&self.sketches(), asked),
             "rules" => Ok(rules::table(&found()?, &self.schema, row)),
             _ => {
-                let label = |node: usize| first_maximum(self.tree.value(node));
+                let label = |node: usize| self.losses.label(self.tree.value(node));
                 rules::pruned_answer(found()?, label, &self.schema, &self.classes, asked)
             }
         }
@@ -189,23 +326,27 @@ impl DecisionTreeClassifierModel {
 
     fn label(&self, node: usize) -> String {
         let shares = self.tree.value(node);
-        let best = first_maximum(shares) as usize;
+        let best = self.losses.label(shares) as usize;
         let name = learnt_core::error::plain(&self.classes[best].to_string());
         format!("{name} ({})", number(shares[best]))
     }
 
     fn report(&self, _: &Names) -> Answer {
         let importance = text::importance_table(&self.schema, &self.feature_importances);
-        text::report("Decision tree", &self.sketches(), Some(importance))
+        let mut report = text::report("Decision tree", &self.sketches(), Some(importance));
+        report.charts.extend(text::partition(&self.tree, &self.schema, |node| self.label(node)));
+        report
     }
 
     fn validate(&self) -> Result<()> {
         self.tree.validate(&self.schema, self.classes.len())?;
+        self.surrogates.validate(&self.tree)?;
         let shares = self.tree.values.iter().all(|share| (0.0..=1.0).contains(share));
         let derived = self.feature_importances == self.tree.importances()
             && self.n_leaves == self.tree.leaves()
             && self.depth == self.tree.depth();
-        match shares && derived && !self.classes.is_empty() {
+        match shares && derived && !self.classes.is_empty() && self.losses.fits(self.classes.len())
+        {
             true => Ok(()),
             false => Err(invalid("a tree whose numbers do not fit its nodes")),
         }
@@ -214,11 +355,16 @@ impl DecisionTreeClassifierModel {
 
 impl Classifier for DecisionTreeClassifierModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.tree.predict(x, run)
+        let leaves = self.apply(x, run)?;
+        let shares = leaves.iter().flat_map(|&leaf| self.tree.value(leaf as usize).iter().copied());
+        Matrix::from_vec(x.nrows(), self.classes.len(), shares.collect())
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let leaves = self.tree.apply(x, run)?;
-        Ok(leaves.into_iter().map(|leaf| first_maximum(self.tree.value(leaf as usize))).collect())
+        let leaves = self.apply(x, run)?;
+        Ok(leaves
+            .into_iter()
+            .map(|leaf| self.losses.label(self.tree.value(leaf as usize)))
+            .collect())
     }
 }

@@ -9,11 +9,12 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::c45_classifier::{EXPORT, RULES, export_answer};
+use super::c45_classifier::{EXPORT, NODES, RULES, export_answer, nodes_answer};
 use super::grow::{Absolute, Poisson, Squared};
 use super::nodes::Tree;
-use super::options::{Growth, Method, Splitter};
+use super::options::{Extras, Growth, Method, Splitter};
 use super::prune::{self, PruningPath};
+use super::surrogates::{SURROGATES, Surrogates};
 use super::{rules, text};
 use learnt_core::answer::number;
 use learnt_core::persist::invalid;
@@ -44,6 +45,9 @@ pub struct DecisionTreeRegressor {
     /// When growing stops, what a node looks at, and what is pruned.
     #[param(flatten)]
     pub growth: Growth,
+    /// Maximum number of surrogates of a split, which say where rows with a missing value go.
+    #[param(default = 0)]
+    pub max_surrogates: usize,
 }
 
 /// The error measure that splits reduce.
@@ -71,6 +75,8 @@ pub struct DecisionTreeRegressorModel {
     pub depth: usize,
     pub(super) tree: Tree,
     schema: Schema,
+    #[model(later)]
+    surrogates: Surrogates,
 }
 
 impl Estimator for DecisionTreeRegressor {
@@ -94,22 +100,24 @@ impl Estimator for DecisionTreeRegressor {
         let (values, outputs) = (y.to_matrix().into_vec(), y.ncols());
         let weights = data.weights.map(<[f64]>::to_vec);
         let (growth, splitter, x) = (&self.growth, self.splitter, &data.x);
+        let extras = Extras { surrogates: self.max_surrogates, ..Extras::default() };
         let tree = match self.criterion {
             TreeRegressorCriterion::SquaredError | TreeRegressorCriterion::FriedmanMse => {
-                growth.grow(splitter, x, &Squared::new(values, outputs, weights), run)?
+                growth.grow(splitter, extras, x, &Squared::new(values, outputs, weights), run)?
             }
             TreeRegressorCriterion::AbsoluteError => {
-                growth.grow(splitter, x, &Absolute::new(values, outputs, weights), run)?
+                growth.grow(splitter, extras, x, &Absolute::new(values, outputs, weights), run)?
             }
             TreeRegressorCriterion::Poisson => {
                 check_counts(&y)?;
-                growth.grow(splitter, x, &Poisson::new(values, outputs, weights), run)?
+                growth.grow(splitter, extras, x, &Poisson::new(values, outputs, weights), run)?
             }
         };
         Ok(DecisionTreeRegressorModel {
             feature_importances: tree.importances(),
             n_leaves: tree.leaves(),
             depth: tree.depth(),
+            surrogates: Surrogates::of(&tree, x, data.weights, self.max_surrogates, run)?,
             tree,
             schema: data.x.schema().clone(),
         })
@@ -159,17 +167,43 @@ impl DecisionTreeRegressor {
     }
 }
 
-const QUESTIONS: &[Question] = &[EXPORT, RULES];
+const QUESTIONS: &[Question] = &[EXPORT, RULES, NODES, SURROGATES];
 
 impl DecisionTreeRegressorModel {
+    /// One tree of many, as a model of its own.
+    pub(crate) fn of_tree(tree: Tree, schema: &Schema) -> Self {
+        DecisionTreeRegressorModel {
+            feature_importances: tree.importances(),
+            n_leaves: tree.leaves(),
+            depth: tree.depth(),
+            tree,
+            schema: schema.clone(),
+            surrogates: Surrogates::default(),
+        }
+    }
+
     /// The leaf of each row.
     pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        self.tree.apply(x, run)
+        self.surrogates.apply(&self.tree, x, run)
     }
 
     /// The subtrees of this tree that are optimal for some `ccp_alpha`.
     pub fn pruning_path(&self) -> PruningPath {
         prune::path(&self.tree)
+    }
+
+    /// The smallest subtree that is optimal for this alpha.
+    #[must_use]
+    pub fn pruned(&self, alpha: f64) -> Self {
+        let tree = prune::prune(self.tree.clone(), alpha);
+        Self {
+            feature_importances: tree.importances(),
+            n_leaves: tree.leaves(),
+            depth: tree.depth(),
+            surrogates: self.surrogates.of_subtree(&self.tree, &tree),
+            tree,
+            ..self.clone()
+        }
     }
 
     /// The whole tree, one line a node.
@@ -181,6 +215,8 @@ impl DecisionTreeRegressorModel {
         let row = |node: usize| (self.label(node), self.tree.weight[node]);
         let found = || rules::of_binary(&self.tree);
         match asked.name {
+            "nodes" => Ok(nodes_answer(&self.tree)),
+            "surrogates" => Ok(self.surrogates.answer(&self.tree, &self.schema)),
             "export" => export_answer(&self.sketches(), asked),
             _ => Ok(rules::table(&found()?, &self.schema, row)),
         }
@@ -197,11 +233,14 @@ impl DecisionTreeRegressorModel {
 
     fn report(&self, _: &Names) -> Answer {
         let importance = text::importance_table(&self.schema, &self.feature_importances);
-        text::report("Regression tree", &self.sketches(), Some(importance))
+        let mut report = text::report("Regression tree", &self.sketches(), Some(importance));
+        report.charts.extend(text::partition(&self.tree, &self.schema, |node| self.label(node)));
+        report
     }
 
     fn validate(&self) -> Result<()> {
         self.tree.validate(&self.schema, self.tree.outputs)?;
+        self.surrogates.validate(&self.tree)?;
         let derived = self.feature_importances == self.tree.importances()
             && self.n_leaves == self.tree.leaves()
             && self.depth == self.tree.depth();
@@ -214,6 +253,8 @@ impl DecisionTreeRegressorModel {
 
 impl Regressor for DecisionTreeRegressorModel {
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.tree.predict(x, run)
+        let leaves = self.apply(x, run)?;
+        let values = leaves.iter().flat_map(|&leaf| self.tree.value(leaf as usize).iter().copied());
+        Matrix::from_vec(x.nrows(), self.tree.outputs, values.collect())
     }
 }

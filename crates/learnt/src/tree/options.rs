@@ -1,8 +1,9 @@
 //! Parameters that trees share.
 
-use super::grow::{Columns, Criterion, Limits, Settings, grow};
+use super::grow::{Columns, Criterion, Limits, MOST_LEVELS, Settings, grow, unordered_levels};
 use super::nodes::Tree;
 use super::prune::prune;
+use learnt_core::error::plain;
 use learnt_core::prelude::*;
 
 /// How splits are searched.
@@ -138,6 +139,37 @@ pub struct Growth {
     pub max_bins: usize,
 }
 
+/// What single trees can and forests do not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extras {
+    /// All partitions of levels.
+    pub(crate) exhaustive: bool,
+    /// Most surrogates of a split.
+    pub(crate) surrogates: usize,
+}
+
+impl Extras {
+    /// Refuses too many levels, and surrogates of bins.
+    fn check(self, method: Method, schema: &Schema) -> Result<()> {
+        if self.surrogates > 0 && method == Method::Histogram {
+            let expected = "0 with the method 'histogram', whose bins hide values";
+            return Err(Error::parameter("max_surrogates", expected, self.surrogates));
+        }
+        let levels = |column: &&Column| unordered_levels(column).unwrap_or(0) > MOST_LEVELS;
+        match schema.columns().iter().find(levels) {
+            Some(column) if self.exhaustive => {
+                let name = plain(&column.name);
+                let message = format!(
+                    "column '{name}' has more than {MOST_LEVELS} levels, too many for all partitions"
+                );
+                let hint = "set categorical_splits to 'ordered', or merge rare levels";
+                Err(Error::new(Code::Parameter, message).column(name).hint(hint))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Growth {
     /// What growing needs, for a table of this size and weight.
     pub(crate) fn settings(
@@ -160,6 +192,9 @@ impl Growth {
             max_leaf_nodes: self.max_leaf_nodes,
             min_impurity_decrease: self.min_impurity_decrease,
             random: splitter == Splitter::Random,
+            exhaustive: false,
+            surrogates: 0,
+            columns_once: false,
         }
     }
 
@@ -167,15 +202,20 @@ impl Growth {
     pub(crate) fn grow<C: Criterion>(
         &self,
         splitter: Splitter,
+        extras: Extras,
         x: &Frame,
         criterion: &C,
         run: &Context,
     ) -> Result<Tree> {
+        extras.check(self.method, x.schema())?;
         let rows: Vec<u32> = (0..x.nrows() as u32).collect();
         let weight = criterion.summary(&rows).weight;
-        let settings = self.settings(splitter, x.nrows(), x.ncols(), weight);
+        let mut settings = self.settings(splitter, x.nrows(), x.ncols(), weight);
+        settings.exhaustive = extras.exhaustive;
+        settings.surrogates = extras.surrogates;
         let columns = match self.method {
             Method::Histogram => Columns::binned(x, self.max_bins, run)?,
+            Method::Exact if extras.surrogates > 0 => Columns::ranked(x, run)?,
             // Few columns a node: sorting them there costs less than keeping all sorted.
             Method::Exact if settings.max_features * 3 <= x.ncols() => Columns::ranked(x, run)?,
             Method::Exact => Columns::sorted(x, run)?,

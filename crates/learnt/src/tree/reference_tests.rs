@@ -22,7 +22,7 @@ pub(super) fn near(got: f64, expected: &Json, what: &str) {
 }
 
 /// The data set of a case.
-fn dataset(case: &Json) -> OwnedDataset {
+pub(super) fn dataset(case: &Json) -> OwnedDataset {
     let input = &case["input"];
     let name = input["dataset"].as_str().unwrap();
     let text = std::fs::read_to_string(format!("{GOLDEN}data/{name}.csv")).unwrap();
@@ -70,7 +70,7 @@ fn dataset(case: &Json) -> OwnedDataset {
 }
 
 /// Compares rpart's inner nodes with ours. `gain` turns ours into rpart's improvement.
-fn agrees_with_rpart(
+pub(super) fn agrees_with_rpart(
     case: &Json,
     tree: &Tree,
     schema: &Schema,
@@ -118,7 +118,7 @@ fn rows_of(case: &Json, name: &str) -> usize {
     case["params"][name].as_u64().unwrap() as usize
 }
 
-fn rpart_classifier(case: &Json) -> DecisionTreeClassifier {
+pub(super) fn rpart_classifier(case: &Json) -> DecisionTreeClassifier {
     DecisionTreeClassifier {
         growth: Growth {
             min_samples_split: MinSamplesSplit::Count(rows_of(case, "minsplit")),
@@ -303,6 +303,10 @@ fn importances_are_shares_of_the_squared_error_removed() {
     for (j, share) in model.feature_importances.iter().enumerate() {
         near(share * total, &case["expect"]["squared_importance"][j], "importance");
     }
+    let names = learnt_core::names::Names::new(data.x.schema(), &[]);
+    let report = Model::report(&model, &names).unwrap();
+    let relative = report.column("relative importance").unwrap().reals().unwrap();
+    assert!((relative[0] - 100.0).abs() < 1e-9 && (relative[1] - 40.824_829).abs() < 1e-5);
 }
 
 #[test]

@@ -87,6 +87,9 @@ fn settings(columns: usize) -> Settings {
         max_leaf_nodes: None,
         min_impurity_decrease: 0.0,
         random: false,
+        exhaustive: false,
+        surrogates: 0,
+        columns_once: false,
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! - weighted variance Σ (n_v/n) Var(y | v), with divisor n_v;
 //! - standard deviation reduction sd(y) - Σ (n_v/n) sd(y | v), of whole populations;
-//! - gains with costs: Gain²/Cost, Gain/Cost, (2^Gain - 1)/(Cost + 1)^w.
+//! - gains with costs: Gain²/Cost, Gain/Cost, (2^Gain - 1)/(Cost + 1)^w;
+//! - the number of ways in which q levels are parted in two: 2^(q - 1) - 1.
 //!
 //! References: Quinlan (1992), Learning with continuous classes; Tan (1993); Núñez (1991).
 
@@ -63,6 +64,26 @@ impl Function for SplitDeviation {
             standard_deviation_reduction: whole.sqrt() - deviations,
             weighted_variance: within,
         })
+    }
+}
+
+/// Number of two-way partitions of the levels of a category, which an exhaustive split looks at.
+#[derive(Params, Clone, Debug)]
+pub struct CategoricalPartitions {
+    /// Number of levels.
+    #[param(positional, default = 3, range = 1..=63)]
+    pub levels: usize,
+}
+
+impl Function for CategoricalPartitions {
+    type Inputs<'a> = ();
+    type Output = u64;
+    const ABOUT: &'static Callable =
+        &Callable::new("tree.categorical_partitions", FunctionKind::Theory)
+            .reference("Breiman, Friedman, Olshen and Stone (1984)");
+
+    fn call(&self, (): (), _run: &Context) -> Result<u64> {
+        Ok((1 << (self.levels - 1)) - 1)
     }
 }
 
@@ -206,6 +227,13 @@ mod tests {
             let found = SplitDeviation {}.compute(given).unwrap();
             assert!((found.weighted_variance - variance).abs() < 1e-5);
             assert!((found.standard_deviation_reduction - reduction).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn levels_are_parted_in_half_as_many_ways_as_they_have_sets() {
+        for (levels, count) in [(1, 0), (3, 3), (4, 7), (5, 15), (10, 511), (20, 524_287)] {
+            assert_eq!(CategoricalPartitions { levels }.compute(()).unwrap(), count);
         }
     }
 }

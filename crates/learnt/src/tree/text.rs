@@ -3,6 +3,7 @@
 use super::nodes::{NONE, Tree};
 use crate::charts::tree::{TreeNode, diagram};
 use learnt_core::answer::{finite, number};
+use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
 use serde_json::json;
@@ -187,11 +188,60 @@ pub(crate) fn report(title: &str, nodes: &[Sketch], importance: Option<Columns>)
 pub(crate) fn importance_table(schema: &Schema, importances: &[f64]) -> Columns {
     let mut used: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
     used.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
-    let mut table = Columns::new("Importance", &["column", "share of the decrease of impurity"]);
+    let heads = ["column", "share of the decrease of impurity", "relative importance"];
+    let mut table = Columns::new("Importance", &heads);
+    let most = used.first().map_or(1.0, |&j| importances[j]);
     for j in used.into_iter().take(LONGEST_REPORT) {
-        table.push(vec![Cell::Text(schema.column(j).name.clone()), Cell::Number(importances[j])]);
+        table.push(vec![
+            Cell::Text(schema.column(j).name.clone()),
+            Cell::Number(importances[j]),
+            Cell::Number(100.0 * (importances[j] / most).sqrt()),
+        ]);
     }
     table
+}
+
+/// The rectangles of the leaves over two quantities; none for other tables or more than 200 leaves.
+pub(crate) fn partition(
+    tree: &Tree,
+    schema: &Schema,
+    label: impl Fn(usize) -> String,
+) -> Option<Chart> {
+    let quantities = tree.columns.iter().all(|&levels| levels == 0);
+    if schema.len() != 2 || !quantities || !(2..=LONGEST_REPORT).contains(&tree.leaves()) {
+        return None;
+    }
+    let range = |column: u32| {
+        let asked = (0..tree.len()).filter(|&node| tree.feature[node] == column);
+        let cuts = asked.map(|node| tree.threshold[node]).filter(|cut| cut.is_finite());
+        let (low, high) = cuts.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), cut| {
+            (low.min(cut), high.max(cut))
+        });
+        // Beyond the outer cuts nothing changes.
+        let beyond = if high > low { 0.3 * (high - low) } else { 1.0 };
+        if low > high { (0.0, 1.0) } else { (low - beyond, high + beyond) }
+    };
+    let (across, up) = (range(0), range(1));
+    let name = |j: usize| plain(&schema.column(j).name);
+    let mut panel = Panel::new(name(0), name(1)).range_x(across.0, across.1).range_y(up.0, up.1);
+    let mut open = vec![(0, [across, up])];
+    while let Some((node, sides)) = open.pop() {
+        if tree.is_leaf(node) {
+            let [(left, right), (low, high)] = sides;
+            let group = label(node).split(" (").next().unwrap_or_default().to_string();
+            let x = vec![left, right, right, left];
+            panel = panel.mark(Mark::polygon(group, x, vec![low, low, high, high]));
+            continue;
+        }
+        let (column, cut) = (tree.feature[node] as usize, tree.threshold[node]);
+        let (mut below, mut above) = (sides, sides);
+        below[column].1 = below[column].1.min(cut);
+        above[column].0 = above[column].0.max(cut);
+        open.push((tree.right[node] as usize, above));
+        open.push((tree.left[node] as usize, below));
+    }
+    let about = "Every leaf is a rectangle; beyond the outer cuts nothing changes.";
+    Some(Chart::new("Partition", about).panel(panel))
 }
 
 /// A node for the diagram.

@@ -77,7 +77,7 @@ pub struct AdaBoostClassifierModel {
 }
 
 /// The learner of rounds: a stump unless another is given.
-fn stump() -> Learner {
+pub(super) fn stump() -> Learner {
     let growth = Growth { max_depth: Some(1), ..Default::default() };
     DecisionTreeClassifier { growth, ..Default::default() }.into()
 }
@@ -117,7 +117,8 @@ impl Estimator for AdaBoostClassifier {
         let mut weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
         normalise(&mut weights);
         for round in 0..self.n_estimators {
-            let part = fit_weighted(&learner, round, data, &weights, run)?;
+            let name = format!("round {}", round + 1);
+            let part = fit_weighted(&learner, (&name, round), data, &weights, run)?;
             let found = part.classifier()?.classify_in(&data.x, run)?;
             let wrong: Vec<bool> = found.iter().zip(codes).map(|(a, b)| a != b).collect();
             let error =
@@ -158,42 +159,40 @@ impl Estimator for AdaBoostClassifier {
     }
 }
 
-fn normalise(weights: &mut [f64]) {
+pub(super) fn normalise(weights: &mut [f64]) {
     let total: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|weight| *weight /= total);
 }
 
 /// Fits a member with weights, or on rows drawn by them.
-fn fit_weighted(
+pub(super) fn fit_weighted(
     learner: &Learner,
-    round: usize,
+    (name, stream): (&str, usize),
     data: &Dataset,
     weights: &[f64],
     run: &Context,
 ) -> Result<Fitted> {
     if !learner.any_accepts().weights {
-        return fit_drawn(learner, round, data, weights, run);
+        return fit_drawn(learner, (name, stream), data, weights, run);
     }
-    let inner = run.child(round as u64).with_threads(run.threads());
-    let name = format!("round {}", round + 1);
+    let inner = run.child(stream as u64).with_threads(run.threads());
     // Some learners count weights as rows: they sum to the number of rows.
     let weights: Vec<f64> = weights.iter().map(|weight| weight * data.nrows() as f64).collect();
-    Fitted::fit(&**learner, &name, &data.with_weights(&weights), &inner)
+    Fitted::fit(&**learner, name, &data.with_weights(&weights), &inner)
 }
 
 /// Fits a member on as many rows as there are, drawn by their weights.
 pub(super) fn fit_drawn(
     learner: &Learner,
-    round: usize,
+    (name, stream): (&str, usize),
     data: &Dataset,
     weights: &[f64],
     run: &Context,
 ) -> Result<Fitted> {
-    let inner = run.child(round as u64).with_threads(run.threads());
+    let inner = run.child(stream as u64).with_threads(run.threads());
     let rows = weighted_resample(weights, data.nrows(), &mut inner.rng(ROWS_STREAM))?;
     let plain = Dataset { weights: None, ..*data };
-    let name = format!("round {}", round + 1);
-    Fitted::fit(&**learner, &name, &plain.gather(&rows).view(), &inner)
+    Fitted::fit(&**learner, name, &plain.gather(&rows).view(), &inner)
 }
 
 impl AdaBoostClassifier {
@@ -223,17 +222,83 @@ impl AdaBoostClassifier {
 #[derive(Params, Clone, Debug)]
 struct NoArguments {}
 
-const QUESTIONS: &[Question] = &[Question {
-    name: "trace",
-    doc: "Each round on its training rows: weighted error, step, share of wrong weight after it, training error and its bound.",
-    needs: Needs::RowsAndTarget,
-    arguments: || Box::new(NoArguments::default()),
-}];
+const QUESTIONS: &[Question] = &[
+    Question {
+        name: "trace",
+        doc: "Each round on its training rows: weighted error, step, share of wrong weight after it, training error and its bound.",
+        needs: Needs::RowsAndTarget,
+        arguments: || Box::new(NoArguments::default()),
+    },
+    Question {
+        name: "row_weights",
+        doc: "The weight of each training row at the start and after each round, and its margin.",
+        needs: Needs::RowsAndTarget,
+        arguments: || Box::new(NoArguments::default()),
+    },
+];
 
 impl AdaBoostClassifierModel {
+    /// After each round, the margin of each row: the weight of members for its class less the largest
+    /// weight for another.
+    pub(in crate::ensemble) fn staged_margins(
+        &self,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Vec<Vec<f64>>> {
+        let (codes, _) = data.class_target()?;
+        let count = self.classes.len();
+        let cells = (self.parts.len() as u64).saturating_mul(data.nrows() as u64);
+        run.claim(8 * cells, "margins of rows by round")?;
+        let mut votes = Matrix::zeros(data.nrows(), count);
+        let mut staged = Vec::with_capacity(self.parts.len());
+        for (part, weight) in self.parts.iter().zip(&self.estimator_weights) {
+            run.checkpoint()?;
+            for (i, k) in codes_of(part, count, &data.x, run)?.into_iter().enumerate() {
+                votes[(i, k as usize)] += weight;
+            }
+            let margin = |i: usize| {
+                let (row, own) = (votes.row(i), codes[i] as usize);
+                let others = (0..count).filter(|&k| k != own).map(|k| row[k]);
+                row[own] - others.fold(0.0, f64::max)
+            };
+            staged.push((0..data.nrows()).map(margin).collect());
+        }
+        Ok(staged)
+    }
+
+    /// Weights of rows, a row a round, and their margins after the last.
+    fn row_weights(&self, data: &Dataset, run: &Context) -> Result<Answer> {
+        let (codes, _) = data.class_target()?;
+        let cells = (self.parts.len() as u64 + 1).saturating_mul(data.nrows() as u64);
+        run.claim(8 * cells, "weights of rows by round")?;
+        let mut weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
+        normalise(&mut weights);
+        let mut all = weights.clone();
+        for (part, weight) in self.parts.iter().zip(&self.estimator_weights) {
+            let found = codes_of(part, self.classes.len(), &data.x, run)?;
+            for (i, k) in found.into_iter().enumerate() {
+                if k != codes[i] {
+                    weights[i] *= weight.exp();
+                }
+            }
+            normalise(&mut weights);
+            all.extend_from_slice(&weights);
+        }
+        let total: f64 = self.estimator_weights.iter().sum();
+        let margins = self.staged_margins(data, run)?.pop().unwrap_or_default();
+        let mut answer = Answer::new("Weights of rows");
+        answer.push("weights", Matrix::from_vec(self.parts.len() + 1, data.nrows(), all)?);
+        let margins = margins.into_iter().map(|margin| margin / total).collect();
+        answer.tables.push(Columns::titled("Rows").reals("margin", margins));
+        Ok(answer)
+    }
+
     /// The rounds again on rows with their target.
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
         let data = asked.data.ok_or_else(|| Error::internal("a trace without rows"))?;
+        if asked.name == "row_weights" {
+            return self.row_weights(&data, &asked.run);
+        }
         let (codes, _) = data.class_target()?;
         let mut weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
         normalise(&mut weights);

@@ -106,7 +106,8 @@ impl Estimator for AdaBoostRegressor {
         let total: f64 = (0..data.nrows()).map(|i| data.weight(i)).sum();
         let mut weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i) / total).collect();
         for round in 0..self.n_estimators {
-            let part = fit_drawn(&learner, round, data, &weights, run)?;
+            let name = format!("round {}", round + 1);
+            let part = fit_drawn(&learner, (&name, round), data, &weights, run)?;
             let found = predictions_of(&part, &data.x, run)?;
             let errors = self.errors(&y, &found);
             let error: f64 = weights.iter().zip(&errors).map(|(w, e)| w * e).sum();

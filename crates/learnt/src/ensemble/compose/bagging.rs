@@ -104,7 +104,13 @@ impl BaggingShare {
 }
 
 /// How often each of `all` was drawn.
-fn draw(all: usize, count: usize, replace: bool, stream: u64, run: &Context) -> Vec<u32> {
+pub(super) fn draw(
+    all: usize,
+    count: usize,
+    replace: bool,
+    stream: u64,
+    run: &Context,
+) -> Vec<u32> {
     let mut counts = vec![0_u32; all];
     let rng = &mut run.rng(stream);
     match replace {
@@ -121,7 +127,7 @@ fn repeated(counts: &[u32]) -> Vec<usize> {
 }
 
 /// Fits a member on the rows and columns that it drew.
-fn fit_member(
+pub(super) fn fit_member(
     learner: &Learner,
     name: &str,
     data: &Dataset,

@@ -1,13 +1,17 @@
 //! Ensembles of any learners: bagging, AdaBoost, votes, stacks.
 
 mod ada_boost_classifier;
+mod ada_boost_mh;
 mod ada_boost_regressor;
 mod bagging;
 mod bagging_classifier;
 mod bagging_regressor;
+mod bumping;
+mod simplex_regressor;
 mod stacking;
 mod stacking_classifier;
 mod stacking_regressor;
+mod stagewise;
 mod voting_classifier;
 mod voting_regressor;
 
@@ -15,13 +19,22 @@ mod voting_regressor;
 mod tests;
 
 pub use ada_boost_classifier::{AdaBoostAlgorithm, AdaBoostClassifier, AdaBoostClassifierModel};
+pub use ada_boost_mh::{AdaBoostMHClassifier, AdaBoostMHClassifierModel};
 pub use ada_boost_regressor::{AdaBoostLoss, AdaBoostRegressor, AdaBoostRegressorModel};
 pub use bagging::{BaggingShare, BaggingSize};
 pub use bagging_classifier::{BaggingClassifier, BaggingClassifierModel};
 pub use bagging_regressor::{BaggingRegressor, BaggingRegressorModel};
+pub use bumping::{
+    BumpingClassifier, BumpingClassifierModel, BumpingRegressor, BumpingRegressorModel,
+};
+pub use simplex_regressor::{SimplexRegressor, SimplexRegressorModel, WeightConstraint};
 pub use stacking::StackMethod;
 pub use stacking_classifier::{StackingClassifier, StackingClassifierModel};
 pub use stacking_regressor::{StackingRegressor, StackingRegressorModel};
+pub use stagewise::{
+    MarginLoss, StagewiseClassifier, StagewiseClassifierModel, StagewiseLoss, StagewiseRegressor,
+    StagewiseRegressorModel,
+};
 pub use voting_classifier::{Voting, VotingClassifier, VotingClassifierModel};
 pub use voting_regressor::{VotingRegressor, VotingRegressorModel};
 

@@ -52,6 +52,12 @@ fn ten_points_are_boosted_as_in_the_notes() {
     compare(&column(&answer, "training error"), "training_error");
     let shares = column(&answer, "wrong share after");
     assert!(shares.iter().all(|share| (share - 0.5).abs() < 1e-12), "{shares:?}");
+    let question = model.questions().iter().find(|q| q.name == "row_weights").unwrap();
+    let asked = question.ask(&[], Some(data.view()), Context::default()).unwrap();
+    let answer = model.answer(&asked).unwrap();
+    let Some(Datum::Matrix(weights)) = answer.value("weights") else { panic!("no matrix") };
+    compare(weights.row(1), "weights_after_1");
+    assert!(column(&answer, "margin").iter().all(|margin| *margin > 0.0));
 }
 
 #[test]
@@ -245,7 +251,7 @@ fn bagging_halves_the_error_of_an_unpruned_tree() {
 }
 
 #[test]
-fn a_forest_with_all_columns_is_bagged_trees_with_the_same_seeds() {
+fn bags_score_the_rows_that_members_did_not_draw_and_draw_columns_too() {
     let data = crate::datasets::load("iris").unwrap();
     let share = BaggingShare { n_estimators: 15, oob_score: true, ..Default::default() };
     let learner = BaggingClassifier { share, ..Default::default() };

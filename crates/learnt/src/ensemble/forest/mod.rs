@@ -5,10 +5,12 @@
 //! bins (`method` histogram, the default), or sort the columns of their own rows (exact, and for what
 //! sums over bins cannot do: absolute error, several targets, more than 16 classes).
 
+mod correlation_study;
 mod extra_trees_classifier;
 mod extra_trees_regressor;
 mod model;
 mod options;
+mod out_of_bag;
 mod random_forest_classifier;
 mod random_forest_regressor;
 mod sampling;
@@ -17,11 +19,12 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
+pub use correlation_study::{TreeCorrelation, TreeCorrelations};
 pub use extra_trees_classifier::ExtraTreesClassifier;
 pub use extra_trees_regressor::ExtraTreesRegressor;
-pub(super) use model::determination;
 pub use model::{ForestClassifierModel, ForestRegressorModel};
-pub use options::{ForestClassWeight, ForestGrowth, MaxSamples};
+pub(super) use model::{determination, members_of};
+pub use options::{DrawFeatures, ForestClassWeight, ForestGrowth, MaxSamples};
 pub use random_forest_classifier::RandomForestClassifier;
 pub use random_forest_regressor::RandomForestRegressor;
 
@@ -73,7 +76,8 @@ impl Plan<'_> {
             ..Growth::default()
         };
         let splitter = if self.random { Splitter::Random } else { Splitter::Best };
-        growth.settings(splitter, rows, columns, weight)
+        let settings = growth.settings(splitter, rows, columns, weight);
+        Settings { columns_once: self.growth.draw_features == DrawFeatures::Tree, ..settings }
     }
 
     /// Trees by a criterion that needs the rows of a node, not their sums.

@@ -1,10 +1,17 @@
 //! Fitted forests: the mean of the shares or numbers in the leaves of their trees.
 
 use super::Plan;
-use crate::inspect::{Contributions, QUESTIONS, answer, check_output};
+use super::out_of_bag::{Judge, curve, importances};
+use crate::inspect::{self, Attentive, Contributions, answer, check_output};
 use crate::tree::contributions::contributions;
+use crate::tree::dependence::traversed;
 use crate::tree::many::{add_up, check_finite, mean_importances};
 use crate::tree::nodes::Tree;
+use crate::tree::{
+    DecisionTreeClassifier, DecisionTreeClassifierModel, DecisionTreeRegressor,
+    DecisionTreeRegressorModel,
+};
+use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -12,11 +19,20 @@ use learnt_core::prelude::*;
 /// A fitted forest of classification trees.
 #[derive(Model, Clone, Debug, PartialEq)]
 #[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
+#[model(members = members)]
 pub struct ForestClassifierModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
     pub feature_importances: Vec<f64>,
     /// Share of training rows that trees which did not draw them classify right, if asked for.
     pub oob_score: Option<f64>,
+    /// Share of wrong classes by the trees that did not draw a row, after each tree; empty unless `oob_score`.
+    #[model(later)]
+    #[finite]
+    pub oob_curve: Vec<f64>,
+    /// Rise of that error of single trees when a column is shuffled; empty unless `oob_importance`.
+    #[model(later)]
+    #[finite]
+    pub oob_importances: Vec<f64>,
     /// Class shares of each training row by the trees that did not draw it; missing where all did.
     #[model(transient)]
     pub oob_decision_function: Matrix,
@@ -28,17 +44,78 @@ pub struct ForestClassifierModel {
 /// A fitted forest of regression trees.
 #[derive(Model, Clone, Debug, PartialEq)]
 #[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
+#[model(members = members)]
 pub struct ForestRegressorModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
     pub feature_importances: Vec<f64>,
     /// R² over training rows of trees which did not draw them, if asked for.
     pub oob_score: Option<f64>,
+    /// Mean squared error by the trees that did not draw a row, after each tree; empty unless `oob_score`.
+    #[model(later)]
+    #[finite]
+    pub oob_curve: Vec<f64>,
+    /// Rise of that error of single trees when a column is shuffled; empty unless `oob_importance`.
+    #[model(later)]
+    #[finite]
+    pub oob_importances: Vec<f64>,
     /// The prediction for each training row by the trees that did not draw it; missing where all did.
     #[model(transient)]
     pub oob_prediction: Matrix,
     trees: Vec<Tree>,
     schema: Schema,
     outputs: usize,
+}
+
+/// What forests are asked: what other models of trees are, and how near rows are.
+const QUESTIONS: &[Question] = &{
+    let mut all = [PROXIMITIES; inspect::QUESTIONS.len() + 1];
+    let mut k = 0;
+    while k < inspect::QUESTIONS.len() {
+        all[k] = inspect::QUESTIONS[k];
+        k += 1;
+    }
+    all
+};
+
+/// A question without arguments.
+#[derive(Params, Clone, Debug)]
+struct NoArguments {}
+
+const PROXIMITIES: Question = Question {
+    name: "proximities",
+    doc: "Share of the trees in which two rows are in one leaf, for each pair of rows.",
+    needs: Needs::Rows,
+    arguments: || Box::new(NoArguments::default()),
+};
+
+/// The share of trees in which two rows meet.
+fn proximities(trees: &[Tree], x: &Frame, run: &Context) -> Result<Answer> {
+    let rows = x.nrows();
+    let cells = (rows as u64).saturating_mul(rows as u64).saturating_mul(8);
+    run.claim(cells + 4 * (rows * trees.len()) as u64, "pairs of rows")?;
+    let leaves: Vec<Vec<u32>> =
+        trees.iter().map(|tree| tree.apply(x, run)).collect::<Result<_>>()?;
+    let mut out = Matrix::zeros(rows, rows);
+    run.par_fill(out.as_mut_slice(), rows.max(1), |first, row| {
+        let i = first / rows.max(1);
+        for (j, share) in row.iter_mut().enumerate() {
+            let meet = leaves.iter().filter(|leaf| leaf[i] == leaf[j]).count();
+            *share = meet as f64 / trees.len() as f64;
+        }
+    });
+    let mut answer = Answer::new("Proximities");
+    answer.push("proximities", out);
+    Ok(answer)
+}
+
+/// The mean over trees of what they say where some columns are given.
+fn walked(trees: &[Tree], outputs: usize, given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+    let mut sums = vec![0.0; outputs];
+    for tree in trees {
+        let said = traversed(tree, given);
+        sums.iter_mut().zip(said).for_each(|(sum, x)| *sum += x / trees.len() as f64);
+    }
+    sums
 }
 
 /// The mean over trees.
@@ -112,10 +189,46 @@ fn report_of(title: &str, trees: &[Tree], schema: &Schema, importances: &[f64]) 
     report
 }
 
+/// Regression trees as models of their own.
+pub(in crate::ensemble) fn members_of(
+    trees: &[Tree],
+    schema: &Schema,
+) -> Vec<(String, &'static About, Box<dyn Model>)> {
+    let member = |(t, tree): (usize, &Tree)| {
+        let model: Box<dyn Model> =
+            Box::new(DecisionTreeRegressorModel::of_tree(tree.clone(), schema));
+        (format!("tree {}", t + 1), DecisionTreeRegressor::ABOUT, model)
+    };
+    trees.iter().enumerate().map(member).collect()
+}
+
+/// The picture of the out-of-bag error by the number of trees.
+fn add_curve(report: &mut Answer, errors: &[f64], name: &str) {
+    if errors.is_empty() {
+        return;
+    }
+    let x = (1..=errors.len()).map(|trees| trees as f64).collect();
+    let panel = Panel::new("trees", name).mark(Mark::line(name, x, errors.to_vec()).unnamed());
+    let about = "Error on the rows that trees did not draw, by the number of trees.";
+    report.charts.push(Chart::new("Out-of-bag error", about).panel(panel));
+}
+
 impl ForestClassifierModel {
+    fn members(&self) -> Vec<(String, &'static About, Box<dyn Model>)> {
+        let member = |(t, tree): (usize, &Tree)| {
+            let model =
+                DecisionTreeClassifierModel::of_tree(tree.clone(), &self.schema, &self.classes);
+            let model: Box<dyn Model> = Box::new(model);
+            (format!("tree {}", t + 1), DecisionTreeClassifier::ABOUT, model)
+        };
+        self.trees.iter().enumerate().map(member).collect()
+    }
+
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
-        let outputs = self.classes.len();
-        answer(self, asked, |output, x, run| explain(&self.trees, (output, outputs), x, run))
+        match asked.name {
+            "proximities" => proximities(&self.trees, &asked.rows()?.x, &asked.run),
+            _ => answer(self, asked),
+        }
     }
 
     pub(super) fn new(
@@ -129,6 +242,8 @@ impl ForestClassifierModel {
         let mut model = ForestClassifierModel {
             feature_importances: mean_importances(&trees, data.x.ncols()),
             oob_score: None,
+            oob_curve: Vec::new(),
+            oob_importances: Vec::new(),
             oob_decision_function: Matrix::default(),
             trees,
             schema: data.x.schema().clone(),
@@ -143,6 +258,11 @@ impl ForestClassifierModel {
             }
             model.oob_score = (total > 0.0).then(|| right / total);
             model.oob_decision_function = shares;
+            model.oob_curve = curve(plan, &model.trees, data, &Judge::Classes(codes), run)?;
+        }
+        if plan.growth.oob_importance {
+            let judge = Judge::Classes(codes);
+            model.oob_importances = importances(plan, &model.trees, data, &judge, run)?;
         }
         Ok(model)
     }
@@ -183,6 +303,7 @@ impl ForestClassifierModel {
         if let Some(score) = self.oob_score {
             report.push("out-of-bag accuracy", score);
         }
+        add_curve(&mut report, &self.oob_curve, "out-of-bag error");
         report
     }
 }
@@ -194,9 +315,15 @@ impl Classifier for ForestClassifierModel {
 }
 
 impl ForestRegressorModel {
+    fn members(&self) -> Vec<(String, &'static About, Box<dyn Model>)> {
+        members_of(&self.trees, &self.schema)
+    }
+
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
-        let outputs = self.outputs;
-        answer(self, asked, |output, x, run| explain(&self.trees, (output, outputs), x, run))
+        match asked.name {
+            "proximities" => proximities(&self.trees, &asked.rows()?.x, &asked.run),
+            _ => answer(self, asked),
+        }
     }
 
     pub(super) fn new(
@@ -210,6 +337,8 @@ impl ForestRegressorModel {
         let mut model = ForestRegressorModel {
             feature_importances: mean_importances(&trees, data.x.ncols()),
             oob_score: None,
+            oob_curve: Vec::new(),
+            oob_importances: Vec::new(),
             oob_prediction: Matrix::default(),
             trees,
             schema: data.x.schema().clone(),
@@ -219,6 +348,11 @@ impl ForestRegressorModel {
             let predicted = out_of_bag(plan, &model.trees, y.ncols(), &data.x, run)?;
             model.oob_score = determination(&predicted, &y, |i| data.weight(i));
             model.oob_prediction = predicted;
+            model.oob_curve = curve(plan, &model.trees, data, &Judge::Reals(y), run)?;
+        }
+        if plan.growth.oob_importance {
+            let judge = Judge::Reals(y);
+            model.oob_importances = importances(plan, &model.trees, data, &judge, run)?;
         }
         Ok(model)
     }
@@ -233,8 +367,7 @@ impl ForestRegressorModel {
         self.trees.is_empty()
     }
 
-    #[cfg(test)]
-    pub(super) fn trees(&self) -> &[Tree] {
+    pub(in crate::ensemble) fn trees(&self) -> &[Tree] {
         &self.trees
     }
 
@@ -251,6 +384,7 @@ impl ForestRegressorModel {
         if let Some(score) = self.oob_score {
             report.push("out-of-bag R²", score);
         }
+        add_curve(&mut report, &self.oob_curve, "out-of-bag mean squared error");
         report
     }
 }
@@ -277,5 +411,25 @@ pub(crate) fn determination(
 impl Regressor for ForestRegressorModel {
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         mean(&self.trees, self.outputs, x, run)
+    }
+}
+
+impl Attentive for ForestClassifierModel {
+    fn explain(&self, output: usize, x: &Frame, run: &Context) -> Result<Contributions> {
+        explain(&self.trees, (output, self.classes.len()), x, run)
+    }
+
+    fn walked(&self, given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+        walked(&self.trees, self.classes.len(), given)
+    }
+}
+
+impl Attentive for ForestRegressorModel {
+    fn explain(&self, output: usize, x: &Frame, run: &Context) -> Result<Contributions> {
+        explain(&self.trees, (output, self.outputs), x, run)
+    }
+
+    fn walked(&self, given: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+        walked(&self.trees, self.outputs, given)
     }
 }

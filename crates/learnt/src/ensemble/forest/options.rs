@@ -24,9 +24,15 @@ pub struct ForestGrowth {
     /// Minimum decrease of impurity by a split, times the node's share of all weight.
     #[param(default = 0.0, range = 0.0..)]
     pub min_impurity_decrease: f64,
+    /// Whether columns are drawn for each node or once a tree.
+    #[param(default = DrawFeatures::Node)]
+    pub draw_features: DrawFeatures,
     /// Whether the rows that trees did not draw estimate the score (out-of-bag); needs `bootstrap`.
     #[param(default = false)]
     pub oob_score: bool,
+    /// Whether the importance of columns is estimated from the rows that trees did not draw; needs `bootstrap`.
+    #[param(default = false)]
+    pub oob_importance: bool,
     /// Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
     #[param(default = 0.0, range = 0.0..)]
     pub ccp_alpha: f64,
@@ -39,6 +45,15 @@ pub struct ForestGrowth {
     /// Maximum number of bins of a column, for the method `histogram`.
     #[param(default = 255, range = 2..=255)]
     pub max_bins: usize,
+}
+
+/// When the columns are drawn that a node looks at.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum DrawFeatures {
+    /// Afresh for every node.
+    Node,
+    /// Once, for all nodes of a tree.
+    Tree,
 }
 
 /// A number of rows to draw.
@@ -80,6 +95,10 @@ impl ForestGrowth {
         if self.oob_score && !bootstrap {
             let expected = "false without `bootstrap`: every tree sees all rows";
             return Err(Error::parameter("oob_score", expected, "true"));
+        }
+        if self.oob_importance && !bootstrap {
+            let expected = "false without `bootstrap`: every tree sees all rows";
+            return Err(Error::parameter("oob_importance", expected, "true"));
         }
         match self.max_samples.is_some() && !bootstrap {
             true => {

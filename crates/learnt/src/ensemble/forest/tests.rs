@@ -107,6 +107,51 @@ fn bins_and_exact_search_grow_the_same_forest_from_few_distinct_values() {
 }
 
 #[test]
+fn a_forest_that_looks_at_all_columns_is_bagged_trees_with_the_same_seeds() {
+    let data = crate::datasets::load("cpu").unwrap();
+    let mut forest = RandomForestRegressor { n_estimators: 5, ..Default::default() };
+    forest.max_features = MaxFeatures::All;
+    forest.growth.method = Method::Exact;
+    let run = Context::default().with_seed(3);
+    let model = forest.fit_in(&data.view(), &run).unwrap();
+    let sampling = Sampling { rows: data.view().nrows(), drawn: Some(data.view().nrows()) };
+    for (t, tree) in model.trees().iter().enumerate() {
+        let counts = sampling.counts(&run.child(t as u64)).unwrap();
+        let drawn: Vec<usize> =
+            sampling.drawn_rows(Some(&counts)).iter().map(|&row| row as usize).collect();
+        let weights: Vec<f64> = drawn.iter().map(|&row| f64::from(counts[row])).collect();
+        let sample = data.view().gather(&drawn);
+        let sample = OwnedDataset { weights: Some(weights), ..sample };
+        let single = DecisionTreeRegressor::default().fit(&sample.view()).unwrap();
+        let expected = single.predict(&data.x.frame()).unwrap();
+        assert_eq!(tree.predict(&data.x.frame(), &run).unwrap(), expected, "tree {t}");
+    }
+}
+
+#[test]
+fn columns_drawn_once_are_the_only_ones_of_a_tree() {
+    let data = crate::datasets::load("breast_cancer").unwrap();
+    for method in [Method::Histogram, Method::Exact] {
+        let mut forest = RandomForestClassifier { n_estimators: 6, ..Default::default() };
+        forest.max_features = MaxFeatures::Count(3);
+        forest.growth.method = method;
+        let asked = |forest: &RandomForestClassifier| -> Vec<usize> {
+            let model = forest.fit(&data.view()).unwrap();
+            let features = |tree: &Tree| {
+                let mut all: Vec<u32> = tree.feature.iter().copied().filter(|f| *f < 30).collect();
+                all.sort_unstable();
+                all.dedup();
+                all.len()
+            };
+            model.trees().iter().map(features).collect()
+        };
+        assert!(asked(&forest).iter().all(|&count| count > 3), "{method:?}");
+        forest.growth.draw_features = DrawFeatures::Tree;
+        assert!(asked(&forest).iter().all(|&count| count <= 3), "{method:?}");
+    }
+}
+
+#[test]
 fn out_of_bag_errors_lie_in_the_reference_ranges() {
     let ranges =
         [("iris", 0.025, 0.0817), ("wine", 0.00747, 0.0431), ("breast_cancer", 0.0201, 0.0572)];

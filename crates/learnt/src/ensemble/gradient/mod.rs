@@ -220,7 +220,7 @@ fn boost(
         }
         let judged =
             if aside.is_empty() { &boosted.train_score } else { &boosted.validation_score };
-        tell(number, growth.n_estimators, judged, run)?;
+        tell(number, growth.n_estimators, (&boosted.train_score, &boosted.validation_score), run)?;
         if growth.n_iter_no_change.is_some_and(|n| has_stalled(judged, n, growth.tol)) {
             break;
         }

@@ -225,7 +225,7 @@ fn boost(
         }
         let judged =
             if aside.is_empty() { &boosted.train_score } else { &boosted.validation_score };
-        tell(round, growth.max_iter, judged, run)?;
+        tell(round, growth.max_iter, (&boosted.train_score, &boosted.validation_score), run)?;
         let stalled = stops && has_stalled(judged, growth.n_iter_no_change, growth.tol);
         if stalled || (!split && shape.max_features == blocks.columns()) {
             break;

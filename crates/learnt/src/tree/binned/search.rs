@@ -49,6 +49,8 @@ pub(super) struct Search<M: Measure> {
     columns: Vec<u32>,
     order: Vec<u8>,
     rng: Rng,
+    /// Whether a node has drawn its columns.
+    drawn: bool,
 }
 
 impl<M: Measure> Search<M> {
@@ -60,6 +62,7 @@ impl<M: Measure> Search<M> {
             columns: (0..columns as u32).collect(),
             order: Vec::with_capacity(256),
             rng,
+            drawn: false,
         }
     }
 
@@ -77,11 +80,13 @@ impl<M: Measure> Search<M> {
         let all = self.columns.len();
         let mut best: Option<Found> = None;
         let mut varied = false;
+        let once = settings.columns_once;
         for looked in 0..all {
-            if looked >= settings.max_features && varied {
+            if looked >= settings.max_features && (varied || once) {
                 break;
             }
-            if settings.max_features < all {
+            // Columns that are drawn once stand in front from the first node on.
+            if settings.max_features < all && !(once && self.drawn) {
                 let other = looked + sample::below(&mut self.rng, (all - looked) as u64) as usize;
                 self.columns.swap(looked, other);
             }
@@ -105,6 +110,7 @@ impl<M: Measure> Search<M> {
             }
             self.clear();
         }
+        self.drawn = true;
         best
     }
 

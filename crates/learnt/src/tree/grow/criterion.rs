@@ -4,6 +4,7 @@
 //! weight times its impurity; the gain of a split is cost(node) - cost(left) - cost(right).
 //!
 //! - Gini: impurity 1 - Σ p_k². Entropy (`log_loss`): -Σ p_k log2 p_k, 0 log 0 = 0, in bits.
+//! - Gini with losses: Σ L_kl p_k p_l. Exponential loss of two classes: 2 √(p (1 - p)).
 //! - Squared error and Poisson deviance are in `regression.rs`, absolute error in `absolute.rs`.
 
 use super::scan::{self, Cut, Limits, Sequence};
@@ -231,6 +232,122 @@ impl Criterion for Entropy {
     }
 }
 
+/// Gini's index with losses: Σ L_kl p_k p_l.
+#[derive(Clone, Debug)]
+pub(crate) struct LossGini {
+    classes: Classes,
+    /// L_kl + L_lk over two, a row a class.
+    losses: Vec<f64>,
+}
+
+impl LossGini {
+    /// `losses` are those of calling a row of a class (rows) another (columns).
+    pub(crate) fn new(
+        codes: Vec<u32>,
+        count: usize,
+        weights: Option<Vec<f64>>,
+        losses: impl Fn(usize, usize) -> f64,
+    ) -> Self {
+        let both =
+            |k: usize, l: usize| if k == l { 0.0 } else { 0.5 * (losses(k, l) + losses(l, k)) };
+        let losses = (0..count * count).map(|place| both(place / count, place % count)).collect();
+        LossGini { classes: Classes { codes, count, weights }, losses }
+    }
+
+    /// Σ L_kl s_k s_l / W for the sums of a side.
+    fn cost(&self, sum: impl Fn(usize) -> f64, weight: f64) -> f64 {
+        let count = self.classes.count;
+        let mut total = 0.0;
+        for k in 0..count {
+            for l in 0..k {
+                total += 2.0 * self.losses[k * count + l] * sum(k) * sum(l);
+            }
+        }
+        total / weight
+    }
+}
+
+impl Criterion for LossGini {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        self.classes.summary(rows, |sums, weight| self.cost(|k| sums[k], weight) / weight)
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        LossGini { classes: self.classes.gather(rows), losses: self.losses.clone() }
+    }
+
+    fn width(&self) -> usize {
+        self.classes.count
+    }
+
+    #[inline(always)]
+    fn add(&self, _node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        self.classes.add(sums, row)
+    }
+
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        let right = |k: usize| node.sums[k] - left[k];
+        node.weight * node.impurity
+            - self.cost(|k| left[k], left_weight)
+            - self.cost(right, node.weight - left_weight)
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        Classes::response(sums, weight)
+    }
+}
+
+/// Exponential loss of two classes: impurity 2 √(p (1 - p)), what the best score of a node loses.
+#[derive(Clone, Debug)]
+pub(crate) struct Exponential(Classes);
+
+/// What is added to the weights of both classes in a leaf, so that its score stays finite.
+const HALF_A_ROW: f64 = 0.5;
+
+impl Exponential {
+    /// The classes must be two.
+    pub(crate) fn new(codes: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
+        Exponential(Classes { codes, count: 2, weights })
+    }
+}
+
+impl Criterion for Exponential {
+    /// Shares have half a row added to both classes; half their log-odds is the score of a leaf.
+    fn summary(&self, rows: &[u32]) -> Summary {
+        let mut summary = self.0.summary(rows, |sums, weight| {
+            2.0 * (sums[0] / weight * (sums[1] / weight)).max(0.0).sqrt()
+        });
+        let whole = summary.weight + 2.0 * HALF_A_ROW;
+        summary.value = summary.sums.iter().map(|sum| (sum + HALF_A_ROW) / whole).collect();
+        summary
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Exponential(self.0.gather(rows))
+    }
+
+    fn width(&self) -> usize {
+        2
+    }
+
+    #[inline(always)]
+    fn add(&self, _node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        self.0.add(sums, row)
+    }
+
+    /// 2 √(W₊ W₋) of the node less that of both sides.
+    #[inline(always)]
+    fn gain(&self, node: &Summary, left: &[f64], _left_weight: f64) -> f64 {
+        let cost = |a: f64, b: f64| 2.0 * (a * b).max(0.0).sqrt();
+        let (right_a, right_b) = (node.sums[0] - left[0], node.sums[1] - left[1]);
+        node.weight * node.impurity - cost(left[0], left[1]) - cost(right_a, right_b)
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        Classes::response(sums, weight)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,5 +408,8 @@ mod tests {
         check(&Gini::new(vec![0, 1, 2, 1, 0, 2], 3, Some(w.clone())), &rows);
         check(&Entropy::new(vec![0, 1, 2, 1, 0, 2], 3, Some(w)), &rows);
         check(&Entropy::new(vec![0, 1, 2, 1, 0, 2], 3, None), &rows);
+        let losses = |k: usize, l: usize| (2 * k + l) as f64;
+        check(&LossGini::new(vec![0, 1, 2, 1, 0, 2], 3, None, losses), &rows);
+        check(&Exponential::new(vec![0, 1, 1, 1, 0, 1], None), &rows);
     }
 }

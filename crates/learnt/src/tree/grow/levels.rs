@@ -5,9 +5,15 @@
 //! More classes or outputs: by the first principal direction of the class shares (Coppersmith,
 //! Hong and Hosking 1999), a heuristic; so is the mean for absolute error. Equal levels keep
 //! their own order.
+//!
+//! `best_partition` looks at all 2^(q - 1) - 1 partitions of q levels instead, level by level in the order
+//! of a Gray code; the last level stays right. It is exact for any number of classes.
 
-use super::criterion::Criterion;
-use super::scan::Group;
+use super::criterion::{Criterion, Summary};
+use super::scan::{Cut, Group, Limits, better, tolerance};
+
+/// More levels than these are not partitioned in all ways.
+pub(crate) const MOST_LEVELS: usize = 20;
 
 /// Puts groups, one a level, in the order for cutting.
 pub(super) fn arrange<C: Criterion>(criterion: &C, groups: &mut [Group]) {
@@ -19,6 +25,76 @@ pub(super) fn arrange<C: Criterion>(criterion: &C, groups: &mut [Group]) {
     let order = order_of_levels(&responses, &weights);
     let arranged: Vec<Group> = order.iter().map(|&i| groups[i].clone()).collect();
     groups.clone_from_slice(&arranged);
+}
+
+/// The best of all partitions; the groups that go left come first, and are as many as is said.
+pub(super) fn best_partition<C: Criterion>(
+    criterion: &C,
+    node: &Summary,
+    groups: &mut [Group],
+    missing: Option<&Group>,
+    limits: &Limits,
+) -> Option<(Cut, usize)> {
+    let total: usize = groups.iter().chain(missing).map(|group| group.rows).sum();
+    let mut best: Option<(Cut, u32)> = None;
+    for missing_left in [false, true] {
+        if missing_left && missing.is_none() {
+            break;
+        }
+        let mut left = Sums::new(criterion.width());
+        if let (true, Some(group)) = (missing_left, missing) {
+            left.add(group, 1.0);
+        }
+        let mut try_this = |mask: u32, left: &Sums| {
+            let (rows, weight) = (left.rows, left.weight);
+            if !limits.allow((rows, total - rows), (weight, node.weight - weight)) {
+                return;
+            }
+            let gain = criterion.gain(node, &left.sums, weight);
+            if better(gain, best.map(|(cut, _)| cut.gain), tolerance(node)) {
+                let position = mask.count_ones() as usize;
+                best = Some((Cut { position, missing_left, rows_left: rows, gain }, mask));
+            }
+        };
+        let mut mask = 0_u32;
+        for step in 1_u32..1 << (groups.len() - 1) {
+            let place = step.trailing_zeros() as usize;
+            mask ^= 1 << place;
+            left.add(&groups[place], if mask >> place & 1 == 1 { 1.0 } else { -1.0 });
+            try_this(mask, &left);
+        }
+        if let (false, Some(_)) = (missing_left, missing) {
+            let mut all = Sums::new(criterion.width());
+            groups.iter().for_each(|group| all.add(group, 1.0));
+            try_this((1 << groups.len()) - 1, &all);
+        }
+    }
+    let (cut, mask) = best?;
+    let goes_left = |place: usize| mask >> place & 1 == 1;
+    let order = (0..groups.len()).filter(|&k| goes_left(k));
+    let order: Vec<usize> = order.chain((0..groups.len()).filter(|&k| !goes_left(k))).collect();
+    let arranged: Vec<Group> = order.into_iter().map(|k| groups[k].clone()).collect();
+    groups.clone_from_slice(&arranged);
+    Some((cut, cut.position))
+}
+
+/// Groups added up.
+struct Sums {
+    sums: Vec<f64>,
+    weight: f64,
+    rows: usize,
+}
+
+impl Sums {
+    fn new(width: usize) -> Self {
+        Sums { sums: vec![0.0; width], weight: 0.0, rows: 0 }
+    }
+
+    fn add(&mut self, group: &Group, sign: f64) {
+        self.sums.iter_mut().zip(&group.sums).for_each(|(sum, more)| *sum += sign * more);
+        self.weight += sign * group.weight;
+        self.rows = if sign > 0.0 { self.rows + group.rows } else { self.rows - group.rows };
+    }
 }
 
 /// The order of levels for cutting, from the response of each or its shares of several classes.

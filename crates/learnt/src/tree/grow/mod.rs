@@ -15,14 +15,16 @@ mod regression;
 mod scan;
 mod space;
 mod split;
+mod surrogate;
 
 pub(crate) use absolute::Absolute;
 pub(crate) use columns::{Codes, Columns, MISSING, Store, level, midpoint, unordered_levels};
-pub(crate) use criterion::{Criterion, Entropy, Gini, Summary};
-pub(crate) use levels::order_of_levels;
-pub(crate) use regression::{Poisson, Squared};
+pub(crate) use criterion::{Criterion, Entropy, Exponential, Gini, LossGini, Summary};
+pub(crate) use levels::{MOST_LEVELS, order_of_levels};
+pub(crate) use regression::{Deviation, Poisson, Squared};
 pub(crate) use scan::Limits;
 pub(crate) use split::{Split, has_level};
+pub(crate) use surrogate::{Sides, Surrogate, surrogates};
 
 use super::nodes::Tree;
 use learnt_core::prelude::*;
@@ -54,6 +56,12 @@ pub(crate) struct Settings {
     pub(crate) min_impurity_decrease: f64,
     /// One random cut a column instead of the best.
     pub(crate) random: bool,
+    /// All two-way partitions of levels instead of cuts of their order.
+    pub(crate) exhaustive: bool,
+    /// Columns are drawn once a tree and not once a node.
+    pub(crate) columns_once: bool,
+    /// Most surrogates of a split; they need ranks.
+    pub(crate) surrogates: usize,
 }
 
 /// A node that may still be split.

@@ -55,6 +55,65 @@ impl Reals {
     }
 }
 
+/// Standard deviation of one target (M5); nodes whose deviation is below `enough` are pure.
+#[derive(Clone, Debug)]
+pub(crate) struct Deviation {
+    target: Reals,
+    enough: f64,
+}
+
+impl Deviation {
+    pub(crate) fn new(values: Vec<f64>, weights: Option<Vec<f64>>, enough: f64) -> Self {
+        Deviation { target: Reals { values, outputs: 1, weights }, enough }
+    }
+}
+
+impl Criterion for Deviation {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        let (weight, value) = self.target.means(rows);
+        let add = |sum: f64, &row: &u32| {
+            let apart = self.target.values[row as usize] - value[0];
+            sum + self.target.weight(row as usize) * apart * apart
+        };
+        let squares = rows.iter().fold(0.0, add);
+        let deviation = (squares / weight).sqrt();
+        let pure = deviation < self.enough || self.target.constant(rows);
+        Summary { weight, impurity: deviation, pure, value, sums: vec![0.0, squares] }
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        Deviation { target: self.target.gather(rows), enough: self.enough }
+    }
+
+    fn width(&self) -> usize {
+        2
+    }
+
+    #[inline(always)]
+    fn add(&self, node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        let weight = self.target.weight(row);
+        let apart = self.target.values[row] - node.value[0];
+        sums[0] += weight * apart;
+        sums[1] += weight * apart * apart;
+        weight
+    }
+
+    /// W sd - W_l sd_l - W_r sd_r.
+    #[inline(always)]
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        let right_weight = node.weight - left_weight;
+        // W sd = √(W Σ w (y - mean)²) of a side, from sums about the mean of the node.
+        let side =
+            |sum: f64, squares: f64, weight: f64| (weight * squares - sum * sum).max(0.0).sqrt();
+        let right = side(-left[0], node.sums[1] - left[1], right_weight);
+        node.weight * node.impurity - side(left[0], left[1], left_weight) - right
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        sums[0] / weight
+    }
+}
+
 /// Squared error, the mean over the outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Squared(Reals);

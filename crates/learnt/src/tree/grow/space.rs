@@ -7,11 +7,12 @@
 use super::Settings;
 use super::columns::{Codes, MISSING, MISSING_BIN, Store};
 use super::criterion::{Criterion, Summary};
-use super::levels::arrange;
+use super::levels::{arrange, best_partition};
 use super::scan::{
     Cut, Group, Limits, Sequence, best_group_cut, better, code_of, entry, row_of, tolerance,
 };
 use super::split::{Split, level_split, rearranged};
+use super::surrogate::{Sides, surrogates};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 use std::ops::Range;
@@ -110,7 +111,28 @@ impl<'a, C: Criterion> Space<'a, C> {
                 best = Some(split);
             }
         }
-        best
+        best.map(|split| self.with_surrogates(split, node, summary))
+    }
+
+    /// A split with the cuts that stand for it where its value is missing.
+    fn with_surrogates(&self, mut split: Split, node: &Range<usize>, summary: &Summary) -> Split {
+        let Store::Ranks(ranks) = &self.store else { return split };
+        if self.settings.surrogates == 0 {
+            return split;
+        }
+        let primary = &ranks[split.feature];
+        let known = self.rows[node.clone()].iter().copied();
+        let rows: Vec<u32> = known.filter(|&row| primary[row as usize] != MISSING).collect();
+        let left: Vec<bool> =
+            rows.iter().map(|&row| split.sends_left(primary[row as usize], MISSING)).collect();
+        let mut sums = vec![0.0; self.criterion.width()];
+        let weights: Vec<f64> =
+            rows.iter().map(|&row| self.criterion.add(summary, &mut sums, row as usize)).collect();
+        let sides = Sides { rows: &rows, left: &left, weights: &weights };
+        split.missing_left = sides.heavier_left();
+        split.surrogates =
+            surrogates(&sides, split.feature, self.settings.surrogates, self.codes, ranks);
+        split
     }
 
     /// The columns to look at, in their order: `max_features` drawn at random, and more until one
@@ -120,9 +142,14 @@ impl<'a, C: Criterion> Space<'a, C> {
         if wanted >= all {
             return (0..all).collect();
         }
+        let once = self.settings.columns_once;
+        let key = if once { super::ROOT_KEY } else { key };
         let drawn = sample::choose(&mut run.rng(key), all, all);
         let first_varying = drawn.iter().position(|&feature| self.varies(feature, node));
-        let count = first_varying.map_or(wanted, |place| wanted.max(place + 1));
+        let count = match first_varying {
+            Some(place) if !once => wanted.max(place + 1),
+            _ => wanted,
+        };
         let mut chosen = drawn[..count].to_vec();
         chosen.sort_unstable();
         chosen
@@ -193,6 +220,12 @@ impl<'a, C: Criterion> Space<'a, C> {
         if code_of(first) == code_of(last) && missing.is_empty() {
             return None;
         }
+        if self.settings.surrogates > 0 && !missing.is_empty() {
+            // Surrogates say where missing values go, so the split is that of the known ones.
+            let rows: Vec<u32> = known.iter().map(|&e| row_of(e) as u32).collect();
+            let summary = self.criterion.summary(&rows);
+            return self.search_entries(feature, known, &summary, key, run);
+        }
         match &self.codes[feature] {
             Codes::Ordered { high, .. } => {
                 let draw =
@@ -209,6 +242,24 @@ impl<'a, C: Criterion> Space<'a, C> {
             }
             Codes::Levels(levels) => {
                 let mut groups = self.level_groups(known, summary);
+                if self.settings.exhaustive {
+                    let missing = self.level_groups(missing, summary).pop();
+                    let (cut, taken) = best_partition(
+                        &*self.criterion,
+                        summary,
+                        &mut groups,
+                        missing.as_ref(),
+                        &self.settings.limits,
+                    )?;
+                    return Some(level_split(
+                        feature,
+                        &cut,
+                        &groups,
+                        taken,
+                        *levels,
+                        entries.len(),
+                    ));
+                }
                 arrange(&*self.criterion, &mut groups);
                 let arranged = rearranged(known, &groups, *levels);
                 let only = self.settings.draw_position(feature, &groups, known.len(), key, run);
@@ -250,6 +301,17 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let node = (rows, missing.is_some());
                 Some(self.ordered_split(feature, &cut, left, next, drawn, node))
             }
+            Codes::Levels(levels) if self.settings.exhaustive => {
+                let limits = &self.settings.limits;
+                let (cut, taken) = best_partition(
+                    &*self.criterion,
+                    summary,
+                    &mut groups,
+                    missing.as_ref(),
+                    limits,
+                )?;
+                Some(level_split(feature, &cut, &groups, taken, *levels, rows))
+            }
             Codes::Levels(levels) => {
                 arrange(&*self.criterion, &mut groups);
                 let only = self.settings.draw_group(feature, groups.len(), key, run);
@@ -283,6 +345,7 @@ impl<'a, C: Criterion> Space<'a, C> {
             missing_left: cut.missing_left,
             rows_left: cut.rows_left,
             gain: cut.gain,
+            surrogates: Vec::new(),
         }
         .with_larger_default(rows, has_missing)
     }
@@ -330,9 +393,9 @@ impl<'a, C: Criterion> Space<'a, C> {
                 }
             }
             Store::Ranks(columns) => {
-                let column = &columns[split.feature];
                 for &row in range {
-                    left[row as usize] = split.sends_left(column[row as usize], MISSING);
+                    left[row as usize] =
+                        split.routes_left(|feature| columns[feature][row as usize]);
                 }
             }
             Store::Bins(columns) => {

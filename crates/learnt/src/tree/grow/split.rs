@@ -1,6 +1,8 @@
 //! How a node is divided: a cut of quantities or a set of levels, and where missing values go.
 
+use super::columns::MISSING;
 use super::scan::{Cut, Group, code_of, entry, row_of};
+use super::surrogate::Surrogate;
 
 /// How a node is divided.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub(crate) struct Split {
     pub(crate) rows_left: usize,
     /// Weight times decrease of impurity.
     pub(crate) gain: f64,
+    /// Where rows without a value go, the first that knows; none if they have a side of their own.
+    pub(super) surrogates: Vec<Surrogate>,
 }
 
 impl Split {
@@ -28,6 +32,16 @@ impl Split {
             None => code <= self.last_left,
             Some(bits) => has_level(bits, code),
         }
+    }
+
+    /// The side of a row; `code` gives its code in a column.
+    pub(super) fn routes_left(&self, code: impl Fn(usize) -> u32) -> bool {
+        let own = code(self.feature);
+        if own != MISSING {
+            return self.sends_left(own, MISSING);
+        }
+        let said = |surrogate: &Surrogate| surrogate.sends_left(code(surrogate.feature as usize));
+        self.surrogates.iter().find_map(said).unwrap_or(self.missing_left)
     }
 
     /// Without missing values in training, they go with the larger child.
@@ -93,6 +107,7 @@ pub(super) fn level_split(
         missing_left: cut.missing_left,
         rows_left: cut.rows_left,
         gain: cut.gain,
+        surrogates: Vec::new(),
     }
     .with_larger_default(rows, known < rows)
 }
