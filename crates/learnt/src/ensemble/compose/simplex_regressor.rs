@@ -125,6 +125,10 @@ impl SimplexRegressorModel {
 
 impl Regressor for SimplexRegressorModel {
     fn predict_in(&self, x: &Frame, _run: &Context) -> Result<Matrix> {
+        let (expected, got) = (self.schema.len(), x.ncols());
+        if expected != got {
+            return Err(Error::shape("x", format!("{expected} columns"), got));
+        }
         let mean = |i: usize| -> f64 {
             self.coef.iter().enumerate().map(|(j, weight)| weight * x.values().at(i, j)).sum()
         };
