@@ -503,6 +503,10 @@ impl ObliqueTreeClassifierModel {
 
 impl Classifier for ObliqueTreeClassifierModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let (expected, got) = (self.schema.len(), x.ncols());
+        if expected != got {
+            return Err(Error::shape("x", format!("{expected} columns"), got));
+        }
         let leaves = self.leaves(x, run);
         let shares = leaves.iter().flat_map(|&leaf| self.shares.row(leaf as usize).iter().copied());
         Matrix::from_vec(x.nrows(), self.classes.len(), shares.collect())

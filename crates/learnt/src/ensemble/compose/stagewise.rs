@@ -321,6 +321,10 @@ impl Estimator for StagewiseClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<StagewiseClassifierModel> {
         let (codes, classes) = data.class_target()?;
+        if classes.len() < 2 {
+            let message = "the target has one class, and a stagewise fit needs two classes";
+            return Err(Error::new(Code::Target, message));
+        }
         let learner = self.estimator.clone().unwrap_or_else(stump);
         let side = |code: u32| 2.0 * f64::from(code) - 1.0;
         let mut given: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
