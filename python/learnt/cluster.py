@@ -473,7 +473,7 @@ class DBSCAN(Weighted, Clusterer):
 
     Cost
     ----
-    n log n time for few columns and neighbours, else n² p; n p memory
+    n log n time for few columns, whatever the number of neighbours, else n² p; n p memory
 
     Reference
     ---------

@@ -242,11 +242,11 @@ pub(super) fn conditional_answer(model: &dyn Model, asked: &Asked) -> Result<Ans
     Ok(answer)
 }
 
+/// The values of some columns.
+type Given<'a> = &'a dyn Fn(usize) -> Option<f64>;
+
 /// The answer to `tree_dependence`; `walk` gives the mean of all outputs where a column has a value.
-pub(super) fn walked_answer(
-    asked: &Asked,
-    walk: &dyn Fn(&dyn Fn(usize) -> Option<f64>) -> Vec<f64>,
-) -> Result<Answer> {
+pub(super) fn walked_answer(asked: &Asked, walk: &dyn Fn(Given) -> Vec<f64>) -> Result<Answer> {
     let x = asked.rows()?.x;
     let mut answer = Answer::new("Partial dependence by the trees");
     for name in asked.words("columns")? {

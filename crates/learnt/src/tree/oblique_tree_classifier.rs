@@ -521,7 +521,8 @@ mod tests {
     fn oblique_line(rows: usize) -> OwnedDataset {
         // Points on both sides of 2 a - b = 30, none nearer than 8.
         let first = |i: usize| ((i * 37 + i / 9) % 101) as f64;
-        let apart = |i: usize| (8 + i * 64 % 90) as f64 * if i % 2 == 0 { 1.0 } else { -1.0 };
+        let apart =
+            |i: usize| (8 + i * 64 % 90) as f64 * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         let x = Matrix::from_fn(rows, 2, |i, j| match j {
             0 => first(i),
             _ => 2.0 * first(i) - 30.0 - apart(i),

@@ -119,9 +119,8 @@ impl TreeCorrelation {
             })
             .collect();
         let data = OwnedDataset::regression(x, y);
-        let mut learner = RandomForestRegressor::default();
-        learner.n_estimators = 2;
-        learner.max_features = MaxFeatures::Count(m);
+        let max_features = MaxFeatures::Count(m);
+        let learner = RandomForestRegressor { n_estimators: 2, max_features, ..Default::default() };
         let model = learner.fit_in(&data.view(), run)?;
         let table = Table::unnamed(points.clone());
         let said = |k: usize| -> Result<Vec<f64>> {
