@@ -173,6 +173,9 @@ fn join(search: &Search, core: &[bool], run: &Context) -> Result<Vec<Option<u32>
 
 /// The largest square whose root is not above the radius.
 pub(super) fn largest_square(radius: f64) -> f64 {
+    if radius == f64::INFINITY {
+        return radius;
+    }
     let mut square = radius * radius;
     while square.sqrt() > radius {
         square = square.next_down();
@@ -304,6 +307,15 @@ mod tests {
         }
         assert!(next > 1 && labels.contains(&None), "{next} clusters");
         assert_eq!(model.labels(), labels);
+    }
+
+    #[test]
+    fn the_largest_square_is_found_for_every_radius() {
+        assert_eq!(largest_square(f64::INFINITY), f64::INFINITY);
+        for radius in [1e-300, 3e-162, 0.1, 1.0, 7.3, 1e154, 1e200, f64::MAX] {
+            let square = largest_square(radius);
+            assert!(square.sqrt() <= radius && square.next_up().sqrt() > radius, "{radius}");
+        }
     }
 
     #[test]
