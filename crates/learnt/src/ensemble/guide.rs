@@ -31,37 +31,37 @@ pub struct Guide {
 const TABLE: [(&str, &str, &str); 9] = [
     (
         "columns of mixed types",
-        "--++-",
+        "xx++x",
         "learnt fit decision-tree-classifier DATA: categories need no preparation",
     ),
     (
         "missing values",
-        "--+++",
+        "xx+++",
         "learnt fit c45-classifier DATA: rows with holes go down every branch",
     ),
     (
         "outliers among the inputs",
-        "--+-+",
+        "xx+x+",
         "learnt fit decision-tree-regressor DATA: only the order of values counts",
     ),
     (
         "monotone transformations of inputs",
-        "--+--",
+        "xx+xx",
         "learnt fit decision-tree-regressor DATA: logarithms change no split",
     ),
     (
         "many rows",
-        "--++-",
+        "xx++x",
         "learnt fit hist-gradient-boosting-classifier DATA: time grows with the rows",
     ),
-    ("irrelevant columns", "--++-", "learnt ask MODEL permutation_importance DATA"),
+    ("irrelevant columns", "xx++x", "learnt ask MODEL permutation_importance DATA"),
     (
         "linear combinations of columns",
-        "++--o",
+        "++xxo",
         "learnt compare DATA -t TARGET: a line beside a tree where the target is a sum of columns",
     ),
-    ("interpretability", "--o+-", "learnt ask MODEL rules"),
-    ("predictive power", "++-o+", "learnt compare DATA -t TARGET"),
+    ("interpretability", "xxo+x", "learnt ask MODEL rules"),
+    ("predictive power", "++xo+", "learnt compare DATA -t TARGET"),
 ];
 
 impl Function for LearnerGuide {

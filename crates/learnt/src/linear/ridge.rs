@@ -135,7 +135,8 @@ impl Estimator for Ridge {
 }
 
 impl Ridge {
-    /// Settings that differ in `alpha` alone, as one fit of as many copies of the target.
+    /// Settings that differ in `alpha` alone, as one fit of as many copies of the target. Where the least
+    /// penalty needs an orthogonal factorisation, all get it: then bits may differ from those apart.
     fn together(all: &[&Ridge], data: &Dataset, run: &Context) -> Result<Vec<RidgeModel>> {
         let y = data.real_target()?;
         let (n, outputs) = (y.nrows(), y.ncols());
@@ -260,8 +261,21 @@ mod tests {
                 assert_eq!(model.stored(), ridge.fit(&data.view()).unwrap().stored());
             }
         }
-        let other = Ridge { fit_intercept: false, ..Ridge::default() };
+        // Nearly dependent columns: small penalties are refined, large ones are not.
+        let base = random(400, 2);
+        let x = base.x.values();
+        let near = Matrix::from_fn(400, 3, |i, j| match j {
+            2 => x[(i, 0)] + 3e-3 * x[(i, 1)],
+            _ => x[(i, j)],
+        });
+        let data = OwnedDataset { x: Table::unnamed(near), ..base };
+        let all = [1e-3, 1e4].map(|alpha| Ridge { alpha, ..Ridge::default() });
         let run = Context::default();
+        let together = Ridge::train_together(&[&all[0], &all[1]], &data.view(), &run).unwrap();
+        for (ridge, model) in all.iter().zip(together.unwrap()) {
+            assert_eq!(model.stored(), ridge.fit(&data.view()).unwrap().stored());
+        }
+        let other = Ridge { fit_intercept: false, ..Ridge::default() };
         assert!(
             Ridge::train_together(&[&Ridge::default(), &other], &random(9, 2).view(), &run)
                 .is_none()

@@ -177,7 +177,6 @@ impl Estimator for BumpingClassifier {
         .reference("Tibshirani and Knight (1999)")
         .exempt(&[
             ("weights_repeat", DRAWN),
-            ("sklearn:check_sample_weight_equivalence_on_dense_data", DRAWN),
             ("seeds_differ", "the rows themselves may give the best fit for every seed"),
         ]);
 
@@ -244,7 +243,6 @@ impl Estimator for BumpingRegressor {
         .reference("Tibshirani and Knight (1999)")
         .exempt(&[
             ("weights_repeat", DRAWN),
-            ("sklearn:check_sample_weight_equivalence_on_dense_data", DRAWN),
             ("seeds_differ", "the rows themselves may give the best fit for every seed"),
         ]);
 

@@ -3,7 +3,7 @@
 use super::gradient::{Anchor, Gradient};
 use super::moments::Moments;
 use super::normal::System;
-use super::{LeastSquares, Solution, nonnegative};
+use super::{DIRECT, LeastSquares, Solution, nonnegative};
 use learnt_core::linalg::dot;
 use learnt_core::prelude::*;
 
@@ -27,8 +27,13 @@ impl LeastSquares {
         let mut residual = gradient.squares.clone();
         let mut steps = Vec::new();
         for t in 0..outputs {
+            let factor = factors.get(t % factors.len().max(1));
+            if !self.alpha.is_empty() && factor.is_some_and(|factor| factor.condition <= DIRECT) {
+                // As without the others: this penalty needs no refinement.
+                continue;
+            }
             let slope = self.slope(moments, &system, anchor, gradient, t);
-            let step = match factors.get(t % factors.len().max(1)) {
+            let step = match factor {
                 Some(factor) => factor.solve(&slope),
                 None => free_step(&system, self.alpha_of(t), &slope, anchor.coef.row(t)),
             };
