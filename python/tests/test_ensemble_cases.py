@@ -23,6 +23,7 @@ from learnt.ensemble import (
     robust_location,
 )
 from learnt.linear_model import LinearRegression
+from learnt.metrics import multinomial_deviance, regression_loss
 from learnt.tree import DecisionTreeClassifier
 
 FOLDER = pathlib.Path(__file__).parents[2] / "tests" / "golden"
@@ -32,6 +33,26 @@ def case(name):
     cases = json.loads((FOLDER / "ensemble.json").read_text())
     found = next(case for case in cases if case["id"] == name)
     return found["input"], found["params"], found["expect"]
+
+
+@pytest.mark.parametrize("loss", ["half_squared", "absolute", "huber"])
+def test_negative_gradients_of_regression_losses(loss):
+    given, _, expected = case("negative-gradients")
+    found = regression_loss(given["residual"], np.zeros(5), loss, delta=given["delta"])
+    np.testing.assert_allclose(-np.asarray(found.slope), expected[loss], rtol=1e-9, atol=1e-12)
+
+
+def test_negative_gradients_of_the_deviance_are_those_of_its_differences():
+    given, _, expected = case("negative-gradients")
+
+    def half(scores):
+        shares = np.exp(scores) / np.exp(scores).sum()
+        return multinomial_deviance([given["true_class"]], [shares], labels=[0, 1, 2]) / 2
+
+    step = 1e-5 * np.eye(3)
+    f = np.array(given["f"])
+    slopes = [(half(f + step[k]) - half(f - step[k])) / 2e-5 for k in range(3)]
+    np.testing.assert_allclose(-np.array(slopes), expected["deviance"], rtol=1e-9)
 
 
 def test_a_leaf_of_the_exponential_loss():
