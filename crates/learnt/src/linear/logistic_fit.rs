@@ -4,11 +4,10 @@
 //! is satisfied. The objective is divided by the total weight, so that tolerances do not depend on
 //! the number of rows. With m + 1 classes the Hessian at zero is
 //! (I - 11'/(m+1)) ⊗ (Σ w z z' / (m+1) + λ D), whose inverse square root gives L-BFGS its
-//! coordinates. Newton's method stops when a step promises a decrease of at most tol² (without penalty
-//! of tol² / 2 over the total weight); L-BFGS too, and with a penalty also when the largest component of
-//! its gradient is at most tol. Without penalty, estimates that would be infinite are recognised by a column that
-//! separates a class from the rest, by weights that put every row on its side, or by a last step
-//! along which the likelihood is flat.
+//! coordinates. Both methods stop when a step promises a decrease of at most tol² (Newton without penalty:
+//! tol² / 2 over the total weight). Without penalty, estimates that would be infinite are recognised by a
+//! column that separates a class from the rest, by weights that put every row on its side, or by a last
+//! step along which the likelihood is flat.
 
 use super::likelihood::geometry::{
     assemble, from_metric, into_metric, mix_classes, quadratic_form, separating_column,
@@ -195,9 +194,7 @@ impl Fit {
             self.stage = Stage::Newton(Newton::new(zero, Stop { gradient: 0.0, decrease }));
             assemble(&all.second, self.weights.nrows(), self.weights.ncols())
         } else {
-            // In these coordinates the Hessian is near one: a measure that no scale of columns changes.
-            let gradient = if learner.is_free() { 0.0 } else { learner.tol };
-            let lbfgs = Lbfgs::new(zero, Stop { gradient, decrease }).with_first_step(1.0);
+            let lbfgs = Lbfgs::new(zero, Stop { gradient: 0.0, decrease }).with_first_step(1.0);
             self.stage = Stage::Lbfgs(lbfgs);
             self.metric(all, total, strength)
         };
