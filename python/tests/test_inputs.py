@@ -116,6 +116,13 @@ def test_large_tables_of_float32_are_converted_block_by_block_with_the_same_bits
         assert np.array_equal(getattr(single, name, 0), getattr(double, name, 0)), name
 
 
+def test_rows_of_weight_zero_are_left_out_of_float32_too():
+    x = np.random.default_rng(0).normal(size=(70_000, 16)).astype(np.float32)
+    weights = np.repeat([0.0, 1.0], 35_000)
+    found = [Ridge().fit(table, x[:, 3], sample_weight=weights) for table in (x, x.astype(float))]
+    assert np.array_equal(found[0].coef_, found[1].coef_)
+
+
 def test_a_hole_in_a_large_table_of_float32_is_named():
     x = np.zeros((70_000, 16), dtype=np.float32)
     x[69_000, 3] = np.nan

@@ -152,9 +152,10 @@ struct Given<'py> {
 
 impl Given<'_> {
     /// Whether the learner can take these rows block by block, and gives all that it gives otherwise.
+    /// Rows of weight zero are left out of a table at once, which a stream cannot do.
     fn takes_blocks(&self, learner: &dyn AnyEstimator) -> bool {
         let streams = learner.any_job().is_some() && !learner.any_roles().clusterer;
-        streams && self.lengths.is_none() && self.groups.is_none()
+        streams && self.weights.is_none() && self.lengths.is_none() && self.groups.is_none()
     }
 }
 

@@ -16,7 +16,7 @@ use super::text::{self, Sketch};
 use learnt_core::answer::number;
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
-use learnt_core::linalg::Cholesky;
+use learnt_core::linalg::{Cholesky, mirror_lower};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -107,6 +107,8 @@ impl Estimator for ObliqueTreeClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<ObliqueTreeClassifierModel> {
         let (codes, classes) = data.class_target()?;
+        let columns = data.x.ncols();
+        run.claim_table(columns, columns, "the scatter within classes")?;
         let weights = data.weights.map(<[f64]>::to_vec);
         match self.criterion {
             TreeClassifierCriterion::Gini => {
@@ -240,7 +242,7 @@ impl<C: Criterion> Growing<'_, C> {
         match self.learner.direction {
             SplitDirection::Discriminant => {
                 let mut first: Option<Oblique> = None;
-                for direction in self.discriminants(rows) {
+                for direction in self.discriminants(rows)? {
                     let found = self.cut(direction, rows)?;
                     let gain = |cut: &Option<Oblique>| {
                         cut.as_ref().map_or(f64::NEG_INFINITY, |cut| cut.gain)
@@ -292,7 +294,7 @@ impl<C: Criterion> Growing<'_, C> {
     }
 
     /// S⁻¹ (m_k - m) for each class of the node; with two classes one of them.
-    fn discriminants(&self, rows: &[u32]) -> Vec<Vec<f64>> {
+    fn discriminants(&self, rows: &[u32]) -> Result<Vec<Vec<f64>>> {
         let (columns, values) = (self.data.x.ncols(), self.data.x.values());
         let weight = |row: u32| self.data.weight(row as usize);
         let mean = |wanted: &dyn Fn(u32) -> bool| -> Option<Vec<f64>> {
@@ -310,7 +312,10 @@ impl<C: Criterion> Growing<'_, C> {
         let means: Vec<Vec<f64>> =
             present.iter().filter_map(|&k| mean(&|row| code(row) == k)).collect();
         let mut scatter = Matrix::zeros(columns, columns);
-        for &row in rows {
+        for (count, &row) in rows.iter().enumerate() {
+            if count.is_multiple_of(256) {
+                self.run.checkpoint()?;
+            }
             let place = present.iter().position(|&k| k == code(row)).unwrap_or(0);
             let apart: Vec<f64> =
                 (0..columns).map(|j| values.at(row as usize, j) - means[place][j]).collect();
@@ -320,16 +325,12 @@ impl<C: Criterion> Growing<'_, C> {
                 }
             }
         }
-        for a in 0..columns {
-            for b in 0..a {
-                scatter[(b, a)] = scatter[(a, b)];
-            }
-        }
+        mirror_lower(&mut scatter);
         let trace: f64 = (0..columns).map(|j| scatter[(j, j)]).sum();
         (0..columns).for_each(|j| {
             scatter[(j, j)] += (1e-6 * scatter[(j, j)]).max(1e-12 * trace).max(f64::MIN_POSITIVE);
         });
-        let Some(factor) = Cholesky::new(&scatter) else { return Vec::new() };
+        let Some(factor) = Cholesky::new(&scatter) else { return Ok(Vec::new()) };
         let asked = if present.len() == 2 { &present[1..] } else { &present[..] };
         let direction = |&k: &u32| {
             let own = mean(&|row| code(row) == k)?;
@@ -340,7 +341,7 @@ impl<C: Criterion> Growing<'_, C> {
             let sound = length > 0.0 && apart.iter().all(|a| a.is_finite());
             sound.then(|| apart.iter().map(|a| a / length).collect::<Vec<f64>>())
         };
-        asked.iter().filter_map(direction).collect()
+        Ok(asked.iter().filter_map(direction).collect())
     }
 
     /// Coordinate steps from a direction, in units of the spreads of columns; `whole` is all there is to gain.
