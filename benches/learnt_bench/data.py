@@ -295,16 +295,33 @@ def folder(cache, name, scale):
     return Path(cache) / f"{name}-{scale:g}"
 
 
-@recipe
-def scores(scale):
-    """A million scores of two classes, with the probabilities and classes they stand for."""
+def drawn_scores(count):
+    """Scores of two classes, with the probabilities and classes they stand for."""
     import numpy
 
     draw = numpy.random.default_rng(11)
-    labels = draw.integers(0, 2, rows(1_000_000, scale))
+    labels = draw.integers(0, 2, count)
     found = draw.normal(size=len(labels)) + labels
     share = 1 / (1 + numpy.exp(0.5 - found))
     return {"y": labels, "s": found, "p": share, "predicted": (share > 0.5).astype(labels.dtype)}
+
+
+@recipe
+def scores(scale):
+    """A million scores."""
+    return drawn_scores(rows(1_000_000, scale))
+
+
+@recipe
+def many_scores(scale):
+    """Ten million scores."""
+    return drawn_scores(rows(10_000_000, scale))
+
+
+@recipe
+def few_scores(scale):
+    """A hundred thousand scores."""
+    return drawn_scores(rows(100_000, scale))
 
 
 @recipe

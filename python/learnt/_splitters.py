@@ -33,6 +33,9 @@ class Splitter:
         """How many pairs there will be."""
         if hasattr(self, "n_splits"):
             return self.n_splits * getattr(self, "n_repeats", 1)
+        if "groups" in self._inputs:
+            self._check({"groups": groups})
+            return len(np.unique(groups))
         return _rows(X, y, groups)
 
     @staticmethod

@@ -33,6 +33,10 @@ __all__ = [
     "KFold",
     "StratifiedKFold",
     "GroupKFold",
+    "StratifiedGroupKFold",
+    "LeaveOneGroupOut",
+    "GroupShuffleSplit",
+    "TimeSeriesSplit",
     "LeaveOneOut",
     "ShuffleSplit",
     "StratifiedShuffleSplit",
@@ -51,6 +55,7 @@ __all__ = [
     "overfitting_test",
     "clusters_for_task",
     "linear_smoother",
+    "select_by_validation",
     "stability",
     "versus",
     "active_learning",
@@ -162,6 +167,98 @@ class GroupKFold(Splitter):
 
     def __init__(self, n_splits=5):
         self.n_splits = n_splits
+
+
+class StratifiedGroupKFold(Splitter):
+    """Folds that keep groups whole, with nearly the shares of the classes.
+
+    Parameters
+    ----------
+    n_splits : a whole number >= 2, default=5
+        Number of folds.
+    shuffle : True or False, default=False
+        Whether groups that are equally uneven in classes come in random order.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    """
+
+    _path = "model_selection.StratifiedGroupKFold"
+    _inputs = ("y", "groups")
+
+    def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+
+class LeaveOneGroupOut(Splitter):
+    """Each group alone is the test part once.
+
+    Parameters
+    ----------
+    """
+
+    _path = "model_selection.LeaveOneGroupOut"
+    _inputs = ("groups",)
+
+    def __init__(self):
+        pass
+
+
+class GroupShuffleSplit(Splitter):
+    """Independent random divisions of the groups.
+
+    Parameters
+    ----------
+    n_splits : a whole number >= 1, default=5
+        Number of divisions.
+    test_size : a whole number >= 1 or a number in (0, 1) or None, default=None
+        Groups to test on: a share or a number; what training leaves, or a fifth.
+
+        - a whole number >= 1: This many rows.
+        - a number in (0, 1): This share of all rows.
+    train_size : a whole number >= 1 or a number in (0, 1) or None, default=None
+        Groups to train on: a share or a number; what testing leaves by default.
+
+        - a whole number >= 1: This many rows.
+        - a number in (0, 1): This share of all rows.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    """
+
+    _path = "model_selection.GroupShuffleSplit"
+    _inputs = ("groups",)
+
+    def __init__(self, n_splits=5, *, test_size=None, train_size=None, random_state=None):
+        self.n_splits = n_splits
+        self.test_size = test_size
+        self.train_size = train_size
+        self.random_state = random_state
+
+
+class TimeSeriesSplit(Splitter):
+    """Rows in the order of time: each test part follows its training part.
+
+    Parameters
+    ----------
+    n_splits : a whole number >= 2, default=5
+        Number of splits.
+    max_train_size : a whole number >= 1 or None, default=None
+        Most training rows, the last ones; all that came before by default.
+    test_size : a whole number >= 1 or None, default=None
+        Number of test rows; n / (n_splits + 1), rounded down, by default.
+    gap : a whole number >= 0, default=0
+        Rows left out between training and test.
+    """
+
+    _path = "model_selection.TimeSeriesSplit"
+    _inputs = ()
+
+    def __init__(self, n_splits=5, *, max_train_size=None, test_size=None, gap=0):
+        self.n_splits = n_splits
+        self.max_train_size = max_train_size
+        self.test_size = test_size
+        self.gap = gap
 
 
 class LeaveOneOut(Splitter):
@@ -543,6 +640,7 @@ def bootstrap_error(
     estimator,
     X,
     y,
+    resamples=None,
     *,
     n_resamples=50,
     sample_weight=None,
@@ -559,6 +657,8 @@ def bootstrap_error(
         The target: classes for a classifier, numbers for a regressor.
     sample_weight : array of numbers, default=None
         How much each row counts.
+    resamples : array of numbers, one or two dimensions, default=None
+        Numbers of the rows of each resample from 0, one resample a row; drawn by default.
     estimator : a learner, default=None
         The learner.
     n_resamples : a whole number >= 1, default=50
@@ -593,8 +693,8 @@ def bootstrap_error(
     """
     return call(
         "model_selection.bootstrap_error",
-        ("table", "labels", "numbers"),
-        (X, y, sample_weight),
+        ("table", "labels", "numbers", "matrix"),
+        (X, y, sample_weight, resamples),
         {"estimator": estimator, "n_resamples": n_resamples},
         ("training", "naive", "leave_one_out", "err_632", "err_632_plus", "no_information", "overfitting", "rows_without"),
         random_state=random_state,
@@ -939,6 +1039,70 @@ def linear_smoother(estimator, X, *, y=None, random_state=None, n_jobs=None):
         (X, y),
         {"estimator": estimator},
         ("df", "leverage", "training_error", "leave_one_out", "gcv"),
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def select_by_validation(
+    X,
+    y,
+    estimators,
+    *,
+    validation_size=0.25,
+    test_size=0.25,
+    sample_weight=None,
+    random_state=None,
+    n_jobs=None,
+):
+    """The learner with the least error on a validation set, and its error on rows that no choice has
+    seen.
+
+    Parameters
+    ----------
+    X : table or array of two dimensions
+        The inputs.
+    y : array of classes
+        The target: classes for a classifier, numbers for a regressor.
+    sample_weight : array of numbers, default=None
+        How much each row counts.
+    estimators : a list, each a learner or a pair of a name and a learner, default=()
+        The candidates, each with a name, the simplest first.
+    validation_size : a number in (0, 1), default=0.25
+        Share of rows to choose by.
+    test_size : a number in (0, 1), default=0.25
+        Share of rows for the final estimate.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    chosen
+        Name of the chosen learner.
+    names
+        Names of the candidates.
+    train_errors
+        Error of each candidate on the rows it was trained on.
+    validation_errors
+        Error of each candidate on the validation rows.
+    test_error
+        Error of the choice on the test rows, after it was fitted again to training and validation
+        rows.
+    test_error_without_refit
+        The same without fitting it again.
+
+    Reference
+    ---------
+    Hastie, Tibshirani and Friedman (2009), section 7.2
+    """
+    return call(
+        "model_selection.select_by_validation",
+        ("table", "labels", "numbers"),
+        (X, y, sample_weight),
+        {"estimators": estimators, "validation_size": validation_size, "test_size": test_size},
+        ("chosen", "names", "train_errors", "validation_errors", "test_error", "test_error_without_refit"),
         random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -45,6 +45,38 @@ class StratifiedKFold(Splitter):
 class GroupKFold(Splitter):
     def __init__(self, n_splits: int = 5) -> None: ...
 
+class StratifiedGroupKFold(Splitter):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None: ...
+
+class LeaveOneGroupOut(Splitter):
+    def __init__(self) -> None: ...
+
+class GroupShuffleSplit(Splitter):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        test_size: int | float | None = None,
+        train_size: int | float | None = None,
+        random_state: Any = None,
+    ) -> None: ...
+
+class TimeSeriesSplit(Splitter):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        max_train_size: int | None = None,
+        test_size: int | None = None,
+        gap: int = 0,
+    ) -> None: ...
+
 class LeaveOneOut(Splitter):
     def __init__(self) -> None: ...
 
@@ -150,6 +182,7 @@ def bootstrap_error(
     estimator: Any,
     X: Any,
     y: Any,
+    resamples: Any = None,
     *,
     n_resamples: int = 50,
     sample_weight: Any = None,
@@ -226,6 +259,18 @@ def linear_smoother(
     X: Any,
     *,
     y: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Any: ...
+
+def select_by_validation(
+    X: Any,
+    y: Any,
+    estimators: Sequence[Any],
+    *,
+    validation_size: float = 0.25,
+    test_size: float = 0.25,
+    sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...

@@ -136,6 +136,32 @@ def test_the_weights_of_the_632_estimate():
     assert one * case["input"]["err"] + two * case["input"]["err1"] == pytest.approx(case["expect"]["err632"])
 
 
+def test_bootstrap_errors_of_given_resamples():
+    case = SELECT["bootstrap-632-lda"]
+    X, y = load_iris(return_X_y=True)
+    how, state, drawn = case["input"]["resamples"], case["input"]["resamples"]["seed"], []
+    for _ in range(how["B"] * how["n"]):
+        state = (1103515245 * state + 12345) % 2**31
+        drawn.append(state // 65536 % how["n"])
+    assert drawn[:5] == [81, 33, 69, 61, 56]
+    resamples = np.array(drawn).reshape(how["B"], how["n"])
+    found = ours.bootstrap_error(LinearDiscriminantAnalysis(), X[50:], y[50:], resamples=resamples)
+    names = {"training_error": "training", "err632": "err_632", "gamma": "no_information"}
+    names |= {"never_left_out": "rows_without", "err632_plus": "err_632_plus"}
+    for name, value in case["expect"].items():
+        assert getattr(found, names.get(name, name)) == pytest.approx(value, abs=case["tol"]["abs"]), name
+    with pytest.raises(ValueError, match="row numbers from 0 to 99"):
+        ours.bootstrap_error(LinearDiscriminantAnalysis(), X[50:], y[50:], resamples=[[0, 100]])
+
+
+def test_a_choice_by_validation_is_judged_on_other_rows():
+    X, y = load_iris(return_X_y=True)
+    candidates = [("one", KNeighborsClassifier(n_neighbors=1)), ("lda", LinearDiscriminantAnalysis())]
+    found = ours.select_by_validation(candidates, X, y, random_state=3)
+    assert found.names == ["one", "lda"] and found.chosen in found.names
+    assert found.train_errors[0] == 0 and 0 <= found.test_error < 0.2
+
+
 def test_bootstrap_errors_of_one_neighbour_where_nothing_can_be_learnt():
     expect = SELECT["bootstrap-error-1nn"]["expect"]
     rng = np.random.default_rng(7)

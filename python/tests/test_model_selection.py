@@ -32,6 +32,30 @@ def test_folds_without_chance_are_scikit_learns():
     same(ours.LeaveOneOut().split(X), theirs.LeaveOneOut().split(X))
     distinct = np.repeat(np.arange(6), [1, 2, 3, 4, 6, 7])
     same(ours.GroupKFold(3).split(X, y, distinct), theirs.GroupKFold(3).split(X, y, distinct))
+    same(ours.LeaveOneGroupOut().split(X, y, groups), theirs.LeaveOneGroupOut().split(X, y, groups))
+    assert ours.LeaveOneGroupOut().get_n_splits(X, y, groups) == 7
+    for times in [{}, {"gap": 2}, {"test_size": 3}, {"max_train_size": 4, "gap": 1}]:
+        same(ours.TimeSeriesSplit(4, **times).split(X), theirs.TimeSeriesSplit(4, **times).split(X))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_stratified_folds_of_groups_are_scikit_learns(seed):
+    draw = np.random.default_rng(seed)
+    labels, blocks = draw.integers(0, 3, 120), draw.integers(0, 25, 120)
+    table = np.zeros((120, 1))
+    same(
+        ours.StratifiedGroupKFold(4).split(table, labels, blocks),
+        theirs.StratifiedGroupKFold(4).split(table, labels, blocks),
+    )
+
+
+def test_divided_groups_have_the_sizes_of_scikit_learn_and_stay_whole():
+    for sizes in [{}, {"test_size": 0.4}, {"test_size": 2, "train_size": 3}]:
+        ways = [module.GroupShuffleSplit(3, random_state=0, **sizes) for module in (ours, theirs)]
+        for (train, test), (wanted_train, wanted_test) in zip(*(way.split(X, y, groups) for way in ways)):
+            assert len(set(groups[train])) == len(set(groups[wanted_train]))
+            assert len(set(groups[test])) == len(set(groups[wanted_test]))
+            assert not set(groups[train]) & set(groups[test])
 
 
 def test_random_splits_have_the_sizes_of_scikit_learn():

@@ -5,6 +5,7 @@ mod registered;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use learnt::estimator::ROLES;
 use learnt::function::FunctionKind;
+use learnt::select::Splitter;
 use registered::{choose_k, function_verb, with_learners};
 
 /// Start of a learner's own flags in the matches, so that they cannot meet the common ones.
@@ -68,7 +69,7 @@ pub(crate) fn command() -> Command {
                 .arg(missing_flag())
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
             with_learners(data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2")),
-            folds(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
+            resampled(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
@@ -378,6 +379,15 @@ fn folds(command: Command) -> Command {
         )
         .arg(metric_flag())
         .arg(out_flag("Write the table to this file: .csv, .json, .md or .txt"))
+}
+
+/// Folds, and how they are made.
+pub(crate) fn resampled(command: Command) -> Command {
+    let cv = Arg::new("cv").long("cv").value_name("KIND").value_parser(Splitter::NAMES);
+    let repeats = Arg::new("repeats").long("repeats").value_name("N");
+    folds(command)
+        .arg(cv.help("How rows are divided [default: whole groups with --group, else stratified for classes, else k-fold]"))
+        .arg(repeats.value_parser(value_parser!(usize)).help("How often folds are drawn [default: 1]"))
 }
 
 /// The flags of `tune`.

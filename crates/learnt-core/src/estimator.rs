@@ -12,7 +12,7 @@ pub use roles::{
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::{Dataset, Label, Schema};
+use crate::data::{Dataset, Label, OwnedDataset, Schema};
 use crate::error::{Code, Error, Result};
 use crate::names::Names;
 use crate::params::Params;
@@ -112,23 +112,34 @@ fn with_checked<E: Estimator, T>(
     run: &Context,
     work: impl FnOnce(&Dataset) -> Result<T>,
 ) -> Result<T> {
-    let name = E::ABOUT.name();
     let accepts = learner.accepts();
-    learner.check().map_err(|error| error.within(name))?;
-    data.check(accepts, learner.roles().needs_target(), run).map_err(|error| error.within(name))?;
+    let (needs_target, checked) = (learner.roles().needs_target(), learner.check());
+    let kept = checked.and_then(|()| counting_rows(data, accepts, needs_target, run));
+    let done = kept.and_then(|kept| match kept {
+        Some(kept) => work(&kept.view()),
+        None => work(data),
+    });
+    done.map_err(|error| error.within(E::ABOUT.name()))
+}
+
+/// Refuses data that a learner cannot take, and gives the rows with weight where some have none.
+fn counting_rows(
+    data: &Dataset,
+    accepts: Accepts,
+    needs_target: bool,
+    run: &Context,
+) -> Result<Option<OwnedDataset>> {
+    data.check(accepts, needs_target, run)?;
     if data.weights.is_some() && !accepts.weights {
-        let message = format!("{name}: this learner takes no weights");
+        let message = "this learner takes no weights";
         return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
     }
     run.checkpoint()?;
-    let done = match data.weights {
-        Some(weights) if weights.contains(&0.0) => {
-            let kept: Vec<usize> = (0..data.nrows()).filter(|&i| weights[i] > 0.0).collect();
-            work(&data.gather(&kept).view())
-        }
-        _ => work(data),
-    };
-    done.map_err(|error| error.within(name))
+    let weights = data.weights.filter(|weights| weights.contains(&0.0));
+    Ok(weights.map(|weights| {
+        let kept: Vec<usize> = (0..data.nrows()).filter(|&i| weights[i] > 0.0).collect();
+        data.gather(&kept)
+    }))
 }
 
 /// The methods of [`Model`] by which it shows its roles.

@@ -32,11 +32,10 @@ pub trait Function: Params + Default + Clone {
 
     /// Checks, then computes, in the given run.
     fn compute_in(&self, inputs: Self::Inputs<'_>, run: &Context) -> Result<Self::Output> {
-        let name = Self::ABOUT.name();
-        self.check().map_err(|error| error.within(name))?;
-        check_inputs(<Self::Inputs<'_> as Inputs<'_>>::SPECS, &inputs.given(), run)
-            .map_err(|error| error.within(name))?;
-        self.call(inputs, run).map_err(|error| error.within(name))
+        let specs = <Self::Inputs<'_> as Inputs<'_>>::SPECS;
+        let checked = self.check().and_then(|()| check_inputs(specs, &inputs.given(), run));
+        let called = checked.and_then(|()| self.call(inputs, run));
+        called.map_err(|error| error.within(Self::ABOUT.name()))
     }
 
     /// The picture of a result, where it has one.
@@ -601,21 +600,32 @@ impl<F: Function> AnyFunction for F {
         let inputs = F::Inputs::from_given(given).map_err(|e| e.within(F::ABOUT.name()))?;
         let output = self.compute_in(inputs, run)?;
         let notes = self.notes(&output);
-        // A result without a name of its own has the function's.
-        let name = |name: &str| if name == "value" { F::ABOUT.name() } else { name }.to_string();
-        let names = F::Output::FIELDS.iter().map(|(field, _)| name(field));
-        let values = names.zip(output.into_data()).collect();
-        Ok(Answer { values, notes, ..Answer::default() })
+        Ok(named_values(F::ABOUT, F::Output::FIELDS, output.into_data(), notes))
     }
 
     fn chart_any(&self, answer: &Answer) -> Result<Option<Chart>> {
-        let data = answer.values.iter().map(|(_, datum)| datum.clone()).collect();
-        Ok(self.chart(&F::Output::from_data(data)?))
+        Ok(self.chart(&F::Output::from_data(values_of(answer))?))
     }
 
     fn clone_any(&self) -> Box<dyn AnyFunction> {
         Box::new(self.clone())
     }
+}
+
+/// The answer with the values of a result; one without a name of its own has the function's.
+fn named_values(
+    about: &Callable,
+    fields: &[(&'static str, &'static str)],
+    data: Vec<Datum>,
+    notes: Vec<String>,
+) -> Answer {
+    let name = |name: &str| if name == "value" { about.name() } else { name }.to_string();
+    let values = fields.iter().map(|(field, _)| name(field)).zip(data).collect();
+    Answer { values, notes, ..Answer::default() }
+}
+
+fn values_of(answer: &Answer) -> Vec<Datum> {
+    answer.values.iter().map(|(_, datum)| datum.clone()).collect()
 }
 
 /// A function in the list.

@@ -4,24 +4,25 @@ use crate::params::Param;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The learners inside the fields. A field's type says whether it holds any.
+/// The learners inside the fields that say `learner = role`, and inside flattened structs. Where there are
+/// none, the trait's own methods serve.
 pub(crate) fn functions(params: &[Param]) -> TokenStream {
-    let all = params.iter().map(|Param { ident, ty, name, flatten, .. }| match flatten {
+    let holding = || params.iter().filter(|param| param.flatten || param.role.is_some());
+    if holding().next().is_none() {
+        return TokenStream::new();
+    }
+    let all = holding().map(|Param { ident, ty, name, flatten, .. }| match flatten {
         true => quote!(out.extend(::learnt_core::params::Params::learners(&self.#ident));),
         false => quote! {
-            for (name, learner) in
-                <#ty as ::learnt_core::params::ParamType>::learners(&self.#ident, #name)
-            {
-                if let ::core::option::Option::Some(spec) = ::learnt_core::params::ParamSpec::find(
-                    ::learnt_core::params::Params::specs(self),
-                    #name,
-                ) {
-                    out.push(::learnt_core::params::NestedLearner { spec, name, learner });
-                }
-            }
+            ::learnt_core::params::add_learners(
+                &mut out,
+                ::learnt_core::params::Params::specs(self),
+                #name,
+                <#ty as ::learnt_core::params::ParamType>::learners(&self.#ident, #name),
+            );
         },
     });
-    let one = params.iter().map(|Param { ident, ty, name: field, flatten, .. }| {
+    let one = holding().map(|Param { ident, ty, name: field, flatten, .. }| {
         let found = match flatten {
             true => quote!(::learnt_core::params::Params::learner_mut(&mut self.#ident, name)),
             false => quote! {

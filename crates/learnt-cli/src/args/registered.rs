@@ -2,8 +2,8 @@
 //! their parameters as flags.
 
 use super::{
-    INPUT, PARAM, flag, folds, formula_flag, look, missing_flag, out_flag, plot_flag, preparation,
-    search, with_data,
+    INPUT, PARAM, flag, formula_flag, look, missing_flag, out_flag, plot_flag, preparation,
+    resampled, search, with_data,
 };
 use clap::{Arg, Command};
 use learnt::estimator::{About, Entry};
@@ -48,8 +48,8 @@ fn learners(verb: Command) -> Command {
                 "The table of coordinates; the ending chooses the format, - is standard output",
             )
         }),
-        "tune" => (|_| true, |learner| search(folds(preparation(learner)).arg(formula_flag()))),
-        _ => (|_| true, |learner| folds(preparation(learner)).arg(formula_flag())),
+        "tune" => (|_| true, |learner| search(resampled(preparation(learner)).arg(formula_flag()))),
+        _ => (|_| true, |learner| resampled(preparation(learner)).arg(formula_flag())),
     };
     let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
     let commands: Vec<Command> = single

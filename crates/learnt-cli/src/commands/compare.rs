@@ -9,7 +9,7 @@ use learnt::data::{Dataset, Target};
 use learnt::error::{Code, Error, Result, shell};
 use learnt::estimator::Entry;
 use learnt::metrics::{self, Metric, Task};
-use learnt::select::{self, Candidate, Comparison, CrossValidation};
+use learnt::select::{self, Candidate, Comparison, CrossValidation, Splitter};
 use serde_json::{Value as Json, json};
 use std::process::ExitCode;
 
@@ -80,8 +80,19 @@ pub(crate) fn folds(call: &Call) -> Result<usize> {
     }
 }
 
+/// How rows are divided into `k` parts: as `--cv` and `--repeats` say, else as the table suggests.
+pub(crate) fn splitter(call: &Call, data: &Dataset, k: usize) -> Result<Splitter> {
+    let once = match call.text("cv") {
+        Some(name) => Splitter::named(name, k)?,
+        None => select::usual_splitter(data, k),
+    };
+    Ok(match call.args.get_one::<usize>("repeats").copied() {
+        Some(n_repeats) if n_repeats > 1 => Splitter::Repeated { n_repeats, inner: Box::new(once) },
+        _ => once,
+    })
+}
+
 pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
-    let k = folds(call)?;
     let supervised = input::supervised(call, input::read(call)?, Some(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, learner::task_of(&data))?;
@@ -94,7 +105,8 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     }
     let task = if clusters(entry) { Task::Unsupervised } else { Task::of(&data) };
     let chosen = chosen_metrics(call, task, &data)?;
-    let splits: Vec<_> = select::usual_splitter(&data, k).splits(&data, &call.run)?.collect();
+    let splitter = splitter(call, &data, folds(call)?)?;
+    let splits: Vec<_> = splitter.splits(&data, &call.run)?.collect();
     let result = select::cross_validate(learner.as_ref(), &data, &splits, &chosen, &call.run)?;
     if let Some((failed, error)) =
         result.failed().filter(|(failed, _)| *failed == result.folds.len())
@@ -106,7 +118,7 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     }
     let seed = call.run.seed();
     let name = entry.about.command();
-    let answer = result.report(format!("{name}   {} folds, seed {seed}", result.folds.len()));
+    let answer = result.report(format!("{name}   {}, seed {seed}", splitter.title()));
     let facts = json!({ "learner": entry.about.path, "data": source(&supervised) });
     show(call, "cv", Some(seed), facts, &answer, usize::MAX)?;
     Ok(ExitCode::from(if result.failed().is_some() { 8 } else { 0 }))
@@ -131,7 +143,6 @@ pub(crate) fn source(supervised: &Supervised) -> Json {
 }
 
 pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
-    let k = folds(call)?;
     let supervised = input::supervised(call, input::read(call)?, None)?;
     let data = supervised.data.view();
     let chosen = chosen_metrics(call, Task::of(&data), &data)?;
@@ -152,10 +163,10 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
         call.say(&format!("{} of {} learners get a standard preparation (missing values filled, categories as columns of 0 and 1) inside each fold; --no-prepare leaves it out", sentences.len(), rows.len()));
     }
     learner::claim_width(call, &data, widest)?;
-    let splitter = select::usual_splitter(&data, k);
+    let splitter = splitter(call, &data, folds(call)?)?;
     let comparison = select::compare(&rows, &data, &splitter, &chosen, &call.run)?;
     let mut answer = comparison.report();
-    answer.title = title(call, &supervised, k);
+    answer.title = title(call, &supervised, &splitter);
     let facts = json!({ "data": source(&supervised) });
     show(call, "compare", Some(call.run.seed()), facts, &answer, usize::MAX)?;
     picture::plot_answer(call, &answer)?;
@@ -165,23 +176,23 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
 }
 
 /// What is compared: the table, the task and the folds.
-fn title(call: &Call, supervised: &Supervised, k: usize) -> String {
+fn title(call: &Call, supervised: &Supervised, splitter: &Splitter) -> String {
     let target = supervised.targets.join(", ");
-    let (task, stratified) = match supervised.data.view().y {
+    let task = match supervised.data.view().y {
         Some(Target::Class { codes, classes }) if classes.len() <= 5 => {
             let shares = shares(codes, classes.len());
             let each = classes.iter().zip(shares);
             let shown: Vec<String> =
                 each.map(|(class, share)| format!("{class} {:.0}%", 100.0 * share)).collect();
-            (format!("classify {target} ({})", shown.join(", ")), "stratified ")
+            format!("classify {target} ({})", shown.join(", "))
         }
         Some(Target::Class { classes, .. }) => {
-            (format!("classify {target}, {} classes", classes.len()), "stratified ")
+            format!("classify {target}, {} classes", classes.len())
         }
-        _ => (format!("regress {target}"), ""),
+        _ => format!("regress {target}"),
     };
     let seed = call.run.seed();
-    format!("{}: {task}   {k}-fold {stratified}cv, seed {seed}", supervised.name)
+    format!("{}: {task}   {}, seed {seed}", supervised.name, splitter.title())
 }
 
 /// Says what to type next.

@@ -1,7 +1,7 @@
 //! `learnt tune`: a search for good parameters, and the model with the best.
 
 use super::Call;
-use super::compare::{chosen_metrics, folds, source};
+use super::compare::{chosen_metrics, folds, source, splitter};
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{print, print_json};
@@ -14,7 +14,7 @@ use learnt::estimator::AnyEstimator;
 use learnt::metrics::{Metric, Task};
 use learnt::params::{LearnerSpec, ParamSpec};
 use learnt::select::search::{Domain, Found, Halving, Journal, Method, Plan, Space};
-use learnt::select::{self, Split};
+use learnt::select::{self, Split, Splitter};
 use learnt::trained::Trained;
 use serde_json::json;
 use std::path::Path;
@@ -42,7 +42,8 @@ pub(crate) fn tune(call: &Call, name: &str) -> Result<ExitCode> {
     let space = space(call, base.as_ref())?;
     let method = method(call, &space, &data)?;
     let metrics = chosen_metrics(call, Task::of(&data), &data)?;
-    let splits: Vec<Split> = select::usual_splitter(&data, k).splits(&data, &call.run)?.collect();
+    let splitter = splitter(call, &data, k)?;
+    let splits: Vec<Split> = splitter.splits(&data, &call.run)?.collect();
     let plan = Plan {
         learner: base.as_ref(),
         preparation: preparation.as_deref(),
@@ -62,7 +63,7 @@ pub(crate) fn tune(call: &Call, name: &str) -> Result<ExitCode> {
         found.nested = Some(nested(&plan, &data, (outer, k), &metrics, journal.as_ref(), call)?);
     }
     let chosen = plan.with(&found.chosen()?)?;
-    let answer = found.report(title(call, &supervised, &entry.about.command(), k));
+    let answer = found.report(title(call, &supervised, &entry.about.command(), &splitter));
     let whole = whole(chosen.as_ref(), plan.preparation)?;
     save(call, whole.as_ref(), &supervised)?;
     show(call, &answer, &found, &supervised, entry.about.path)?;
@@ -166,8 +167,8 @@ fn nested(
     call: &Call,
 ) -> Result<select::search::Nested> {
     let run = call.run.child(NESTED).with_threads(call.run.threads());
-    let splits: Vec<Split> = select::usual_splitter(data, outer).splits(data, &run)?.collect();
-    let inner = select::usual_splitter(data, inner);
+    let splits: Vec<Split> = splitter(call, data, outer)?.splits(data, &run)?.collect();
+    let inner = splitter(call, data, inner)?;
     plan.run_nested(data, (&splits, &inner), metrics, journal, &run)
 }
 
@@ -202,10 +203,11 @@ fn save(call: &Call, learner: &dyn AnyEstimator, supervised: &Supervised) -> Res
     Ok(())
 }
 
-fn title(call: &Call, supervised: &Supervised, learner: &str, k: usize) -> String {
+fn title(call: &Call, supervised: &Supervised, learner: &str, splitter: &Splitter) -> String {
     let target = supervised.targets.join(", ");
     let seed = call.run.seed();
-    format!("tune {learner} on {}: {target}   {k} folds, seed {seed}", supervised.name)
+    let (name, cv) = (&supervised.name, splitter.title());
+    format!("tune {learner} on {name}: {target}   {cv}, seed {seed}")
 }
 
 fn show(

@@ -11,7 +11,9 @@
 mod nested;
 mod value;
 
-pub use nested::{Named, NestedLearner, check_names, get_nested, not_a_learner, owns, set_nested};
+pub use nested::{
+    Named, NestedLearner, add_learners, check_names, get_nested, not_a_learner, owns, set_nested,
+};
 pub use value::{LearnerSpec, Value};
 
 use crate::error::{Error, Result};
@@ -57,25 +59,37 @@ pub trait Params: fmt::Debug + Send + Sync + 'static {
     /// Checks that what is required is there, every bound, every learner inside, then the
     /// constraints.
     fn check(&self) -> Result<()> {
-        for spec in self.specs() {
-            let value = self.get(spec.name)?;
-            if spec.required && value.is_empty() {
-                return Err(Error::parameter(spec.name, &spec.kind, "nothing"));
-            }
-            if !spec.kind.accepts(&value) {
-                return Err(Error::parameter(spec.name, &spec.kind, value));
-            }
-        }
-        let learners = self.learners();
-        learners.iter().try_for_each(NestedLearner::check)?;
-        check_names(self.specs(), learners.iter().map(|inner| (inner.spec.name, &*inner.name)))?;
+        check_values(self.specs(), &|name| self.get(name), &self.learners())?;
         self.constraints()
     }
 
     /// The error for a name that is not a parameter here.
     fn unknown(&self, name: &str) -> Error {
-        Error::unknown("parameter", name, self.specs().iter().map(|spec| spec.name))
+        unknown_parameter(self.specs(), name)
     }
+}
+
+/// Checks values against their declarations, and the learners among them.
+fn check_values(
+    specs: &'static [ParamSpec],
+    get: &dyn Fn(&str) -> Result<Value>,
+    learners: &[NestedLearner],
+) -> Result<()> {
+    for spec in specs {
+        let value = get(spec.name)?;
+        if spec.required && value.is_empty() {
+            return Err(Error::parameter(spec.name, &spec.kind, "nothing"));
+        }
+        if !spec.kind.accepts(&value) {
+            return Err(Error::parameter(spec.name, &spec.kind, value));
+        }
+    }
+    learners.iter().try_for_each(NestedLearner::check)?;
+    check_names(specs, learners.iter().map(|inner| (inner.spec.name, &*inner.name)))
+}
+
+fn unknown_parameter(specs: &'static [ParamSpec], name: &str) -> Error {
+    Error::unknown("parameter", name, specs.iter().map(|spec| spec.name))
 }
 
 /// All parameters with their values.

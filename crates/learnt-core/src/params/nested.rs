@@ -29,6 +29,22 @@ impl NestedLearner<'_> {
     }
 }
 
+/// Adds the learners of the parameter `name`, each with the name that reaches it.
+pub fn add_learners<'a>(
+    out: &mut Vec<NestedLearner<'a>>,
+    specs: &'static [ParamSpec],
+    name: &str,
+    learners: Vec<(String, &'a dyn AnyEstimator)>,
+) {
+    if let Some(spec) = ParamSpec::find(specs, name) {
+        out.extend(learners.into_iter().map(|(name, learner)| NestedLearner {
+            spec,
+            name,
+            learner,
+        }));
+    }
+}
+
 /// Refuses names in a list that nested names could not reach: empty, with `__`, given twice or
 /// those of another parameter. Each name comes with its parameter.
 pub fn check_names<'a>(

@@ -1,7 +1,7 @@
 //! Bootstrap estimates of the error of a learner, with the share of wrong classes or the mean squared
 //! error as loss.
 //!
-//! From B resamples of the n rows, drawn with replacement:
+//! From B resamples of the n rows, drawn with replacement or given:
 //! - naive: the mean loss of each fit over all rows, those it was trained on among them: far too low;
 //! - leave-one-out: for each row the mean over the fits that did not see it, averaged over rows; rows that
 //!   every resample drew are left out;
@@ -17,7 +17,7 @@
 use super::Examples;
 use super::examples::{fitted, loss, predictions};
 use crate::Learner;
-use crate::select::bootstrap;
+use crate::select::{Bootstrap, bootstrap};
 use learnt_core::prelude::*;
 
 /// Error of a learner by the bootstrap: naive, leave-one-out, .632 and .632+ estimates.
@@ -29,6 +29,21 @@ pub struct BootstrapError {
     /// Number of resamples.
     #[param(default = 50, range = 1..)]
     pub n_resamples: usize,
+}
+
+/// Rows, their targets, and the resamples where they are not to be drawn.
+#[derive(Inputs, Clone, Copy)]
+pub struct ResampledExamples<'a> {
+    /// The inputs.
+    #[input(name = "X", missing)]
+    pub x: Frame<'a>,
+    /// The target: classes for a classifier, numbers for a regressor.
+    pub y: Classes<'a>,
+    /// How much each row counts.
+    pub sample_weight: Option<&'a [f64]>,
+    /// Numbers of the rows of each resample from 0, one resample a row; drawn by default.
+    #[input(apart)]
+    pub resamples: Option<MatRef<'a>>,
 }
 
 /// The estimates.
@@ -53,7 +68,7 @@ pub struct BootstrapErrors {
 }
 
 impl Function for BootstrapError {
-    type Inputs<'a> = Examples<'a>;
+    type Inputs<'a> = ResampledExamples<'a>;
     type Output = BootstrapErrors;
     const ABOUT: &'static Callable =
         &Callable::new("model_selection.bootstrap_error", FunctionKind::Analysis)
@@ -61,12 +76,16 @@ impl Function for BootstrapError {
             .threads()
             .reference("Efron and Tibshirani (1997)");
 
-    fn call(&self, given: Examples, run: &Context) -> Result<BootstrapErrors> {
+    fn call(&self, given: ResampledExamples, run: &Context) -> Result<BootstrapErrors> {
+        let ResampledExamples { x, y, sample_weight, resamples } = given;
+        let given = Examples { x, y, sample_weight };
         let target = given.target(&self.estimator)?;
         let data = given.data(&target);
         let n = data.nrows();
+        let listed = resamples.map(|table| listed(table, n)).transpose()?;
+        let count = listed.as_ref().map_or(self.n_resamples, Vec::len);
         let y = data.y.ok_or_else(|| Error::internal("rows without a target"))?;
-        run.claim(16 * (n * self.n_resamples) as u64, "the losses of the resamples")?;
+        run.claim(16 * (n as u64).saturating_mul(count as u64), "the losses of the resamples")?;
 
         let every: Vec<usize> = (0..n).collect();
         let whole = fitted(&self.estimator, &data, &every, run)?;
@@ -77,9 +96,12 @@ impl Function for BootstrapError {
             |f: &dyn Fn(usize) -> f64| every.iter().map(|&i| weight(i) * f(i)).sum::<f64>() / total;
         let training = mean(&|i| loss(y, i, whole[i]));
 
-        let resamples = run.try_par_map(self.n_resamples, |b| {
+        let resamples = run.try_par_map(count, |b| {
             let run = run.child(b as u64).with_threads(1);
-            let drawn = bootstrap(n, n, &mut run.rng(0));
+            let drawn = match &listed {
+                Some(listed) => listed[b].clone(),
+                None => bootstrap(n, n, &mut run.rng(0)),
+            };
             let model = fitted(&self.estimator, &data, &drawn.rows, &run)?;
             let said = predictions(&self.estimator, model.as_ref(), &data.x, &run)?;
             let losses: Vec<f64> = (0..n).map(|i| loss(y, i, said[i])).collect();
@@ -88,7 +110,7 @@ impl Function for BootstrapError {
         let mut unseen = vec![(0.0, 0.0); n];
         let mut naive = 0.0;
         for (losses, left_out) in &resamples {
-            naive += mean(&|i| losses[i]) / self.n_resamples as f64;
+            naive += mean(&|i| losses[i]) / count as f64;
             for &i in left_out {
                 unseen[i] = (unseen[i].0 + losses[i], unseen[i].1 + 1.0);
             }
@@ -125,6 +147,25 @@ impl BootstrapErrors {
             overfitting,
             rows_without,
         }
+    }
+}
+
+/// Resamples from their row numbers.
+fn listed(table: MatRef, n: usize) -> Result<Vec<Bootstrap>> {
+    let number = |row: f64| match row >= 0.0 && row < n as f64 && row.fract() == 0.0 {
+        true => Ok(row as usize),
+        false => {
+            let expected = format!("whole row numbers from 0 to {}", n - 1);
+            Err(Error::parameter("resamples", expected, row))
+        }
+    };
+    let resample = |b: usize| {
+        let rows: Result<Vec<usize>> = (0..table.ncols()).map(|j| number(table.at(b, j))).collect();
+        Ok(Bootstrap::of(rows?, n))
+    };
+    match table.nrows() {
+        0 => Err(Error::parameter("resamples", "at least one resample", "none")),
+        count => (0..count).map(resample).collect(),
     }
 }
 
@@ -172,7 +213,7 @@ mod tests {
             n_resamples: 50,
         };
         let y = Classes { codes: &codes, classes: &classes };
-        let given = Examples { x: table.frame(), y, sample_weight: None };
+        let given = ResampledExamples { x: table.frame(), y, sample_weight: None, resamples: None };
         function.compute_in(given, &Context::default().with_seed(seed)).unwrap()
     }
 

@@ -16,12 +16,13 @@ mod parametric_bootstrap;
 mod permutation_test;
 mod prefix_code;
 mod regressors;
+mod select_by_validation;
 mod stability;
 mod structural_risk;
 mod versus;
 
 pub use active_learning::{ActiveLearning, QueryCurve, QueryStrategy};
-pub use bootstrap_error::{BootstrapError, BootstrapErrors};
+pub use bootstrap_error::{BootstrapError, BootstrapErrors, ResampledExamples};
 pub use cost_complexity::{ComplexityTable, CostComplexity, TreeTask};
 pub use criteria::{
     BayesFactor, BayesFactorFound, DescriptionLength, DescriptionLengths, DevianceInformation,
@@ -40,6 +41,7 @@ pub use parametric_bootstrap::{
 };
 pub use permutation_test::{PermutationTest, PermutationTestScore};
 pub use prefix_code::{HuffmanCode, HuffmanCodeFound, PrefixCode, PrefixCodeFound};
+pub use select_by_validation::{SelectByValidation, SelectedByValidation};
 pub use stability::{Stability, StabilityFound};
 pub use structural_risk::{NestedClasses, StructuralRisk, StructuralRiskFound};
 pub use versus::Versus;
@@ -57,6 +59,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<OverfittingTest>(),
     function::<ClustersForTask>(),
     function::<LinearSmoother>(),
+    function::<SelectByValidation>(),
     function::<Stability>(),
     function::<Versus>(),
     function::<DensityByClassifier>(),

@@ -2,12 +2,15 @@
 //!
 //! Without shuffling, folds are those of scikit-learn: consecutive rows, the first n mod k folds one
 //! larger; stratified ones deal the rows of each class in turn; grouped ones put the largest group
-//! left into the emptiest fold, equals by number. Every row is tested exactly once a repetition.
+//! left into the emptiest fold, equals by number; stratified grouped ones put the group whose classes
+//! are most uneven first where the shares of the classes then differ least between folds. Every row is
+//! tested exactly once a repetition, but for splits in time, whose first rows are only trained on.
 
 use super::split::{Size, train_test};
+use learnt_core::context::Rng;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One pair of training and test rows, each in rising order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +43,17 @@ pub enum Splitter {
         /// Number of folds.
         n_splits: usize,
     },
+    /// Folds that keep groups, or sequences, whole, with nearly the shares of the classes.
+    StratifiedGroupKFold {
+        /// Number of folds.
+        n_splits: usize,
+        /// Groups in random order where they are equally uneven, else in the order of their numbers.
+        shuffle: bool,
+    },
+    /// Each group, or sequence, alone.
+    LeaveOneGroupOut,
+    /// Rows in the order of time: each test part follows its training part.
+    TimeSeriesSplit(TimeOrder),
     /// Each row alone.
     LeaveOneOut,
     /// Independent random splits.
@@ -62,6 +76,46 @@ pub enum Splitter {
     Given(Vec<Split>),
 }
 
+/// How rows in the order of time are divided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeOrder {
+    /// Number of splits.
+    pub n_splits: usize,
+    /// Number of test rows; none divides the rows into one part more than there are splits.
+    pub test_size: Option<usize>,
+    /// Rows left out between training and test.
+    pub gap: usize,
+    /// Most training rows: the last ones; none takes all that came before.
+    pub max_train_size: Option<usize>,
+}
+
+impl TimeOrder {
+    /// So many splits, each trained on everything before its test rows.
+    pub fn new(n_splits: usize) -> TimeOrder {
+        TimeOrder { n_splits, test_size: None, gap: 0, max_train_size: None }
+    }
+
+    fn splits(&self, n: usize) -> Result<Vec<Split>> {
+        let TimeOrder { n_splits, gap, .. } = *self;
+        enough(n_splits.saturating_add(1), n, "rows")?;
+        let size = self.test_size.unwrap_or(n / (n_splits + 1));
+        let tested = n_splits.saturating_mul(size);
+        if tested.saturating_add(gap) >= n {
+            let message = format!(
+                "{n_splits} test parts of {size} rows with a gap of {gap} leave none of {n} rows to train on"
+            );
+            return Err(Error::new(Code::TooFew, message).hint("use fewer or smaller test parts"));
+        }
+        let split = |k: usize| {
+            let test = n - tested + k * size;
+            let end = test - gap;
+            let start = self.max_train_size.map_or(0, |most| end.saturating_sub(most));
+            Split { train: (start..end).collect(), test: (test..test + size).collect() }
+        };
+        Ok((0..n_splits).map(split).collect())
+    }
+}
+
 /// Pairs of training and test rows, made one at a time.
 #[derive(Clone, Debug)]
 pub struct Splits {
@@ -81,6 +135,53 @@ enum Plan {
 }
 
 impl Splitter {
+    /// What [`Splitter::named`] knows.
+    pub const NAMES: [&'static str; 8] = [
+        "k-fold",
+        "stratified",
+        "group",
+        "stratified-group",
+        "leave-one-out",
+        "leave-one-group-out",
+        "shuffle",
+        "time",
+    ];
+
+    /// The splitter of this name with so many splits; random where it can be.
+    pub fn named(name: &str, n_splits: usize) -> Result<Splitter> {
+        Ok(match name {
+            "k-fold" => Splitter::KFold { n_splits, shuffle: true },
+            "stratified" => Splitter::StratifiedKFold { n_splits, shuffle: true },
+            "group" => Splitter::GroupKFold { n_splits },
+            "stratified-group" => Splitter::StratifiedGroupKFold { n_splits, shuffle: true },
+            "leave-one-out" => Splitter::LeaveOneOut,
+            "leave-one-group-out" => Splitter::LeaveOneGroupOut,
+            "shuffle" => Splitter::ShuffleSplit { n_splits, test: Size::USUAL, stratify: false },
+            "time" => Splitter::TimeSeriesSplit(TimeOrder::new(n_splits)),
+            other => return Err(Error::unknown("splitter", other, Splitter::NAMES)),
+        })
+    }
+
+    /// What a title calls it.
+    pub fn title(&self) -> String {
+        match self {
+            Splitter::KFold { n_splits, .. } => format!("{n_splits}-fold cv"),
+            Splitter::StratifiedKFold { n_splits, .. } => format!("{n_splits}-fold stratified cv"),
+            Splitter::GroupKFold { n_splits } => format!("{n_splits}-fold grouped cv"),
+            Splitter::StratifiedGroupKFold { n_splits, .. } => {
+                format!("{n_splits}-fold stratified grouped cv")
+            }
+            Splitter::LeaveOneGroupOut => "leave-one-group-out cv".to_string(),
+            Splitter::LeaveOneOut => "leave-one-out cv".to_string(),
+            Splitter::TimeSeriesSplit(order) => format!("{} splits in time", order.n_splits),
+            Splitter::ShuffleSplit { n_splits, .. } => format!("{n_splits} random splits"),
+            Splitter::Repeated { n_repeats, inner } => {
+                format!("{n_repeats} times {}", inner.title())
+            }
+            Splitter::Given(splits) => format!("{} given splits", splits.len()),
+        }
+    }
+
     /// The splits of these rows.
     pub fn splits(&self, data: &Dataset, run: &Context) -> Result<Splits> {
         Ok(Splits { plans: self.plans(data, run)?, plan: 0, next: 0 })
@@ -99,11 +200,25 @@ impl Splitter {
                 vec![Plan::Folds(dealt(codes, *n_splits, *shuffle, run), *n_splits)]
             }
             Splitter::GroupKFold { n_splits } => {
-                let groups = data.together().ok_or_else(|| {
-                    Error::new(Code::Usage, "grouped folds need a column of groups")
-                })?;
-                vec![Plan::Folds(packed(&groups, *n_splits)?, *n_splits)]
+                vec![Plan::Folds(packed(&groups_of(data)?, *n_splits)?, *n_splits)]
             }
+            Splitter::StratifiedGroupKFold { n_splits, shuffle } => {
+                let (codes, classes) = data.class_target()?;
+                enough_of_each_class(*n_splits, codes, classes)?;
+                let groups = groups_of(data)?;
+                let mut rng = shuffle.then(|| run.rng(FOLDS));
+                let fold_of = balanced(&groups, (codes, classes.len()), *n_splits, rng.as_mut())?;
+                vec![Plan::Folds(fold_of, *n_splits)]
+            }
+            Splitter::LeaveOneGroupOut => {
+                let groups = groups_of(data)?;
+                let names: BTreeSet<u32> = groups.iter().copied().collect();
+                enough(2, names.len(), "groups")?;
+                let place: BTreeMap<u32, u32> = names.into_iter().zip(0..).collect();
+                let fold_of = groups.iter().map(|group| place[group]).collect();
+                vec![Plan::Folds(fold_of, place.len())]
+            }
+            Splitter::TimeSeriesSplit(order) => vec![Plan::Listed(order.splits(n)?)],
             Splitter::LeaveOneOut => {
                 enough(2, n, "rows")?;
                 vec![Plan::Alone(n)]
@@ -217,6 +332,12 @@ fn dealt(codes: &[u32], folds: usize, shuffle: bool, run: &Context) -> Vec<u32> 
     fold_of
 }
 
+fn groups_of(data: &Dataset) -> Result<Vec<u32>> {
+    data.together().ok_or_else(|| {
+        Error::new(Code::Usage, "grouped folds need a column of groups").hint("add --group COLUMN")
+    })
+}
+
 /// The largest group left goes into the emptiest fold.
 fn packed(groups: &[u32], folds: usize) -> Result<Vec<u32>> {
     let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
@@ -232,6 +353,61 @@ fn packed(groups: &[u32], folds: usize) -> Result<Vec<u32>> {
         fold_of.insert(group, emptiest as u32);
     }
     Ok(groups.iter().map(|group| fold_of[group]).collect())
+}
+
+/// Groups, the most uneven in classes first, each into the fold after which the shares of the classes
+/// differ least between folds; of folds that do equally well, into the emptier one.
+fn balanced(
+    groups: &[u32],
+    (codes, classes): (&[u32], usize),
+    folds: usize,
+    rng: Option<&mut Rng>,
+) -> Result<Vec<u32>> {
+    let mut counts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let mut totals = vec![0.0; classes];
+    for (&group, &code) in groups.iter().zip(codes) {
+        counts.entry(group).or_insert_with(|| vec![0.0; classes])[code as usize] += 1.0;
+        totals[code as usize] += 1.0;
+    }
+    enough(folds, counts.len(), "groups")?;
+    let present: Vec<usize> = (0..classes).filter(|&class| totals[class] > 0.0).collect();
+    let mut order: Vec<(u32, Vec<f64>)> = counts.into_iter().collect();
+    if let Some(rng) = rng {
+        sample::shuffle(rng, &mut order);
+    }
+    let uneven = |of: &[f64]| spread(present.iter().map(|&class| of[class]));
+    order.sort_by(|(_, a), (_, b)| uneven(b).total_cmp(&uneven(a)));
+    let mut filled = vec![vec![0.0; classes]; folds];
+    let mut fold_of: BTreeMap<u32, u32> = BTreeMap::new();
+    for (group, of) in order {
+        let mut best = (f64::INFINITY, f64::INFINITY, 0);
+        for fold in 0..folds {
+            add(&mut filled[fold], &of, 1.0);
+            let share = |held: &Vec<f64>, class: usize| held[class] / totals[class];
+            let between = |class| spread(filled.iter().map(|held| share(held, class)));
+            let apart: f64 = present.iter().map(|&class| between(class)).sum();
+            let rows: f64 = filled[fold].iter().sum();
+            add(&mut filled[fold], &of, -1.0);
+            let equal = (apart - best.0).abs() <= 1e-8 + 1e-5 * best.0;
+            if (equal && rows < best.1) || (!equal && apart < best.0) {
+                best = (apart, rows, fold);
+            }
+        }
+        add(&mut filled[best.2], &of, 1.0);
+        fold_of.insert(group, best.2 as u32);
+    }
+    Ok(groups.iter().map(|group| fold_of[group]).collect())
+}
+
+fn add(held: &mut [f64], of: &[f64], sign: f64) {
+    held.iter_mut().zip(of).for_each(|(held, of)| *held += sign * of);
+}
+
+/// The standard deviation, with divisor n.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let n = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    (values.map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt()
 }
 
 impl Plan {
@@ -298,6 +474,8 @@ mod tests {
             Splitter::KFold { n_splits: 5, shuffle: true },
             Splitter::StratifiedKFold { n_splits: 5, shuffle: true },
             Splitter::GroupKFold { n_splits: 4 },
+            Splitter::StratifiedGroupKFold { n_splits: 4, shuffle: false },
+            Splitter::LeaveOneGroupOut,
             Splitter::LeaveOneOut,
         ];
         for splitter in splitters {
@@ -308,9 +486,13 @@ mod tests {
             assert!(splits.iter().all(|s| s.train.len() + s.test.len() == 23));
             let sizes: Vec<usize> = splits.iter().map(|s| s.test.len()).collect();
             let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
-            assert!(
-                most - least <= if matches!(splitter, Splitter::GroupKFold { .. }) { 3 } else { 1 }
+            let whole_groups = matches!(
+                splitter,
+                Splitter::GroupKFold { .. }
+                    | Splitter::StratifiedGroupKFold { .. }
+                    | Splitter::LeaveOneGroupOut
             );
+            assert!(most - least <= if whole_groups { 4 } else { 1 }, "{splitter:?}");
         }
     }
 
@@ -354,8 +536,43 @@ mod tests {
 
     #[test]
     fn groups_are_never_on_both_sides() {
-        for split in splits(&Splitter::GroupKFold { n_splits: 4 }) {
-            assert!(split.test.iter().all(|i| split.train.iter().all(|j| i / 3 != j / 3)));
+        for splitter in [
+            Splitter::GroupKFold { n_splits: 4 },
+            Splitter::StratifiedGroupKFold { n_splits: 4, shuffle: true },
+            Splitter::LeaveOneGroupOut,
+        ] {
+            for split in splits(&splitter) {
+                assert!(split.test.iter().all(|i| split.train.iter().all(|j| i / 3 != j / 3)));
+            }
         }
+        assert_eq!(splits(&Splitter::LeaveOneGroupOut).len(), 8);
+    }
+
+    #[test]
+    fn groups_of_one_class_are_spread_over_the_folds() {
+        // Sixteen groups of three rows, each of one class: four folds of two groups of each class.
+        let labels: Vec<Label> = (0..48).map(|i| Label::Int(i64::from(i >= 24))).collect();
+        let x = Matrix::from_fn(48, 1, |i, _| i as f64);
+        let mut data = OwnedDataset::classification(x, &labels);
+        data.groups = Some((0..48).map(|i| i / 3).collect());
+        let splitter = Splitter::StratifiedGroupKFold { n_splits: 4, shuffle: false };
+        for split in splitter.splits(&data.view(), &Context::default()).unwrap() {
+            assert_eq!(split.test.iter().filter(|&&i| i >= 24).count(), 6);
+            assert_eq!(split.test.len(), 12);
+        }
+    }
+
+    #[test]
+    fn the_future_is_never_trained_on() {
+        let order = TimeOrder { gap: 2, max_train_size: Some(6), ..TimeOrder::new(3) };
+        let found = splits(&Splitter::TimeSeriesSplit(order));
+        let tests: Vec<&[usize]> = found.iter().map(|split| &split.test[..]).collect();
+        assert_eq!(tests, [&[8, 9, 10, 11, 12][..], &[13, 14, 15, 16, 17], &[18, 19, 20, 21, 22]]);
+        assert_eq!(found[0].train, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(found[2].train, [10, 11, 12, 13, 14, 15]);
+        let crowded = TimeOrder { test_size: Some(8), ..TimeOrder::new(3) };
+        let crowded = Splitter::TimeSeriesSplit(crowded);
+        let error = crowded.splits(&data().view(), &Context::default()).unwrap_err();
+        assert_eq!(error.code(), Code::TooFew);
     }
 }

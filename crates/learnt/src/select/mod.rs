@@ -19,7 +19,7 @@ pub use cross_validate::{
     CrossValidation, Entrant, Fold, Ledger, Manner, Nobody, Scored, Trials, cross_validate,
     usual_splitter,
 };
-pub use folds::{Split, Splits, Splitter};
+pub use folds::{Split, Splits, Splitter, TimeOrder};
 pub use paired_tests::{
     CorrectedTTest, CriticalDifference, CriticalDifferenceFound, Differences, FiveByTwoTest,
     McNemar, McNemarFound, PAIRED_TESTS, PairedTest, RightRows, ScoreTable, corrected_t_test,
@@ -40,7 +40,8 @@ pub use samples::{
 };
 pub use split::{Parts, Size, holdout, train_test};
 pub use splitters::{
-    ClassOfRow, Folds, GroupKFold, GroupOfRow, KFold, LeaveOneOut, PartSize, RepeatedKFold,
-    RepeatedStratifiedKFold, SPLITTERS, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit,
+    ClassAndGroupOfRow, ClassOfRow, Folds, GroupKFold, GroupOfRow, GroupShuffleSplit, KFold,
+    LeaveOneGroupOut, LeaveOneOut, PartSize, RepeatedKFold, RepeatedStratifiedKFold, SPLITTERS,
+    ShuffleSplit, StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit, TimeSeriesSplit,
 };
 pub use versus::{Contest, Verdict};

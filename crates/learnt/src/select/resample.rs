@@ -24,10 +24,17 @@ pub fn bootstrap(n: usize, draws: usize, rng: &mut Rng) -> Bootstrap {
     let rows: Vec<usize> = (0..if n == 0 { 0 } else { draws })
         .map(|_| sample::below(rng, n as u64) as usize)
         .collect();
-    let mut counts = vec![0; n];
-    rows.iter().for_each(|&i| counts[i] += 1);
-    let out_of_bag = (0..n).filter(|&i| counts[i] == 0).collect();
-    Bootstrap { rows, counts, out_of_bag }
+    Bootstrap::of(rows, n)
+}
+
+impl Bootstrap {
+    /// The resample with these of `n` rows.
+    pub fn of(rows: Vec<usize>, n: usize) -> Bootstrap {
+        let mut counts = vec![0; n];
+        rows.iter().for_each(|&i| counts[i] += 1);
+        let out_of_bag = (0..n).filter(|&i| counts[i] == 0).collect();
+        Bootstrap { rows, counts, out_of_bag }
+    }
 }
 
 /// 1 - (1 - 1/n)^draws: the expected share of rows that a bootstrap draws.

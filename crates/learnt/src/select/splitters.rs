@@ -3,9 +3,10 @@
 //! Each is a struct of parameters over one engine, [`Splitter`]; without shuffling the folds are
 //! scikit-learn's own.
 
-use super::folds::Splitter;
+use super::folds::{Splitter, TimeOrder};
 use super::split::Size;
 use learnt_core::prelude::*;
+use std::collections::BTreeMap;
 
 /// Pairs of training and test rows, numbered from 0.
 #[derive(Output, Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,15 @@ pub struct ClassOfRow<'a> {
 /// The group of each row.
 #[derive(Inputs, Clone, Copy)]
 pub struct GroupOfRow<'a> {
+    /// The group of each row; rows of one group stay together.
+    pub groups: Classes<'a>,
+}
+
+/// The class and the group of each row.
+#[derive(Inputs, Clone, Copy)]
+pub struct ClassAndGroupOfRow<'a> {
+    /// The class of each row.
+    pub y: Classes<'a>,
     /// The group of each row; rows of one group stay together.
     pub groups: Classes<'a>,
 }
@@ -64,6 +74,59 @@ pub struct GroupKFold {
     /// Number of folds.
     #[param(positional, default = 5, range = 2..)]
     pub n_splits: usize,
+}
+
+/// Folds that keep groups whole, with nearly the shares of the classes.
+#[derive(Params, Clone, Debug)]
+pub struct StratifiedGroupKFold {
+    /// Number of rows.
+    pub n_samples: usize,
+    /// Number of folds.
+    #[param(positional, default = 5, range = 2..)]
+    pub n_splits: usize,
+    /// Whether groups that are equally uneven in classes come in random order.
+    #[param(default = false)]
+    pub shuffle: bool,
+}
+
+/// Each group alone is the test part once.
+#[derive(Params, Clone, Debug)]
+pub struct LeaveOneGroupOut {
+    /// Number of rows.
+    pub n_samples: usize,
+}
+
+/// Independent random divisions of the groups.
+#[derive(Params, Clone, Debug)]
+pub struct GroupShuffleSplit {
+    /// Number of rows.
+    pub n_samples: usize,
+    /// Number of divisions.
+    #[param(positional, default = 5, range = 1..)]
+    pub n_splits: usize,
+    /// Groups to test on: a share or a number; what training leaves, or a fifth.
+    pub test_size: Option<PartSize>,
+    /// Groups to train on: a share or a number; what testing leaves by default.
+    pub train_size: Option<PartSize>,
+}
+
+/// Rows in the order of time: each test part follows its training part.
+#[derive(Params, Clone, Debug)]
+pub struct TimeSeriesSplit {
+    /// Number of rows.
+    pub n_samples: usize,
+    /// Number of splits.
+    #[param(positional, default = 5, range = 2..)]
+    pub n_splits: usize,
+    /// Most training rows, the last ones; all that came before by default.
+    #[param(range = 1..)]
+    pub max_train_size: Option<usize>,
+    /// Number of test rows; n / (n_splits + 1), rounded down, by default.
+    #[param(range = 1..)]
+    pub test_size: Option<usize>,
+    /// Rows left out between training and test.
+    #[param(default = 0)]
+    pub gap: usize,
 }
 
 /// Each row alone is the test part once.
@@ -235,6 +298,32 @@ fn shuffled(
     Ok(Folds { train, test })
 }
 
+/// Random divisions of the groups, as rows.
+fn shuffled_groups(split: &GroupShuffleSplit, groups: Classes, run: &Context) -> Result<Folds> {
+    bare_rows(split.n_samples, None, Some(groups))?;
+    let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (row, &code) in groups.codes.iter().enumerate() {
+        members.entry(code).or_default().push(row);
+    }
+    let members: Vec<Vec<usize>> = members.into_values().collect();
+    let count = members.len();
+    let sizes = part_sizes(count, split.train_size, split.test_size, 0.2)
+        .map_err(|error| error.hint("sizes are numbers or shares of groups, not of rows"))?;
+    let rows = (split.n_splits as u64).saturating_mul(split.n_samples as u64);
+    run.claim(rows.saturating_mul(8), "the row numbers")?;
+    let drawn = shuffled(count, split.n_splits, sizes, None, run)?;
+    let rows_of = |parts: Vec<Vec<usize>>| {
+        let of = |part: Vec<usize>| {
+            let mut rows: Vec<usize> =
+                part.iter().flat_map(|&group| &members[group]).copied().collect();
+            rows.sort_unstable();
+            rows
+        };
+        parts.into_iter().map(of).collect()
+    };
+    Ok(Folds { train: rows_of(drawn.train), test: rows_of(drawn.test) })
+}
+
 /// Makes functions of splitters.
 macro_rules! splitters {
     ($($type:ty, $path:literal, $inputs:ty, $about:ident => |$self:ident, $given:pat_param, $run:ident| $body:expr;)*) => {
@@ -275,6 +364,22 @@ splitters! {
     GroupKFold, "model_selection.GroupKFold", GroupOfRow<'a>, fixed => |s, given, run| {
         let splitter = Splitter::GroupKFold { n_splits: s.n_splits };
         folds(&splitter, s.n_samples, None, Some(given.groups), run)
+    };
+    StratifiedGroupKFold, "model_selection.StratifiedGroupKFold", ClassAndGroupOfRow<'a>, random => |s, given, run| {
+        let (n_splits, shuffle) = (s.n_splits, s.shuffle);
+        let splitter = Splitter::StratifiedGroupKFold { n_splits, shuffle };
+        folds(&splitter, s.n_samples, Some(given.y), Some(given.groups), run)
+    };
+    LeaveOneGroupOut, "model_selection.LeaveOneGroupOut", GroupOfRow<'a>, fixed => |s, given, run| {
+        folds(&Splitter::LeaveOneGroupOut, s.n_samples, None, Some(given.groups), run)
+    };
+    GroupShuffleSplit, "model_selection.GroupShuffleSplit", GroupOfRow<'a>, random => |s, given, run| {
+        shuffled_groups(s, given.groups, run)
+    };
+    TimeSeriesSplit, "model_selection.TimeSeriesSplit", (), fixed => |s, (), run| {
+        let TimeSeriesSplit { n_splits, test_size, gap, max_train_size, .. } = *s;
+        let order = TimeOrder { n_splits, test_size, gap, max_train_size };
+        folds(&Splitter::TimeSeriesSplit(order), s.n_samples, None, None, run)
     };
     LeaveOneOut, "model_selection.LeaveOneOut", (), fixed => |s, (), run| {
         folds(&Splitter::LeaveOneOut, s.n_samples, None, None, run)
@@ -320,6 +425,25 @@ mod tests {
             part_sizes(3, None, Some(PartSize::Rows(3)), 0.1).unwrap_err().code(),
             Code::TooFew
         );
+    }
+
+    #[test]
+    fn divided_groups_stay_whole() {
+        let codes: Vec<u32> = (0..30).map(|i| i % 10).collect();
+        let names: Vec<Label> = (0..10).map(Label::Int).collect();
+        let groups = Classes { codes: &codes, classes: &names };
+        let splitter = GroupShuffleSplit {
+            n_samples: 30,
+            n_splits: 3,
+            test_size: Some(PartSize::Share(0.3)),
+            train_size: Some(PartSize::Rows(5)),
+        };
+        let folds = splitter.compute(GroupOfRow { groups }).unwrap();
+        for (train, test) in folds.train.iter().zip(&folds.test) {
+            assert_eq!((train.len(), test.len()), (15, 9));
+            assert!(test.iter().all(|i| train.iter().all(|j| i % 10 != j % 10)));
+        }
+        assert_ne!(folds.test[0], folds.test[1]);
     }
 
     #[test]
