@@ -73,6 +73,7 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag()),
+            with_learners(data("curve", "Scores of a learner in and out of sample, for growing training parts or values of a parameter", "learnt curve tree iris --plot -\n  learnt curve knn iris --parameter n-neighbors --values 1,5,15,45,90 --plot curve.svg")),
             with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl")),
             versus(),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
@@ -388,6 +389,31 @@ pub(crate) fn resampled(command: Command) -> Command {
     folds(command)
         .arg(cv.help("How rows are divided [default: whole groups with --group, else stratified for classes, else k-fold]"))
         .arg(repeats.value_parser(value_parser!(usize)).help("How often folds are drawn [default: 1]"))
+}
+
+/// The flags of `curve`.
+fn curve(command: Command) -> Command {
+    let text =
+        |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
+    folds(command)
+        .mut_arg("folds", |arg| arg.default_value("5"))
+        .mut_arg("metric", |arg| arg.help("The metric"))
+        .arg(
+            text("sizes", "SIZES").value_delimiter(',').help(
+                "Training rows: shares up to 1, or numbers [default: 0.1,0.325,0.55,0.775,1]",
+            ),
+        )
+        .arg(
+            text("parameter", "NAME")
+                .help("Vary this parameter instead of the training rows")
+                .conflicts_with("sizes"),
+        )
+        .arg(
+            text("values", "VALUES")
+                .value_delimiter(',')
+                .help("The values of the parameter, with commas"),
+        )
+        .arg(plot_flag())
 }
 
 /// The flags of `tune`.

@@ -2,7 +2,7 @@
 //! their parameters as flags.
 
 use super::{
-    INPUT, PARAM, flag, formula_flag, look, missing_flag, out_flag, plot_flag, preparation,
+    INPUT, PARAM, curve, flag, formula_flag, look, missing_flag, out_flag, plot_flag, preparation,
     resampled, search, with_data,
 };
 use clap::{Arg, Command};
@@ -48,6 +48,7 @@ fn learners(verb: Command) -> Command {
                 "The table of coordinates; the ending chooses the format, - is standard output",
             )
         }),
+        "curve" => (|_| true, |learner| curve(preparation(learner)).arg(formula_flag())),
         "tune" => (|_| true, |learner| search(resampled(preparation(learner)).arg(formula_flag()))),
         _ => (|_| true, |learner| resampled(preparation(learner)).arg(formula_flag())),
     };

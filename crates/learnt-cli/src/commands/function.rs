@@ -266,9 +266,11 @@ fn flag(spec: &InputSpec) -> String {
     spec.name.replace('_', "-").to_lowercase()
 }
 
-/// The column that an input is read from: the flag's, or one of the input's own name.
+/// The column that an input is read from: the flag's, that of `--target` for `y`, or one of the input's own
+/// name.
 fn column_of(call: &Call, spec: &InputSpec, table: Option<&Table>) -> Option<String> {
-    let said = call.text(&format!("{INPUT}{}", spec.name)).map(ToString::to_string);
+    let target = || call.text("target").filter(|_| spec.name == "y");
+    let said = call.text(&format!("{INPUT}{}", spec.name)).or_else(target).map(ToString::to_string);
     let own = || {
         let found = table.and_then(|table| table.schema().position(spec.name));
         found.map(|_| spec.name.to_string())

@@ -4,6 +4,7 @@ mod answer;
 mod ask;
 mod cluster;
 mod compare;
+mod curve;
 mod data;
 mod explain;
 mod fit;
@@ -178,6 +179,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("score", _) => predict::score(&call),
         ("cv", Some(name)) => compare::cross_validate(&call, name),
         ("compare", _) => compare::compare(&call),
+        ("curve", Some(name)) => curve::curve(&call, name),
         ("tune", Some(name)) => tune::tune(&call, name),
         ("versus", _) => versus::versus(&call),
         ("ask", _) => ask::ask(&call),

@@ -4,6 +4,7 @@
 
 mod checkpoint;
 mod clusters;
+mod curves;
 mod faults;
 mod files;
 mod formula;
