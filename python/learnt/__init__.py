@@ -14,8 +14,10 @@ from ._native import __version__
 _LAZY = (*MODULES, "distributed", "plot")
 __all__ = [
     "__version__",
+    "anova",
     "compare",
     "errors",
+    "fit_formula",
     "from_bytes",
     "load",
     "missing",
@@ -28,6 +30,8 @@ __all__ = [
 def __getattr__(name):
     if name in _LAZY:
         return importlib.import_module(f"learnt.{name}")
+    if name in ("anova", "fit_formula"):
+        return getattr(importlib.import_module("learnt._formula"), name)
     if name == "compare":
         return importlib.import_module("learnt.model_selection").compare
     raise AttributeError(f"module 'learnt' has no attribute {name!r}")

@@ -222,17 +222,25 @@ class BaseEstimator(Tagged, Parameters):
             out["loss_curve"] = losses
         return out
 
-    def summary(self):
-        """Tables about the fitted model: coefficients with their tests, tree text, loadings."""
-        report = self._fitted().report()
+    def summary(self, marks=False):
+        """Tables about the fitted model: coefficients with their tests, tree text, loadings.
+
+        With `marks`, p-values are marked: *** below 0.001, ** 0.01, * 0.05, . 0.1.
+        """
+        report = self._fitted().report(marks)
         if report is None:
             raise UnsupportedError(f"{type(self).__name__} has no summary")
         return Answer(report)
 
-    def ask(self, question, X=None, y=None, sample_weight=None, **arguments):
-        """The answer of the fitted model to one of its questions, as tables."""
+    def ask(self, question, X=None, y=None, sample_weight=None, groups=None, **arguments):
+        """The answer of the fitted model to one of its questions, as tables.
+
+        `groups`: the group of each row, for clustered standard errors.
+        """
         rows = self._rows_and_target(X, y, sample_weight)
-        return Answer(self._fitted().ask(question, arguments, *rows))
+        if groups is not None and X is not None:
+            groups = _validation.read_groups(groups, len(rows[0]))
+        return Answer(self._fitted().ask(question, arguments, *rows, groups))
 
     def _rows_and_target(self, X, y, sample_weight):
         """What the native half needs to know about rows: values, columns, target, weights, threads."""
@@ -281,6 +289,10 @@ class Predictor(BaseEstimator):
 
 class Regressor(Scored, Predictor):
     """A learner of numbers."""
+
+    def predict_link(self, X):
+        """The prediction on the scale of the model: of its link, or of the function of the target."""
+        return self._call("link", X)
 
     def score(self, X, y, sample_weight=None):
         """The coefficient of determination R² of the predictions, averaged over outputs.
@@ -648,6 +660,7 @@ class Composite(Scored, BaseEstimator):
         return measure(y, self.predict(X), sample_weight)
 
     predict = _AsLastStep(Predictor.predict)
+    predict_link = _AsLastStep(Regressor.predict_link)
     predict_proba = _AsLastStep(Probabilities.predict_proba)
     predict_log_proba = _AsLastStep(Probabilities.predict_log_proba)
     decision_function = _AsLastStep(DecisionScores.decision_function)

@@ -222,6 +222,10 @@ fn questions(entry: &Entry, stub: bool) -> String {
         let (rows, passed) = match question.needs {
             Needs::Nothing => ("", ""),
             Needs::Rows => (", X", ", X"),
+            // Standard errors by groups of rows.
+            Needs::RowsAndTarget if question.name == "robust" => {
+                (", X, y, sample_weight=None, groups=None", ", X, y, sample_weight, groups")
+            }
             Needs::RowsAndTarget => (", X, y, sample_weight=None", ", X, y, sample_weight"),
         };
         let specs = (question.arguments)().specs();

@@ -78,7 +78,11 @@ pub(crate) fn command() -> Command {
             versus(),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
                 .arg(out_flag("Save the model to this file")),
-            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(flag("all", "Show every row and column of a long table")),
+            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(marks_flag()).arg(flag("all", "Show every row and column of a long table")),
+            look("anova", "Compare nested models by their fit: F and likelihood-ratio tests", "learnt anova small.learnt large.learnt\n  learnt anova one.learnt two.learnt three.learnt --marks")
+                .arg(Arg::new("models").required(true).num_args(1..).value_name("MODELS").help("Model files, the smallest first, fitted to the same rows"))
+                .arg(marks_flag())
+                .arg(flag("all", "Show every row and column of a long table")),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
             model(data("explain", "Explain a model on rows: which columns matter, how the prediction moves with them, what they add to single rows", "learnt explain my.learnt test.csv --plot explained.html\n  learnt explain my.learnt new.csv --rows 1,17 --columns age,hours"))
                 .arg(Arg::new("columns").long("columns").value_name("NAMES").value_delimiter(',').help("Columns whose dependence is shown; the three that matter most without"))
@@ -311,6 +315,7 @@ fn question(command: Command) -> Command {
                 .action(ArgAction::Append)
                 .help("An argument of the question; may be repeated"),
         )
+        .arg(marks_flag())
         .arg(plot_flag())
 }
 
@@ -332,6 +337,10 @@ fn plot_flag() -> Arg {
     Arg::new("plot").long("plot").value_name("FILE").help(
         "Draw the answer into .svg, .png, .html, .json (Vega-Lite) or .txt, or - for the terminal",
     )
+}
+
+fn marks_flag() -> Arg {
+    flag("marks", "Mark p-values: *** below 0.001, ** 0.01, * 0.05, . 0.1")
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {

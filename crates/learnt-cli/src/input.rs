@@ -7,6 +7,7 @@ use learnt::datasets::Bundled;
 use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::AnyEstimator;
 use learnt::prepare::{Formula, Look, Side};
+use learnt::trained::{Missing, Trained};
 use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
 use std::path::Path;
 
@@ -25,6 +26,8 @@ pub(crate) struct Supervised {
     pub(crate) targets: Vec<String>,
     pub(crate) name: String,
     pub(crate) digest: Option<String>,
+    /// Rows that were left out because values were missing; none where they are not to be.
+    pub(crate) dropped: Option<u64>,
 }
 
 /// What the arguments say about reading.
@@ -247,8 +250,11 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
         table = table.frame().select(&kept.collect::<Vec<_>>());
     }
     table = without_odd(call, table, &asked)?;
-    if call.text("impute") == Some("drop-rows") {
+    let mut dropped = None;
+    if call.text("impute") == Some("drop-rows") || infers(call, learner) {
+        let rows = table.values().nrows();
         table = without_missing(call, table);
+        dropped = Some((rows - table.values().nrows()) as u64);
     }
     let mut parts = learnt_io::to_dataset(table, &asked.roles())?;
     parts.notes.iter().for_each(|note| call.say(note));
@@ -261,7 +267,17 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
         targets: parts.targets,
         name: input.name,
         digest: input.digest,
+        dropped,
     })
+}
+
+/// Whether a formula is for tests and intervals, so that rows with missing values are left out as in R: the
+/// learner has no penalty, and nothing says how missing values are filled.
+fn infers(call: &Call, learner: Option<&str>) -> bool {
+    let asked = call.text("formula").is_some() && call.text("impute") == Some("auto");
+    asked
+        && !call.flag("no-prepare")
+        && learner.is_some_and(|name| learner::is_for_inference(call, name))
 }
 
 /// A word about columns that alone predict the target.
@@ -442,8 +458,41 @@ fn without_missing(call: &Call, table: Table) -> Table {
     if kept.len() == rows {
         return table;
     }
-    call.say(&format!("dropped {} of {rows} rows with missing values", rows - kept.len()));
+    let holes = |j: &usize| (0..rows).any(|i| table.values()[(i, *j)].is_nan());
+    let names: Vec<String> = (0..table.schema().len())
+        .filter(holes)
+        .map(|j| plain(&table.schema().column(j).name))
+        .collect();
+    let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > 5 { ", …" } else { "" };
+    call.say(&format!(
+        "dropped {} of {rows} rows with missing values ({shown}{more}); --impute median fills them instead",
+        rows - kept.len()
+    ));
     table.frame().gather(&kept)
+}
+
+/// The rows that a model whose training left out rows with missing values can be asked about, by the columns
+/// that it needs and its target: the table and the numbers of its rows. All rows for other models.
+pub(crate) fn complete_rows(
+    call: &Call,
+    trained: &Trained,
+    table: Table,
+) -> (Table, Option<Vec<usize>>) {
+    if trained.history.missing != Missing::Skip {
+        return (table, None);
+    }
+    let needed =
+        trained.history.schema.names().chain(trained.history.targets.iter().map(String::as_str));
+    let places: Vec<usize> = needed.filter_map(|name| table.schema().position(name)).collect();
+    let rows = table.values().nrows();
+    let whole = |i: &usize| places.iter().all(|&j| !table.values()[(*i, j)].is_nan());
+    let kept: Vec<usize> = (0..rows).filter(whole).collect();
+    if kept.len() == rows {
+        return (table, None);
+    }
+    call.say(&format!("left out {} of {rows} rows with missing values", rows - kept.len()));
+    (table.frame().gather(&kept), Some(kept))
 }
 
 pub(crate) fn no_target(schema: &Schema) -> Error {

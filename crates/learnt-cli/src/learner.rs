@@ -7,7 +7,7 @@ use learnt::data::{Dataset, Schema, Target};
 use learnt::error::{Code, Error, Result};
 use learnt::estimator::{About, AnyEstimator, Entry, Roles};
 use learnt::params::{LearnerSpec, Value};
-use learnt::prepare::{Formula, Side};
+use learnt::prepare::{Formula, OFFSET, Side};
 use learnt::select::Request;
 pub(crate) use learnt::select::has_missing;
 use learnt::trained::Trained;
@@ -38,11 +38,26 @@ pub(crate) fn task_of(data: &Dataset) -> Option<TargetTask> {
 /// The facts about the learner that a model is of: the last step of a pipeline.
 pub(crate) fn main_about(trained: &Trained) -> Result<&'static About> {
     let history = &trained.history;
-    let parts = match trained.about.path {
-        "pipeline.Pipeline" => trained.model.parts(&history.schema, &history.classes)?,
-        _ => Vec::new(),
+    let outer = ["pipeline.Pipeline", "compose.TransformedTargetRegressor"];
+    let parts = match outer.contains(&trained.about.path) {
+        true => trained.model.parts(&history.schema, &history.classes)?,
+        false => Vec::new(),
     };
-    Ok(parts.last().map_or(trained.about, |part| part.about))
+    let Some(last) = parts.last() else { return Ok(trained.about) };
+    let inside = match outer.contains(&last.about.path) {
+        true => last.model.parts(&last.schema, &last.classes)?,
+        false => Vec::new(),
+    };
+    Ok(inside.last().map_or(last.about, |part| part.about))
+}
+
+/// Whether a learner of this name, with its flags, is fitted for tests and intervals: it has no penalty.
+pub(crate) fn is_for_inference(call: &Call, name: &str) -> bool {
+    let entries = learnt::find_all(name);
+    let [only] = entries.as_slice() else { return false };
+    build(call, only).is_ok_and(|learner| {
+        learnt::select::wants_reference(learner.as_ref()) && !learner.any_accepts().missing
+    })
 }
 
 /// Whether any learner of this name predicts a target.
@@ -76,11 +91,14 @@ pub(crate) fn check_task(entry: &Entry, task: Option<TargetTask>) -> Result<()> 
         true => ("has classes", "numbers", "regress"),
         false => ("is numeric", "classes", "classify"),
     };
-    Err(Error::new(
-        Code::Target,
-        format!("the target {is}, and {} predicts {needs}", entry.about.command()),
-    )
-    .hint(format!("choose another learner (`learnt list`), or say --task {task}")))
+    let hint = match entry.about.path {
+        "linear_model.GeneralizedLinearModel" => {
+            "`learnt fit logistic --penalty none` is the binomial family for classes".to_string()
+        }
+        _ => format!("choose another learner (`learnt list`), or say --task {task}"),
+    };
+    let message = format!("the target {is}, and {} predicts {needs}", entry.about.command());
+    Err(Error::new(Code::Target, message).hint(hint))
 }
 
 /// The learner's parameters that the flags set.
@@ -123,12 +141,14 @@ pub(crate) fn prepared(
     missing: bool,
 ) -> Result<(Box<dyn AnyEstimator>, Option<String>)> {
     fit_formula(call, learner.as_mut(), schema)?;
+    let about = learner.about();
+    let learner = with_left_side(call, learner, schema)?;
     let read = Read::of(call)?;
     let Some(request) = request(call, &read, missing)? else { return Ok((learner, None)) };
     let Some(spec) = learnt::select::prepared(learner.as_ref(), schema, request) else {
         return Ok((learner, None));
     };
-    let (pipeline, sentence) = built(call, &spec, learner.about())?;
+    let (pipeline, sentence) = built(call, &spec, about)?;
     Ok((pipeline, Some(sentence)))
 }
 
@@ -261,6 +281,53 @@ pub(crate) fn fit_formula(
         let message = format!("{} has no intercept to leave out", learner.about().command());
         Error::new(Code::Usage, message).hint("write the formula without 0 and -1")
     })
+}
+
+/// The learner for what a formula says beside its terms: a function of the target, an offset.
+pub(crate) fn with_left_side(
+    call: &Call,
+    mut learner: Box<dyn AnyEstimator>,
+    schema: &Schema,
+) -> Result<Box<dyn AnyEstimator>> {
+    let Some(formula) = call.text("formula") else { return Ok(learner) };
+    let side = Side::split(formula)?;
+    let offset = Formula::parse(side.terms.trim(), schema)?.has_offset();
+    let offset_name = Value::Text(OFFSET.to_string());
+    let inside = offset && learner.get("offset").is_ok();
+    if inside {
+        learner.set("offset", &offset_name)?;
+    }
+    let func = side.response.as_ref().map(|response| Value::Text(response.text().to_string()));
+    if func.is_none() && (!offset || inside) {
+        return Ok(learner);
+    }
+    let name = learner.about().command();
+    if !learner.any_roles().regressor {
+        let what = if func.is_some() { "function of the target" } else { "offset" };
+        return Err(Error::new(Code::Usage, format!("{name} takes no {what}"))
+            .hint("`learnt fit glm --family binomial` takes an offset, with a target of 0 and 1"));
+    }
+    let mut params =
+        vec![("regressor".to_string(), Value::Learner(LearnerSpec::of(learner.as_ref())))];
+    params.extend(func.map(|func| ("func".to_string(), func)));
+    params.extend((offset && !inside).then(|| ("offset".to_string(), offset_name)));
+    learnt::build(&LearnerSpec {
+        learner: "compose.TransformedTargetRegressor".to_string(),
+        params,
+    })
+}
+
+/// Refuses a left side that is more than a column, for verbs that cannot take it.
+pub(crate) fn refuse_left_side(call: &Call, verb: &str) -> Result<()> {
+    let side = call.text("formula").map(Side::split).transpose()?;
+    match side.is_some_and(|side| side.response.is_some()) {
+        false => Ok(()),
+        true => {
+            let message = format!("`learnt {verb}` takes a column on the left side of a formula");
+            Err(Error::new(Code::Usage, message)
+                .hint("`learnt fit` and `learnt cv` take a function of it"))
+        }
+    }
 }
 
 /// What stands in front of the learner, in words.

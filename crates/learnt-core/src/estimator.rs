@@ -18,7 +18,7 @@ use crate::names::Names;
 use crate::params::Params;
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
-use crate::question::{Asked, Question};
+use crate::question::{Asked, Question, Terms};
 use crate::rounds::{self, Job};
 use std::any::Any;
 use std::fmt::Debug;
@@ -171,6 +171,10 @@ pub trait Model: Any + Debug + Send + Sync {
     /// The columns are those that it was given.
     fn remarks(&self, _schema: &Schema) -> Vec<String> {
         Vec::new()
+    }
+    /// Which of the columns that it gives belong to one term, for tests of whole terms by later steps.
+    fn terms(&self) -> Option<Terms> {
+        None
     }
     /// Questions beyond prediction that [`Model::answer`] takes.
     fn questions(&self) -> &'static [Question] {

@@ -38,6 +38,55 @@ pub enum Needs {
     RowsAndTarget,
 }
 
+/// Which columns of a table belong to one term of a formula: those of a category, of a polynomial, of an
+/// interaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Names, as they are written.
+    pub names: Vec<String>,
+    /// The variables that each multiplies.
+    pub variables: Vec<Vec<String>>,
+    /// The columns of each.
+    pub columns: Vec<Vec<usize>>,
+}
+
+impl Terms {
+    /// One term more.
+    pub fn push(&mut self, name: String, variables: Vec<String>, columns: Vec<usize>) {
+        self.names.push(name);
+        self.variables.push(variables);
+        self.columns.push(columns);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// By the names of columns alone: `column: level` is one of the columns of a category.
+    pub fn by_name(names: &[String]) -> Terms {
+        let mut out = Terms::default();
+        for (j, name) in names.iter().enumerate() {
+            let term = name.split_once(": ").map_or(name.as_str(), |(term, _)| term);
+            match out.names.last() == Some(&term.to_string()) {
+                true => out.columns.iter_mut().last().into_iter().for_each(|own| own.push(j)),
+                false => out.push(term.to_string(), vec![term.to_string()], vec![j]),
+            }
+        }
+        out
+    }
+
+    /// Whether one term is part of another: all of its variables are among the other's.
+    pub fn is_within(&self, term: usize, other: usize) -> bool {
+        term != other && self.variables[term].iter().all(|v| self.variables[other].contains(v))
+    }
+}
+
 /// A question as it is asked: every argument has a value.
 pub struct Asked<'a> {
     /// The name of the question.
@@ -46,6 +95,8 @@ pub struct Asked<'a> {
     pub data: Option<Dataset<'a>>,
     /// The run.
     pub run: Context<'a>,
+    /// Which columns belong together, where a step in front of the model says so.
+    pub terms: Option<Terms>,
     arguments: Arc<dyn Params>,
 }
 
@@ -74,7 +125,13 @@ impl Question {
                 crate::error::Code::Usage,
                 format!("the question '{}' needs {wanted}", self.name),
             )),
-            None => Ok(Asked { name: self.name, data, run, arguments: Arc::from(arguments) }),
+            None => Ok(Asked {
+                name: self.name,
+                data,
+                run,
+                terms: None,
+                arguments: Arc::from(arguments),
+            }),
         }
     }
 }
@@ -150,6 +207,19 @@ impl<'a> Asked<'a> {
             name: self.name,
             data: Some(data),
             run: self.run,
+            terms: self.terms.clone(),
+            arguments: Arc::clone(&self.arguments),
+        }
+    }
+
+    /// The same question with columns that belong together.
+    #[must_use]
+    pub fn with_terms(&self, terms: Option<Terms>) -> Asked<'a> {
+        Asked {
+            name: self.name,
+            data: self.data,
+            run: self.run,
+            terms: terms.or_else(|| self.terms.clone()),
             arguments: Arc::clone(&self.arguments),
         }
     }

@@ -236,6 +236,8 @@ impl Trained {
             warnings: warnings.iter().map(ToString::to_string).collect(),
             version: env!("CARGO_PKG_VERSION").to_string(),
             examples: None,
+            formula: None,
+            dropped: 0,
         };
         let outcome = Outcome { labels: Vec::new(), trace };
         let mut trained = Trained { about: learner.about(), model, history, outcome };

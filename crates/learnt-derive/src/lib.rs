@@ -96,7 +96,10 @@ pub fn choice(tokens: TokenStream) -> TokenStream {
 ///   is zero; an absent `Option` fits;
 /// - `#[below(classes)]`: indices below a size that an earlier field has set;
 /// - `#[finite]`, `#[positive]`, `#[nonnegative]`, `#[share]` (from 0 to 1): all of its numbers.
-#[proc_macro_derive(Stored, attributes(stored, shape, below, finite, positive, nonnegative, share))]
+#[proc_macro_derive(
+    Stored,
+    attributes(stored, model, shape, below, finite, positive, nonnegative, share)
+)]
 pub fn stored(tokens: TokenStream) -> TokenStream {
     let input = parse_macro_input!(tokens as DeriveInput);
     finish(stored::derive(&input))

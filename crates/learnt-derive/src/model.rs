@@ -36,6 +36,7 @@ struct Options {
     members: Option<Ident>,
     accepts: Option<Ident>,
     remarks: Option<Ident>,
+    terms: Option<Ident>,
 }
 
 impl Options {
@@ -52,6 +53,7 @@ impl Options {
             "parts" => once(&mut options.parts, name(meta)?, meta),
             "members" => once(&mut options.members, name(meta)?, meta),
             "remarks" => once(&mut options.remarks, name(meta)?, meta),
+            "terms" => once(&mut options.terms, name(meta)?, meta),
             role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
                 if meta.input.peek(Token![=]) {
@@ -69,7 +71,7 @@ impl Options {
             _ => Err(unknown_item(
                 meta,
                 "the roles, version, validate, report, converged, attributes, questions, accepts, \
-                 parts, members, remarks",
+                 parts, members, remarks, terms",
             )),
         })?;
         Ok(options)
@@ -148,6 +150,7 @@ fn model_impl(
     let members = options.members.as_ref().map(members_fn);
     let accepts = options.accepts.as_ref().map(accepts_fn);
     let remarks = options.remarks.as_ref().map(remarks_fn);
+    let terms = options.terms.as_ref().map(terms_fn);
     let linear = options.linear.then(|| linear_impl(input));
     quote! {
         #linear
@@ -172,6 +175,7 @@ fn model_impl(
             #members
             #accepts
             #remarks
+            #terms
         }
     }
 }
@@ -207,6 +211,14 @@ fn questions_fns() -> TokenStream {
             asked: &::learnt_core::question::Asked,
         ) -> ::learnt_core::error::Result<::learnt_core::answer::Answer> {
             self.answer_question(asked)
+        }
+    }
+}
+
+fn terms_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn terms(&self) -> ::core::option::Option<::learnt_core::question::Terms> {
+            self.#method()
         }
     }
 }

@@ -8,6 +8,7 @@ mod callback;
 mod compare;
 mod convert;
 mod failure;
+mod formula;
 mod function;
 mod interrupt;
 mod jobs;
@@ -42,6 +43,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(function::encode, module)?)?;
     module.add_function(wrap_pyfunction!(function::dataset, module)?)?;
     module.add_function(wrap_pyfunction!(function::dataset_names, module)?)?;
+    module.add_function(wrap_pyfunction!(formula::formula_sides, module)?)?;
+    module.add_function(wrap_pyfunction!(formula::formula_terms, module)?)?;
+    module.add_function(wrap_pyfunction!(formula::anova, module)?)?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(compare::usual_splits, module)?)?;
     module.add_function(wrap_pyfunction!(compare::metrics, module)?)?;

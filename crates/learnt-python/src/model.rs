@@ -41,6 +41,7 @@ impl Model {
         columns: Option<Columns>,
         y: Option<&Bound<'py, PyAny>>,
         weights: Option<&Bound<'py, PyAny>>,
+        groups: Option<PyReadonlyArray1<'py, u32>>,
         threads: usize,
         work: impl FnOnce(Option<Dataset>, &Context) -> Result<T> + Send,
     ) -> PyResult<T> {
@@ -57,6 +58,7 @@ impl Model {
         let outputs = y.filter(|_| classes.is_empty()).map(Numbers::read).transpose()?;
         let weights = weights.map(Numbers::read).transpose()?;
         let weights = weights.as_ref().map(Numbers::to_contiguous);
+        let groups = groups.as_ref().map(|groups| groups.as_array().to_vec());
         let (values, outputs) =
             (inputs.as_ref().map(Numbers::view), outputs.as_ref().map(Numbers::view));
         let outcome = interrupt::run(py, |observer| {
@@ -69,7 +71,7 @@ impl Model {
                         (None, outputs) => outputs.map(Target::Real),
                     },
                     weights: weights.as_deref(),
-                    groups: None,
+                    groups: groups.as_deref(),
                     sequences: None,
                 }),
                 _ => None,
@@ -224,12 +226,15 @@ impl Model {
     }
 
     /// The report, if the model has one.
-    fn report(&self) -> Option<Answer> {
-        self.trained.report().map(Answer)
+    #[pyo3(signature = (marks=false))]
+    fn report(&self, marks: bool) -> Option<Answer> {
+        let report = self.trained.report();
+        let report = if marks { report.map(learnt::linear::marked) } else { report };
+        report.map(Answer)
     }
 
     /// The answer to a question. `y` holds numbers, or codes of classes.
-    #[pyo3(signature = (name, arguments, x, columns, y, weights, threads))]
+    #[pyo3(signature = (name, arguments, x, columns, y, weights, threads, groups=None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "one crossing of the boundary, called by one method"
@@ -244,12 +249,13 @@ impl Model {
         y: Option<&Bound<'py, PyAny>>,
         weights: Option<&Bound<'py, PyAny>>,
         threads: usize,
+        groups: Option<PyReadonlyArray1<'py, u32>>,
     ) -> PyResult<Answer> {
         let mut given = Vec::new();
         for (key, value) in arguments {
             given.push((key.extract()?, convert::value(&value)?));
         }
-        self.with_rows(py, x, columns, y, weights, threads, |data, run| {
+        self.with_rows(py, x, columns, y, weights, groups, threads, |data, run| {
             self.trained.ask(name, &given, data, run).map(Answer)
         })
     }
@@ -270,7 +276,7 @@ impl Model {
         weights: Option<&Bound<'py, PyAny>>,
         threads: usize,
     ) -> PyResult<Picture> {
-        self.with_rows(py, x, columns, y, weights, threads, |data, run| {
+        self.with_rows(py, x, columns, y, weights, None, threads, |data, run| {
             learnt::plot::find(name)?.draw(&self.trained, data.as_ref(), run).map(Picture::new)
         })
     }
@@ -291,7 +297,7 @@ impl Model {
         weights: Option<&Bound<'py, PyAny>>,
         threads: usize,
     ) -> PyResult<String> {
-        self.with_rows(py, x, columns, y, weights, threads, |data, run| {
+        self.with_rows(py, x, columns, y, weights, None, threads, |data, run| {
             let sections = learnt::plot::report(&self.trained, data.as_ref(), run)?;
             Ok(learnt_plot::to_page(title, &sections))
         })

@@ -2,8 +2,8 @@
 //! their parameters as flags.
 
 use super::{
-    INPUT, PARAM, curve, flag, formula_flag, look, missing_flag, out_flag, plot_flag, preparation,
-    resampled, search, with_data,
+    INPUT, PARAM, curve, flag, formula_flag, look, marks_flag, missing_flag, out_flag, plot_flag,
+    preparation, resampled, search, with_data,
 };
 use clap::{Arg, Command};
 use learnt::estimator::{About, Entry};
@@ -65,6 +65,7 @@ fn learners(verb: Command) -> Command {
 fn fitting(learner: Command) -> Command {
     preparation(learner)
         .arg(formula_flag())
+        .arg(marks_flag())
         .arg(out_flag("Save the model to this file"))
         .arg(flag(
             "stream",

@@ -2,11 +2,11 @@
 
 use super::Call;
 use super::models::load;
-use super::predict::labelled;
+use super::predict::labelled_input;
 use crate::input;
 use crate::output::{print, print_json};
 use crate::picture;
-use learnt::answer::{Answer, Cell, Columns, Datum};
+use learnt::answer::{Answer, Cell, Columns, Datum, Series};
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
 use learnt::params::{ParamSpec, Value};
@@ -19,10 +19,11 @@ pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
     let Some(name) = call.text("question") else { return list(call, &trained) };
     let needs = trained.model.questions().iter().find(|q| q.name == name).map(|q| q.needs);
-    let rows = rows(call, &trained, needs.unwrap_or(Needs::Nothing))?;
+    let (rows, kept) = rows(call, &trained, needs.unwrap_or(Needs::Nothing))?;
     let arguments =
         call.texts("with").iter().map(|pair| argument(pair)).collect::<Result<Vec<_>>>()?;
     let report = trained.ask(name, &arguments, rows.as_ref().map(OwnedDataset::view), &call.run)?;
+    let report = super::models::marked(call, numbered(report, kept.as_deref()));
     picture::plot_answer(call, &report)?;
     match call.json {
         true => print_json("ask", None, json!({ "question": name, "report": report.to_json() })),
@@ -51,19 +52,41 @@ fn argument(pair: &str) -> Result<(String, Value)> {
     Ok((name.to_string(), Value::parse(value)))
 }
 
-/// The data that the question needs.
-fn rows(call: &Call, trained: &Trained, needs: Needs) -> Result<Option<OwnedDataset>> {
+/// The data that the question needs, and the numbers of their rows where some were left out.
+fn rows(
+    call: &Call,
+    trained: &Trained,
+    needs: Needs,
+) -> Result<(Option<OwnedDataset>, Option<Vec<usize>>)> {
     if needs == Needs::Nothing {
-        return Ok(None);
+        return Ok((None, None));
     }
     if call.text("data").is_none() {
         return Err(Error::new(Code::Usage, "this question needs rows")
             .hint("put a data file after the question"));
     }
-    match needs {
-        Needs::RowsAndTarget => labelled(call, trained).map(Some),
-        _ => Ok(Some(OwnedDataset { x: input::read(call)?.table, ..OwnedDataset::default() })),
+    let input = input::read(call)?;
+    let (table, kept) = input::complete_rows(call, trained, input.table);
+    let input = input::Input { table, ..input };
+    let data = match needs {
+        Needs::RowsAndTarget => labelled_input(call, trained, input)?,
+        _ => OwnedDataset { x: input.table, ..OwnedDataset::default() },
+    };
+    Ok((Some(data), kept))
+}
+
+/// The answer with rows by their numbers in the file, where some were left out.
+fn numbered(mut report: Answer, kept: Option<&[usize]>) -> Answer {
+    let Some(kept) = kept else { return report };
+    for column in report.tables.iter_mut().flat_map(|table| &mut table.columns) {
+        if let ("row", Series::Counts(numbers)) = (column.name.as_str(), &mut column.data) {
+            for number in numbers {
+                let place = usize::try_from(*number - 1).ok().and_then(|at| kept.get(at));
+                *number = place.map_or(*number, |place| *place as i64 + 1);
+            }
+        }
     }
+    report
 }
 
 /// What may be asked.

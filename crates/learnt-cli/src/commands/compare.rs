@@ -152,6 +152,7 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let mut widest = 0;
     for entry in select::contenders(&data, &call.texts("only"), &call.texts("skip"))? {
         let mut learner = (entry.build)();
+        learner::refuse_left_side(call, "compare")?;
         learner::fit_formula(call, learner.as_mut(), data.x.schema())?;
         widest = widest.max(select::encoded_width(learner.as_ref(), data.x.schema()));
         let prepared = learner::preparation(call, learner.as_ref(), data.x.schema(), missing)?;

@@ -11,6 +11,7 @@ use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result, shell};
 use learnt::estimator::AnyEstimator;
 use learnt::params::LearnerSpec;
+use learnt::prepare::Side;
 use learnt::rounds::{Checkpoint, Identity, Source};
 use learnt::trained::{Missing, Trained, Unknown, takes_unknown};
 use learnt_io::{FileSource, TargetTask, WriteOptions};
@@ -111,7 +112,18 @@ pub(super) fn on_rows(
     trained.history.unknown = unknown;
     trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest.clone_from(&supervised.digest);
+    trained.history.formula = formula(call, &supervised.targets)?;
+    if let Some(dropped) = supervised.dropped {
+        trained.history.dropped = dropped;
+        trained.history.missing = Missing::Skip;
+    }
     Ok(trained)
+}
+
+/// Both sides of the formula, if there is one.
+fn formula(call: &Call, targets: &[String]) -> Result<Option<String>> {
+    let side = call.text("formula").map(Side::split).transpose()?;
+    Ok(side.map(|side| side.shown(&targets.join(", "))))
 }
 
 /// What a model does with categories that training did not see, unless `--unknown` says it: what the
@@ -191,6 +203,7 @@ fn stream(
     trained.history.unknown = unknown;
     trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest = source.report().digest.clone();
+    trained.history.formula = formula(call, &targets)?;
     Ok((trained, kept))
 }
 
@@ -243,7 +256,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
     }
     write_outcome(call, trained)?;
     call.tell_warnings();
-    let report = trained.report();
+    let report = trained.report().map(|report| super::models::marked(call, report));
     if call.json && out != Some("-") {
         let payload = json!({
             "learner": about.path, "model_type": trained.about.path, "rows": history.rows, "columns": history.schema.len(),

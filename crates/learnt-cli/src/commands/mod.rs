@@ -187,6 +187,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("plot", _) => plot::plot(&call),
         ("report", _) => report::report(&call),
         ("summary", _) => models::summary(&call),
+        ("anova", _) => models::anova(&call),
         ("inspect", _) => models::inspect(&call),
         ("update", _) => fit::update(&call),
         ("verify", _) => models::verify(&call),

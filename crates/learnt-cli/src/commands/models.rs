@@ -3,7 +3,7 @@
 use super::Call;
 use crate::output::{print, print_json};
 use crate::picture;
-use learnt::answer::{Cell, Columns};
+use learnt::answer::{Answer, Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
 use learnt::error::{Code, Error, Result, plain};
 use learnt::trained::Trained;
@@ -27,12 +27,47 @@ pub(crate) fn heading(trained: &Trained) -> String {
     if !history.targets.is_empty() {
         words.push(format!("target {}", plain(&history.targets.join(", "))));
     }
-    let formula = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
-    if let Some((_, formula)) = formula {
-        words.push(format!("terms {}", plain(&formula.to_string())));
+    let terms = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
+    match (&history.formula, terms) {
+        (Some(formula), _) => words.push(format!("formula {}", plain(formula))),
+        (None, Some((_, terms))) => words.push(format!("terms {}", plain(&terms.to_string()))),
+        (None, None) => {}
     }
     words.push(format!("{} rows", history.rows));
+    if history.dropped > 0 {
+        words.push(format!("{} dropped with missing values", history.dropped));
+    }
     format!("{}\n", words.join("   "))
+}
+
+/// The report with marks of significance, with --marks.
+pub(super) fn marked(call: &Call, report: Answer) -> Answer {
+    if call.flag("marks") { learnt::linear::marked(report) } else { report }
+}
+
+/// `learnt anova`: nested models one after the other.
+pub(crate) fn anova(call: &Call) -> Result<ExitCode> {
+    let mut fits = Vec::new();
+    for path in call.texts("models") {
+        let trained = learnt::load(&path)?;
+        let fit = trained.ask("goodness", &[], None, &call.run).map_err(|error| {
+            match error.code() {
+                Code::Unsupported | Code::Unknown => {
+                    Error::unsupported(format!("{} cannot be compared by its fit", trained.about.name()))
+                        .hint("least squares, generalised linear models and logistic regression can; `learnt versus` compares any two on rows")
+                }
+                _ => error,
+            }
+        })?;
+        let name = trained.history.formula.clone().unwrap_or_else(|| path.clone());
+        fits.push((name, fit));
+    }
+    let answer = marked(call, learnt::linear::compare_fits(&fits)?);
+    match call.json {
+        true => print_json("anova", None, json!({ "report": answer.to_json() })),
+        false => print(&answer.to_text_fitted(call.most_rows(), call.line_width())),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
@@ -41,9 +76,20 @@ pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
         Error::unsupported(format!("{} has no summary", trained.about.name()))
             .hint("`learnt inspect` shows what the file holds")
     })?;
+    let report = marked(call, report);
     picture::plot_answer(call, &report)?;
     match call.json {
-        true => print_json("summary", None, json!({ "report": report.to_json() })),
+        true => {
+            let history = &trained.history;
+            print_json(
+                "summary",
+                None,
+                json!({
+                    "report": report.to_json(), "targets": history.targets, "formula": history.formula,
+                    "rows": history.rows, "dropped": history.dropped,
+                }),
+            )
+        }
         false => {
             let text = report.to_text_fitted(call.most_rows(), call.line_width());
             print(&format!("{}{text}", heading(&trained)));

@@ -17,6 +17,7 @@ pub(crate) fn run(call: &Call) -> Result<ExitCode> {
     let kind = kind(call)?;
     let options = options(call)?;
     let name = call.text("penalty").unwrap_or_default();
+    learner::refuse_left_side(call, "path")?;
     let supervised = input::supervised(call, input::read(call)?, Some(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, learner::task_of(&data))?;

@@ -34,6 +34,7 @@ pub(crate) fn tune(call: &Call, name: &str) -> Result<ExitCode> {
     let entry = learner::resolve(name, learner::task_of(&data))?;
     learner::check_task(entry, learner::task_of(&data))?;
     let mut base = learner::build(call, entry)?;
+    learner::refuse_left_side(call, "tune")?;
     learner::fit_formula(call, base.as_mut(), data.x.schema())?;
     let missing = learner::has_missing(&data);
     let (preparation, said) =

@@ -19,6 +19,7 @@ mod pictures;
 mod places;
 mod roles;
 mod small_things;
+mod statistics;
 mod tables;
 mod trees;
 mod tune;

@@ -32,6 +32,12 @@ pub trait Regressor: Model {
     /// One row of outputs for each row of `x`.
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix>;
 
+    /// The same on the scale of the model: before the inverse of a link function, or of a function of the
+    /// target. The prediction itself where there is none.
+    fn link_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        self.predict_in(x, run)
+    }
+
     /// The same, with all threads.
     fn predict(&self, x: &Frame) -> Result<Matrix> {
         self.predict_in(x, &Context::default())
@@ -270,6 +276,8 @@ mod methods {
     pub(super) const REGRESSOR: Methods = methods! { as_regressor, "regressor", tested = "predict",
         "predict", "The predicted numbers":
             |model: &dyn Regressor, rows, run| model.predict_in(&rows.x, run).map(Prediction::Real);
+        "link", "The prediction on the scale of the model: of its link, or of the function of the target":
+            |model: &dyn Regressor, rows, run| model.link_in(&rows.x, run).map(Prediction::Real);
     };
     pub(super) const CLASSIFIER: Methods = methods! { as_classifier, "classifier", tested = "probabilities",
         "classify", "The predicted classes":

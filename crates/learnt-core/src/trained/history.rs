@@ -36,6 +36,10 @@ pub struct History {
     pub version: String,
     /// Synthetic inputs with the outputs they had after training.
     pub examples: Option<Examples>,
+    /// The formula that it was fitted by, both sides.
+    pub formula: Option<String>,
+    /// Rows that were left out of training because values were missing.
+    pub dropped: u64,
 }
 
 /// What prediction does with a category that training did not see.
@@ -122,7 +126,7 @@ const FIELDS: &[&str] = &[
     "example_outputs",
 ];
 /// What files of older releases do not have.
-const LATER: &[&str] = &["missing", "fills"];
+const LATER: &[&str] = &["missing", "fills", "formula", "dropped"];
 
 impl Stored for History {
     fn to_node(&self) -> Node {
@@ -148,7 +152,12 @@ impl Stored for History {
             inputs.to_node(),
             outputs.to_node(),
         ];
-        let later = [name_of(Missing::NAMES, &self.missing), self.fills.to_node()];
+        let later = [
+            name_of(Missing::NAMES, &self.missing),
+            self.fills.to_node(),
+            self.formula.to_node(),
+            self.dropped.to_node(),
+        ];
         let fields = FIELDS.iter().zip(nodes).chain(LATER.iter().zip(later));
         Node::Map(fields.map(|(name, node)| (name.to_string(), node)).collect())
     }
@@ -194,6 +203,8 @@ impl Stored for History {
             warnings: node.field("warnings")?,
             version: node.field("version")?,
             examples: inputs.zip(outputs).map(|(inputs, outputs)| Examples { inputs, outputs }),
+            formula: later(node, "formula")?.flatten(),
+            dropped: later(node, "dropped")?.unwrap_or(0),
         })
     }
 }

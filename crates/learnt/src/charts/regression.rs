@@ -72,6 +72,8 @@ pub struct Fit<'a> {
     pub quantiles: &'a [(f64, f64)],
     /// Diagonal of the hat matrix.
     pub leverage: &'a [f64],
+    /// Residuals over their standard errors as Cook's distance takes them.
+    pub beside_leverage: &'a [f64],
     /// Cook's distances.
     pub cook: &'a [f64],
 }
@@ -86,7 +88,7 @@ pub fn diagnostics(fit: &Fit) -> Chart {
     .panel(small(residual_panel(fit.fitted, fit.residual), "Residuals against fitted"))
     .panel(small(quantile_panel(fit.quantiles), "Normal quantiles"))
     .panel(small(scale_panel(fit.fitted, fit.standardised), "Scale against location"))
-    .panel(small(leverage_panel(fit.leverage, fit.standardised, fit.cook), "Leverage"))
+    .panel(small(leverage_panel(fit.leverage, fit.beside_leverage, fit.cook), "Leverage"))
 }
 
 fn residual_panel(fitted: &[f64], residual: &[f64]) -> Panel {

@@ -13,6 +13,7 @@
 use super::axes::{Axes, overall_mean, scores};
 use super::passes::{ClassPasses, Known};
 use super::posterior;
+use super::questions::QUESTIONS;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
 use super::tables::class_means;
@@ -73,7 +74,7 @@ pub enum LinearDiscriminantSolver {
 
 /// A fitted [`LinearDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, transformer, validate = validate, report = table)]
+#[model(classifier, transformer, validate = validate, report = table, questions = QUESTIONS)]
 pub struct LinearDiscriminantAnalysisModel {
     /// Weights of the scores: one row for two classes, else one a class (n_classes × n_features).
     #[shape(scores, columns)]
@@ -254,6 +255,12 @@ impl LinearDiscriminantAnalysis {
             return Ok((sphering, Some(message)));
         }
         Err(Error::numeric(message).hint(HINT))
+    }
+}
+
+impl LinearDiscriminantAnalysisModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        super::questions::answer(asked)
     }
 }
 

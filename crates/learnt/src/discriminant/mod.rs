@@ -7,6 +7,7 @@ mod masking;
 mod passes;
 mod posterior;
 mod quadratic_discriminant_analysis;
+mod questions;
 mod regularized_discriminant_analysis;
 mod rows;
 mod scatter;

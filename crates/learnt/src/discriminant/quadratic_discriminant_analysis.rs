@@ -10,6 +10,7 @@
 use super::gaussians::{Gaussians, covariances};
 use super::passes::{ClassPasses, Known};
 use super::posterior;
+use super::questions::QUESTIONS;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::tables::{class_means, determinants};
 use learnt_core::linalg::eigh;
@@ -64,7 +65,7 @@ pub enum QuadraticDiscriminantSolver {
 
 /// A fitted [`QuadraticDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table)]
+#[model(classifier, report = table, questions = QUESTIONS)]
 pub struct QuadraticDiscriminantAnalysisModel {
     /// Covariance of each class, divisor N_k - 1, if it was asked for.
     #[shape(classes, columns, columns)]
@@ -159,6 +160,12 @@ impl QuadraticDiscriminantAnalysis {
             (0..covariance.nrows()).for_each(|j| covariance[(j, j)] += self.reg_param);
         }
         Ok(out)
+    }
+}
+
+impl QuadraticDiscriminantAnalysisModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        super::questions::answer(asked)
     }
 }
 

@@ -11,6 +11,7 @@
 use super::gaussians::{Gaussians, covariances};
 use super::passes::{ClassPasses, Known};
 use super::posterior;
+use super::questions::QUESTIONS;
 use super::shrinkage::shrunk;
 use super::tables::{class_means, determinants};
 use learnt_core::linalg::add_scaled;
@@ -49,7 +50,7 @@ pub struct RegularizedDiscriminantAnalysis {
 
 /// A fitted [`RegularizedDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table)]
+#[model(classifier, report = table, questions = QUESTIONS)]
 pub struct RegularizedDiscriminantAnalysisModel {
     /// Covariance of each class, if it was asked for.
     #[shape(classes, columns, columns)]
@@ -112,6 +113,12 @@ impl FitBy<ClassPasses> for RegularizedDiscriminantAnalysis {
             means: all.mean,
             gaussians,
         })
+    }
+}
+
+impl RegularizedDiscriminantAnalysisModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        super::questions::answer(asked)
     }
 }
 

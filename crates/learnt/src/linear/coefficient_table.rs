@@ -80,7 +80,18 @@ pub(super) fn with_tests(
     tests: &[CoefficientTest],
     undetermined: &[String],
 ) -> Columns {
-    let head = ["term", "coefficient", "std. error", statistic, "p", "2.5%", "97.5%"];
+    with_tests_at(title, statistic, tests, undetermined, ["2.5%", "97.5%"])
+}
+
+/// The same with other names of the intervals' ends.
+pub(super) fn with_tests_at(
+    title: &str,
+    statistic: &str,
+    tests: &[CoefficientTest],
+    undetermined: &[String],
+    ends: [&str; 2],
+) -> Columns {
+    let head = ["term", "coefficient", "std. error", statistic, "p", ends[0], ends[1]];
     let mut table = Columns::new(title, &head);
     for test in tests {
         table.push(vec![

@@ -8,9 +8,9 @@
 //! A coefficient that an aliased column makes undetermined has no test; nothing is ever NaN.
 
 use super::coefficient_table::Scale;
-use super::evidence::absent;
+use super::estimates::Estimates;
 use super::linear_regression::LinearRegressionModel;
-use learnt_core::linalg::{Cholesky, dot};
+use learnt_core::linalg::dot;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{ChiSquared, Continuous, FisherF};
 
@@ -86,7 +86,7 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    fn scale(self, df: f64) -> Scale {
+    pub(super) fn scale(self, df: f64) -> Scale {
         match self {
             Sampling::Exact => Scale::Student(df),
             Sampling::LargeSample => Scale::Normal,
@@ -215,40 +215,24 @@ impl LinearRegressionModel {
     /// F test that the coefficients of these columns are all zero: bᵀ V⁻¹ b / q for their
     /// covariance V, equal to the test of the two nested models.
     pub fn test_columns(&self, output: usize, columns: &[&str]) -> Result<Test> {
-        let df = self.evidence.freedom()?;
-        let sigma2 = self.evidence.noise(output)?;
-        let root = self.evidence.root()?;
-        let determined = self.evidence.determined(root)?;
-        let names = &self.evidence.names;
-        let mut chosen = Vec::new();
-        for name in columns {
-            let unknown = || Error::unknown("column", name, names.iter().map(String::as_str));
-            let j = names.iter().position(|known| known == name).ok_or_else(unknown)?;
-            if !determined[j] {
-                return Err(absent(format!(
-                    "the data do not determine the coefficient of '{name}'"
-                )));
-            }
-            if !chosen.contains(&j) {
-                chosen.push(j);
-            }
-        }
-        let q = chosen.len();
-        if q == 0 {
-            return Err(Error::new(Code::Usage, "no columns to test"));
-        }
-        let scale: Vec<f64> =
-            chosen.iter().map(|&j| self.unit_variance(root, Some(j)).sqrt()).collect();
-        let correlation = Matrix::from_fn(q, q, |a, b| {
-            dot(root.row(chosen[a]), root.row(chosen[b])) / (scale[a] * scale[b])
-        });
-        let factor = Cholesky::new(&correlation)
-            .ok_or_else(|| absent("the coefficients depend on each other"))?;
-        let mut along: Vec<f64> =
-            chosen.iter().zip(&scale).map(|(&j, s)| self.coef[(output, j)] / s).collect();
-        factor.solve_lower_in_place(&mut along);
-        let statistic = dot(&along, &along) / q as f64 / sigma2;
-        Ok(f_test_of(statistic, q as f64, df))
+        self.estimates(output)?.test_of_columns(columns)
+    }
+
+    /// The estimates of an output with their covariance.
+    pub(super) fn estimates(&self, output: usize) -> Result<Estimates> {
+        let (evidence, covariance) = (&self.evidence, self.covariance(output)?);
+        let determined = evidence.determined(evidence.root()?)?;
+        let first = evidence.intercept.then_some(self.intercept[output]);
+        let name = evidence.intercept.then(|| "(intercept)".to_string());
+        Ok(Estimates {
+            names: name.into_iter().chain(evidence.names.iter().cloned()).collect(),
+            values: first.into_iter().chain(self.coef.row(output).iter().copied()).collect(),
+            covariance,
+            determined: evidence.intercept.then_some(true).into_iter().chain(determined).collect(),
+            intercept: evidence.intercept,
+            scale: Scale::Student(evidence.freedom()?),
+            offset: None,
+        })
     }
 
     /// Fit, lower and upper end for each row of `x`: an interval of this level for the mean or for

@@ -379,7 +379,9 @@ impl Fit {
         if newton.damped() {
             return None;
         }
-        LogisticInference::new(self.weights.clone(), &information, -value * total, null, total)
+        let weights = self.weights.clone();
+        let found = LogisticInference::new(weights, &information, -value * total, null, total);
+        found.map(|found| found.named(&self.names, &self.classes))
     }
 
     /// Rows of weights as they are, and intercepts that sum to zero over more than two classes.

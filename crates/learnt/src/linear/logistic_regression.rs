@@ -13,6 +13,7 @@
 //! Biometrika 71, 1–10, for separation.
 
 use super::coefficient_table::{Likelihood, Scale, with_tests, without_tests};
+use super::generalized::asked::QUESTIONS;
 use super::likelihood::inference::LogisticInference;
 use super::likelihood::kernels::{padded, scores, softmax_by_class};
 use super::likelihood::{Pass, Summary, copy_padded, pad};
@@ -126,6 +127,7 @@ pub enum LogisticSolver {
 /// A fitted [`LogisticRegression`].
 #[derive(Model, Clone, Debug)]
 #[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(questions = QUESTIONS)]
 pub struct LogisticRegressionModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
     #[shape(rows, columns)]
@@ -265,7 +267,7 @@ impl Classifier for LogisticRegressionModel {
 }
 
 impl LogisticRegressionModel {
-    fn class_count(&self) -> usize {
+    pub(super) fn class_count(&self) -> usize {
         if self.coef.nrows() == 1 { 2 } else { self.coef.nrows() }
     }
 

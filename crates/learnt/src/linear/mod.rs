@@ -3,9 +3,11 @@
 //! separating two classes.
 
 pub mod analyses;
+mod anova;
 mod coefficient_table;
 mod descent;
 pub mod diagnostics;
+mod estimates;
 mod evidence;
 mod generalized;
 mod geometry;
@@ -18,8 +20,10 @@ mod likelihood;
 mod linear_regression;
 mod logistic_fit;
 pub mod logistic_functions;
+mod logistic_questions;
 mod logistic_regression;
 mod logistic_route;
+mod marks;
 mod nested;
 mod orthogonalize;
 pub mod penalized;
@@ -31,6 +35,7 @@ mod separation;
 mod simple_regression;
 mod subset;
 
+pub use anova::{AnovaType, compare_fits};
 pub use descent::{
     Average, ClassLoss, DescentPenalty, LearningRate, Passes, Perceptron, PerceptronMode,
     PerceptronModel, PerceptronRate, RealLoss, SGDClassifier, SGDClassifierModel, SGDRegressor,
@@ -49,6 +54,7 @@ pub use linear_regression::{LinearRegression, LinearRegressionModel};
 pub use logistic_regression::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
+pub use marks::marked;
 pub use nested::nested_test;
 pub use orthogonalize::{Orthogonalization, successive_orthogonalization};
 pub use penalized::{

@@ -1,10 +1,11 @@
 //! What a least-squares model can be asked: `learnt ask MODEL QUESTION`, and a method each in Python.
 
+use super::anova::AnovaType;
 use super::diagnostics;
-use super::inference::{IntervalKind, Sampling, Test};
+use super::estimates::terms_of;
+use super::inference::{IntervalKind, Sampling};
 use super::linear_regression::LinearRegressionModel;
 use super::robust::Robust;
-use crate::charts::coefficients::{self, Group};
 use learnt_core::prelude::*;
 
 /// Which of several targets is asked about.
@@ -65,6 +66,38 @@ struct IntervalArguments {
     pub level: f64,
     /// What the interval is for.
     pub kind: IntervalOf,
+    /// The scale of the interval, where the model is of a function of the target.
+    pub scale: IntervalScale,
+    /// Which of several targets.
+    #[param(flatten)]
+    pub one: OneOutput,
+}
+
+/// The band of rows.
+#[derive(Params, Clone, Debug)]
+struct BandArguments {
+    /// The level.
+    #[param(flatten)]
+    pub at: AtLevel,
+    /// The scale of the band, where the model is of a function of the target.
+    pub scale: IntervalScale,
+}
+
+/// The scale of an interval.
+#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum IntervalScale {
+    /// That of the table.
+    #[default]
+    Response,
+    /// That of the model: of its link, or of the function of the target.
+    Link,
+}
+
+/// What terms are tested against.
+#[derive(Params, Clone, Debug)]
+struct AnovaArguments {
+    /// Which sums of squares.
+    pub kind: AnovaType,
     /// Which of several targets.
     #[param(flatten)]
     pub one: OneOutput,
@@ -132,7 +165,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         name: "band",
         doc: "Band that holds the means of all rows together.",
         needs: Needs::Rows,
-        arguments: || Box::new(AtLevel::default()),
+        arguments: || Box::new(BandArguments::default()),
     },
     Question {
         name: "robust",
@@ -142,13 +175,25 @@ pub(super) const QUESTIONS: &[Question] = &[
     },
     Question {
         name: "vif",
-        doc: "Variance inflation factors, from the training data.",
-        needs: Needs::Rows,
+        doc: "Variance inflation factors of the terms; generalised for those of several columns.",
+        needs: Needs::Nothing,
         arguments: || Box::new(NoArguments::default()),
     },
     Question {
         name: "terms",
         doc: "F test of each term against the model without it; the columns of a category are one term.",
+        needs: Needs::Nothing,
+        arguments: || Box::new(OneOutput::default()),
+    },
+    Question {
+        name: "anova",
+        doc: "Analysis of variance: what each term adds, by sums of squares of type I, II or III.",
+        needs: Needs::Nothing,
+        arguments: || Box::new(AnovaArguments::default()),
+    },
+    Question {
+        name: "goodness",
+        doc: "Rows, degrees of freedom, residual sum of squares, log-likelihood and criteria.",
         needs: Needs::Nothing,
         arguments: || Box::new(OneOutput::default()),
     },
@@ -176,11 +221,7 @@ impl LinearRegressionModel {
         match asked.name {
             "coefficients" => self.coefficients(output()?, asked.number("level")?, sampling()?),
             "covariance" => self.covariance_table(output()?),
-            "test_columns" => {
-                let columns = asked.words("columns")?;
-                let names: Vec<&str> = columns.iter().map(String::as_str).collect();
-                Ok(test_report(&columns.join(", "), &self.test_columns(output()?, &names)?))
-            }
+            "test_columns" => self.estimates(output()?)?.column_answer(&asked.words("columns")?),
             "region" => self.region(
                 output()?,
                 asked.number("level")?,
@@ -204,13 +245,20 @@ impl LinearRegressionModel {
                 ))
             }
             "robust" => {
-                let kinds = [Robust::HC0, Robust::HC1, Robust::HC2, Robust::HC3, Robust::Cluster];
-                let words = ["hc0", "hc1", "hc2", "hc3", "cluster"];
-                let kind = kinds[asked.choice("kind", &words)?];
+                let kind = Robust::of(asked)?;
                 self.robust_report(asked.rows()?, output()?, kind, asked.number("level")?)
             }
-            "vif" => self.inflation_report(asked.rows()?),
-            "terms" => self.factor_report(output()?),
+            "vif" => self.estimates(0)?.inflation_answer(&terms_of(asked, &self.evidence.names)),
+            "terms" => {
+                let estimates = self.estimates(output()?)?;
+                let terms = terms_of(asked, &self.evidence.names);
+                estimates.term_answer(&terms, |columns| estimates.of_term(columns))
+            }
+            "anova" => {
+                let terms = terms_of(asked, &self.evidence.names);
+                self.anova(output()?, AnovaType::of(asked)?, &terms)
+            }
+            "goodness" => self.fit_answer(output()?),
             "influence" => self.influence_table(asked.rows()?, output()?),
             "diagnostics" => diagnostics::report(self, asked.rows()?),
             other => Err(Error::unsupported(format!("no answer to '{other}'"))),
@@ -218,40 +266,36 @@ impl LinearRegressionModel {
     }
 
     fn coefficients(&self, output: usize, level: f64, sampling: Sampling) -> Result<Answer> {
-        let found = self.inference_by(output, level, sampling)?;
-        let head = ["term", "coefficient", "std. error", "t", "p", "lower", "upper"];
-        let mut table = Columns::new("", &head);
-        for test in &found.coefficients {
-            let numbers = [test.estimate, test.standard_error, test.t];
-            let mut row = vec![Cell::Text(test.name.clone())];
-            row.extend(numbers.map(Cell::Number));
-            row.push(Cell::Probability(test.p));
-            row.extend([test.lower, test.upper].map(Cell::Number));
-            table.push(row);
-        }
-        let group = Group {
-            title: String::new(),
-            terms: found.coefficients.iter().map(|test| test.name.clone()).collect(),
-            estimates: found.coefficients.iter().map(|test| test.estimate).collect(),
-            intervals: found.coefficients.iter().map(|test| (test.lower, test.upper)).collect(),
-        };
-        let chart = coefficients::intervals(&[group.of_slopes()], level);
-        let title = format!("Coefficients, level {level}");
-        Ok(Answer { tables: vec![table], charts: vec![chart], ..Answer::new(title) })
+        let estimates = self.estimates(output)?;
+        let scale = sampling.scale(self.evidence.freedom()?);
+        let covariance = estimates.covariance.clone();
+        estimates.with_covariance(covariance, scale).coefficient_answer("Coefficients", level)
     }
 
     fn covariance_table(&self, output: usize) -> Result<Answer> {
-        let matrix = self.covariance(output)?;
-        let intercept = self.evidence.intercept.then(|| "(intercept)".to_string());
-        let names: Vec<String> = intercept.into_iter().chain(self.evidence.names.clone()).collect();
-        let head: Vec<&str> =
-            std::iter::once("term").chain(names.iter().map(String::as_str)).collect();
-        let mut table = Columns::new("", &head);
-        for (name, row) in names.iter().zip(matrix.rows()) {
-            let cells = row.iter().map(|&value| Cell::Number(value));
-            table.push(std::iter::once(Cell::Text(name.clone())).chain(cells).collect());
+        self.estimates(output).map(|estimates| estimates.covariance_answer())
+    }
+
+    /// How well the model fits, in numbers that models are compared by.
+    pub(super) fn fit_answer(&self, output: usize) -> Result<Answer> {
+        let found = self.inference(output, 0.95)?;
+        let evidence = &self.evidence;
+        let mut table = Columns::new("columns", &["term"]);
+        evidence.names.iter().for_each(|name| table.push(vec![Cell::Text(name.clone())]));
+        let mut answer = Answer { tables: vec![table], ..Answer::new("Fit") };
+        answer.push("rows", evidence.rows as f64);
+        answer.push("parameters", evidence.rank as f64 + f64::from(evidence.intercept));
+        answer.push("df", found.df);
+        answer.push("deviance", found.rss);
+        if evidence.intercept {
+            answer.push("null deviance", evidence.total[output]);
         }
-        Ok(Answer { tables: vec![table], ..Answer::new("Covariance of the coefficients") })
+        answer.push("dispersion", found.sigma2);
+        answer.push("known dispersion", 0.0);
+        answer.push("log-likelihood", found.log_likelihood);
+        answer.push("AIC", found.aic);
+        answer.push("BIC", found.bic);
+        Ok(answer)
     }
 
     fn region(
@@ -295,19 +339,6 @@ impl LinearRegressionModel {
         answer.push("PRESS", found.press);
         Ok(answer)
     }
-}
-
-fn test_report(columns: &str, test: &Test) -> Answer {
-    let head = ["columns", "F", "df", "df of residuals", "p"];
-    let mut table = Columns::new("", &head);
-    table.push(vec![
-        Cell::Text(columns.to_string()),
-        Cell::Number(test.statistic),
-        Cell::Number(test.df),
-        Cell::Number(test.df_residual),
-        Cell::Probability(test.p),
-    ]);
-    Answer { tables: vec![table], ..Answer::new("Test that the coefficients are all zero") }
 }
 
 /// Fit, lower and upper end, a row each.

@@ -1,16 +1,14 @@
-//! Standard errors of least squares that do not trust equal variances, inflation of variances, and tests of
-//! whole factors.
+//! Standard errors that do not trust the variances of the model.
 //!
-//! V = B (Σ s_i s_iᵀ) B with B = (XᵀWX)⁻¹ and s_i = w_i r_i x_i (White 1980). HC1 multiplies by n/(n - k); HC2
-//! divides r_i² by 1 - h_i, HC3 by its square (MacKinnon and White 1985). With groups the scores of a group are
-//! summed before they are squared, times G/(G - 1) (n - 1)/(n - k), as in Stata. Statistics are compared with
-//! Student's t on n - k degrees of freedom, and on G - 1 for groups.
-//!
-//! The inflation of a variance is Var(b_j) Σ w (x_j - mean)² / σ²: what the other columns do to it. A factor is
-//! tested by the F test that all of its columns have coefficient zero while the others stay, as `drop1` in R.
+//! V = B (Σ s_i s_iᵀ) B with B = (Σ w W x xᵀ)⁻¹ and s_i the score of a row: w r x for least squares (White 1980), w
+//! h'(y - μ)/V(μ) x for a generalised linear model. HC1 multiplies by n/(n - k); HC2 divides s_i by √(1 - h_i),
+//! HC3 by 1 - h_i (MacKinnon and White 1985). With groups the scores of a group are summed before they are squared,
+//! times G/(G - 1) (n - 1)/(n - k), as in Stata. Statistics of least squares are compared with Student's t on
+//! n - k degrees of freedom, on G - 1 for groups; those of likelihoods with the normal distribution.
 
-use super::coefficient_table::{Scale, with_tests};
+use super::coefficient_table::Scale;
 use super::diagnostics;
+use super::estimates::Estimates;
 use super::linear_regression::LinearRegressionModel;
 use learnt_core::linalg::matmul;
 use learnt_core::prelude::*;
@@ -41,6 +39,73 @@ pub struct RobustCovariance {
     pub df: f64,
 }
 
+/// The sandwich of a bread and the scores of rows, whose leverages shrink them.
+pub(super) fn sandwich(
+    bread: &Matrix,
+    mut scores: Matrix,
+    leverage: &[f64],
+    groups: Option<&[u32]>,
+    kind: Robust,
+) -> Result<RobustCovariance> {
+    for (i, &leverage) in leverage.iter().enumerate() {
+        let rest = 1.0 - leverage;
+        let divisor = match kind {
+            Robust::HC2 => rest.max(0.0).sqrt(),
+            Robust::HC3 => rest,
+            _ => continue,
+        };
+        let row = scores.row_mut(i);
+        if divisor <= 1e-6 && kind == Robust::HC3 && row.iter().any(|s| *s != 0.0) {
+            let message = format!("row {} determines its own fit (leverage 1)", i + 1);
+            return Err(Error::numeric(message).hint("ask for HC1"));
+        }
+        row.iter_mut().for_each(|s| *s /= divisor.max(1e-12));
+    }
+    let (n, k) = (leverage.len() as f64, bread.nrows() as f64);
+    let (scores, factor, df) = match kind {
+        Robust::Cluster => {
+            let scores = summed(&scores, groups)?;
+            let groups = scores.nrows() as f64;
+            (scores, groups / (groups - 1.0) * (n - 1.0) / (n - k), groups - 1.0)
+        }
+        Robust::HC1 => (scores, n / (n - k), n - k),
+        _ => (scores, 1.0, n - k),
+    };
+    if df <= 0.0 {
+        let message = "too few rows or groups for robust standard errors";
+        return Err(Error::new(Code::TooFew, message));
+    }
+    let meat = matmul(scores.view().transposed(), scores.view());
+    let mut matrix = matmul(matmul(bread.view(), meat.view()).view(), bread.view());
+    matrix.as_mut_slice().iter_mut().for_each(|v| *v *= factor);
+    Ok(RobustCovariance { matrix, df })
+}
+
+/// The rows of a table, with 1 for the intercept first, times a number each.
+pub(super) fn scaled_rows(x: &Frame, extra: usize, scale: &[f64]) -> Matrix {
+    Matrix::from_fn(x.nrows(), x.ncols() + extra, |i, j| match j < extra {
+        true => scale[i],
+        false => scale[i] * x.values().at(i, j - extra),
+    })
+}
+
+/// The table of estimates with a robust covariance.
+pub(super) fn robust_answer(
+    estimates: &Estimates,
+    found: RobustCovariance,
+    scale: Scale,
+    kind: Robust,
+    level: f64,
+) -> Result<Answer> {
+    let title = format!("Coefficients with {} standard errors", kind.word());
+    let df = found.df;
+    let mut answer =
+        estimates.with_covariance(found.matrix, scale).coefficient_answer(&title, level)?;
+    answer.push("df", df);
+    answer.push("level", level);
+    Ok(answer)
+}
+
 impl LinearRegressionModel {
     /// The covariance of an output's coefficients from the rows of training.
     pub fn robust_covariance(
@@ -51,61 +116,12 @@ impl LinearRegressionModel {
     ) -> Result<RobustCovariance> {
         let found = diagnostics::influence(self, data, output)?;
         let noise = self.evidence.noise(output)?;
-        let usual = self.covariance(output)?;
-        let bread = Matrix::from_fn(usual.nrows(), usual.ncols(), |i, j| usual[(i, j)] / noise);
-        let scores = self.scores(data, &found, kind)?;
-        let (n, k) = (data.nrows() as f64, bread.nrows() as f64);
-        let (scores, factor, df) = match kind {
-            Robust::Cluster => {
-                let scores = summed(&scores, data.groups)?;
-                let groups = scores.nrows() as f64;
-                (scores, groups / (groups - 1.0) * (n - 1.0) / (n - k), groups - 1.0)
-            }
-            Robust::HC1 => (scores, n / (n - k), n - k),
-            _ => (scores, 1.0, n - k),
-        };
-        if df <= 0.0 {
-            return Err(Error::new(
-                Code::TooFew,
-                "too few rows or groups for robust standard errors",
-            ));
-        }
-        let meat = matmul(scores.view().transposed(), scores.view());
-        let matrix = matmul(matmul(bread.view(), meat.view()).view(), bread.view());
-        let matrix =
-            Matrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| factor * matrix[(i, j)]);
-        Ok(RobustCovariance { matrix, df })
-    }
-
-    /// w r x of each row, with 1 for the intercept first.
-    fn scores(
-        &self,
-        data: &Dataset,
-        found: &diagnostics::Influence,
-        kind: Robust,
-    ) -> Result<Matrix> {
-        let extra = usize::from(self.evidence.intercept);
-        let width = data.x.ncols() + extra;
-        let mut out = Matrix::zeros(data.nrows(), width);
-        for i in 0..data.nrows() {
-            let rest = 1.0 - found.leverage[i];
-            let divisor = match kind {
-                Robust::HC2 => rest.sqrt(),
-                Robust::HC3 => rest,
-                _ => 1.0,
-            };
-            if divisor <= 1e-6 && found.residual[i] != 0.0 && kind == Robust::HC3 {
-                let message = format!("row {} determines its own fit (leverage 1)", i + 1);
-                return Err(Error::numeric(message).hint("ask for HC1"));
-            }
-            let scale = data.weight(i) * found.residual[i] / divisor.max(1e-12);
-            let row = out.row_mut(i);
-            row[..extra].fill(scale);
-            for (j, cell) in row[extra..].iter_mut().enumerate() {
-                *cell = scale * data.x.values().at(i, j);
-            }
-        }
-        Ok(out)
+        let mut bread = self.covariance(output)?;
+        bread.as_mut_slice().iter_mut().for_each(|v| *v /= noise);
+        let scale: Vec<f64> =
+            found.residual.iter().enumerate().map(|(i, r)| data.weight(i) * r).collect();
+        let scores = scaled_rows(&data.x, usize::from(self.evidence.intercept), &scale);
+        sandwich(&bread, scores, &found.leverage, data.groups, kind)
     }
 
     /// Coefficients with robust standard errors.
@@ -116,84 +132,28 @@ impl LinearRegressionModel {
         kind: Robust,
         level: f64,
     ) -> Result<Answer> {
-        let RobustCovariance { matrix, df } = self.robust_covariance(data, output, kind)?;
-        let extra = usize::from(self.evidence.intercept);
-        let scale = Scale::Student(df);
-        let half = scale.half_width(level)?;
-        let intercept = extra == 1;
-        let names = intercept.then(|| "(intercept)".to_string()).into_iter();
-        let names = names.chain(self.evidence.names.iter().cloned());
-        let values = intercept.then(|| self.intercept[output]).into_iter();
-        let values = values.chain(self.coef.row(output).iter().copied());
-        let mut tests = Vec::new();
-        for (j, (name, value)) in names.zip(values).enumerate() {
-            tests.push(scale.test(&name, value, matrix[(j, j)].sqrt(), half)?);
-        }
-        let mut answer = Answer::new(format!("Coefficients with {} standard errors", word(kind)));
-        answer.tables.push(with_tests("", "t", &tests, &[]));
-        answer.push("df", df);
-        answer.push("level", level);
-        Ok(answer)
-    }
-
-    /// Inflation of the variance of each coefficient by the other columns.
-    pub(super) fn inflation_report(&self, data: &Dataset) -> Result<Answer> {
-        let noise = self.evidence.noise(0)?;
-        let covariance = self.covariance(0)?;
-        let extra = usize::from(self.evidence.intercept);
-        let mut table = Columns::new("", &["term", "VIF", "tolerance"]);
-        for (j, name) in self.evidence.names.iter().enumerate() {
-            let mean = if extra == 1 { self.evidence.mean[j] } else { 0.0 };
-            let deviation = |i: usize| data.x.values().at(i, j) - mean;
-            let squares: f64 =
-                (0..data.nrows()).map(|i| data.weight(i) * deviation(i).powi(2)).sum();
-            let inflation = covariance[(j + extra, j + extra)] * squares / noise;
-            table.push(vec![
-                Cell::Text(name.clone()),
-                Cell::Number(inflation),
-                Cell::Number(1.0 / inflation),
-            ]);
-        }
-        let mut answer = Answer::new("Inflation of variances by the other columns");
-        answer.tables.push(table);
-        answer.notes.push("above 10 a column nearly follows from the others".to_string());
-        Ok(answer)
-    }
-
-    /// The F test of each column, and of the columns of one category together.
-    pub(super) fn factor_report(&self, output: usize) -> Result<Answer> {
-        let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-        for name in &self.evidence.names {
-            let factor = name.split_once(": ").map_or(name.as_str(), |(factor, _)| factor);
-            match groups.last_mut() {
-                Some((known, members)) if *known == factor => members.push(name),
-                _ => groups.push((factor, vec![name])),
-            }
-        }
-        let mut table = Columns::new("", &["term", "df", "F", "p"]);
-        for (factor, members) in groups {
-            let test = self.test_columns(output, &members)?;
-            table.push(vec![
-                Cell::Text(factor.to_string()),
-                Cell::Number(test.df),
-                Cell::Number(test.statistic),
-                Cell::Probability(test.p),
-            ]);
-        }
-        let mut answer = Answer::new("Each term against the model without it");
-        answer.tables.push(table);
-        answer.push("df of residuals", self.evidence.freedom()?);
-        Ok(answer)
+        let found = self.robust_covariance(data, output, kind)?;
+        let scale = Scale::Student(found.df);
+        robust_answer(&self.estimates(output)?, found, scale, kind, level)
     }
 }
 
-fn word(kind: Robust) -> &'static str {
-    match kind {
-        Robust::HC0 => "HC0",
-        Robust::HC1 => "HC1",
-        Robust::HC2 => "HC2",
-        Robust::HC3 => "HC3",
-        Robust::Cluster => "clustered",
+impl Robust {
+    /// By what a question says.
+    pub(super) fn of(asked: &Asked) -> Result<Robust> {
+        let kinds = [Robust::HC0, Robust::HC1, Robust::HC2, Robust::HC3, Robust::Cluster];
+        Ok(kinds[asked.choice("kind", &["hc0", "hc1", "hc2", "hc3", "cluster"])?])
+    }
+
+    /// Its name.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Robust::HC0 => "HC0",
+            Robust::HC1 => "HC1",
+            Robust::HC2 => "HC2",
+            Robust::HC3 => "HC3",
+            Robust::Cluster => "clustered",
+        }
     }
 }
 
@@ -215,6 +175,7 @@ fn summed(scores: &Matrix, groups: Option<&[u32]>) -> Result<Matrix> {
 mod tests {
     use super::*;
     use crate::linear::LinearRegression;
+    use learnt_core::question::Terms;
 
     /// Miles per gallon of 32 cars by weight and power, with their cylinders.
     fn cars() -> OwnedDataset {
@@ -255,8 +216,10 @@ mod tests {
         let clustered = model.robust_report(&data.view(), 0, Robust::Cluster, 0.95).unwrap();
         let p = clustered.column("p").unwrap().reals().unwrap()[1];
         assert!((p - 0.03106412123124261).abs() < 1e-8, "{p}");
-        let inflation = model.inflation_report(&data.view()).unwrap();
-        let inflation = inflation.column("VIF").unwrap().reals().unwrap().to_vec();
+        let estimates = model.estimates(0).unwrap();
+        let terms = Terms::by_name(&estimates.names[1..]);
+        let inflation = estimates.inflation_answer(&terms).unwrap();
+        let inflation = inflation.column("VIF").unwrap().reals().unwrap();
         assert!(inflation.iter().all(|v| (v - 1.7666245792682789).abs() < 1e-9), "{inflation:?}");
     }
 
@@ -278,8 +241,9 @@ mod tests {
         twice.weights = None;
         let inflation = |data: &OwnedDataset| {
             let model = LinearRegression::default().fit(&data.view()).unwrap();
-            let report = model.inflation_report(&data.view()).unwrap();
-            report.column("VIF").unwrap().reals().unwrap()[0]
+            let estimates = model.estimates(0).unwrap();
+            let report = estimates.inflation_answer(&Terms::by_name(&estimates.names[1..]));
+            report.unwrap().column("VIF").unwrap().reals().unwrap()[0]
         };
         assert!((inflation(&data) - inflation(&twice)).abs() < 1e-9);
     }

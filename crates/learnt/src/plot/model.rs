@@ -138,7 +138,7 @@ pub(super) fn leverage(scene: &Scene) -> Result<Chart> {
     let found = Influence::of(scene)?;
     Ok(charts::regression::residuals_against_leverage(
         &found.leverage,
-        &found.standardised,
+        &found.beside_leverage,
         &found.cook,
     ))
 }
@@ -151,6 +151,7 @@ pub(super) fn diagnostics(scene: &Scene) -> Result<Chart> {
         standardised: &found.standardised,
         quantiles: &normal_pairs(&found.standardised),
         leverage: &found.leverage,
+        beside_leverage: &found.beside_leverage,
         cook: &found.cook,
     }))
 }
@@ -160,6 +161,8 @@ struct Influence {
     fitted: Vec<f64>,
     residual: Vec<f64>,
     standardised: Vec<f64>,
+    /// What Cook's distance is made from: Pearson's residuals where those of the deviance are standardised.
+    beside_leverage: Vec<f64>,
     leverage: Vec<f64>,
     cook: Vec<f64>,
 }
@@ -169,7 +172,7 @@ impl Influence {
         let (trained, data, run) = (scene.trained, scene.rows()?, scene.run);
         if !trained.model.questions().iter().any(|question| question.name == "influence") {
             let message = format!("{} does not know the influence of rows", trained.about.name());
-            return Err(Error::unsupported(message).hint("linear-regression does"));
+            return Err(Error::unsupported(message).hint("least squares, generalised linear models and logistic regression of two classes do"));
         }
         let answer = trained.ask("influence", &[], Some(*data), run)?;
         let column = |name: &str| {
@@ -180,6 +183,7 @@ impl Influence {
             fitted: column("fitted")?,
             residual: column("residual")?,
             standardised: column("standardised")?,
+            beside_leverage: column("standardised pearson").or_else(|_| column("standardised"))?,
             leverage: column("leverage")?,
             cook: column("cook")?,
         })

@@ -29,8 +29,8 @@ pub use covariance::{correlation_matrix, covariance_matrix};
 pub use date_encoder::{DateEncoder, DateEncoderModel, DatePart};
 pub use entropy_cuts::entropy_cuts;
 pub use formula::{
-    Formula, FormulaState, FormulaTransformer, FormulaTransformerModel, Shape, Side, Values,
-    Variable, design_matrix,
+    Formula, FormulaState, FormulaTransformer, FormulaTransformerModel, OFFSET, Response, Shape,
+    Side, Values, Variable, design_matrix,
 };
 pub use functions::{
     ClassModeImputation, DropMissingRows, EntropyCuts, FUNCTIONS, FilledTable, KeptRows,

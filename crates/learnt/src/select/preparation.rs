@@ -74,11 +74,19 @@ pub fn wants_scaling(learner: &dyn AnyEstimator) -> bool {
 /// The most levels of a column that get columns of their own; the rarest above them share one.
 pub const LEVELS: usize = 30;
 
+/// Learners whose penalty may be zero, which makes them maximum likelihood.
+const LIKELIHOODS: [&str; 4] = [
+    "linear_model.GeneralizedLinearModel",
+    "linear_model.PoissonRegressor",
+    "linear_model.GammaRegressor",
+    "linear_model.TweedieRegressor",
+];
+
 /// Whether the learner, or one inside it, wants categories coded against a reference level: no penalty
 /// chooses among coefficients that say the same.
 pub fn wants_reference(learner: &dyn AnyEstimator) -> bool {
     let penalty = learner.get("penalty").is_ok_and(|penalty| penalty == Value::Null);
-    let maximum = learner.about().path == "linear_model.GeneralizedLinearModel"
+    let maximum = LIKELIHOODS.contains(&learner.about().path)
         && learner.get("alpha").is_ok_and(|alpha| alpha.as_real() == Some(0.0));
     let own = learner.about().full_rank || maximum || penalty && learner.get("C").is_ok();
     own || learner.learners().iter().any(|inner| wants_reference(inner.learner))

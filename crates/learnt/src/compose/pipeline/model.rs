@@ -147,8 +147,10 @@ impl Model for PipelineModel {
     }
     fn answer(&self, asked: &Asked) -> Result<Answer> {
         let last = self.last().ok_or_else(|| Error::internal("a pipeline without steps"))?;
+        let before = &self.parts[..self.parts.len() - 1];
+        let asked = asked.with_terms(before.iter().rev().find_map(|part| part.model.terms()));
         match &asked.data {
-            None => last.answer(asked),
+            None => last.answer(&asked),
             Some(data) => self.prepared(&data.x, &asked.run, |x| {
                 last.answer(&asked.with_data(Dataset { x: *x, ..*data }))
             }),
@@ -188,6 +190,10 @@ impl Regressor for PipelineModel {
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let last = self.role(Model::as_regressor)?;
         self.prepared(x, run, |x| last.predict_in(x, run))
+    }
+    fn link_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let last = self.role(Model::as_regressor)?;
+        self.prepared(x, run, |x| last.link_in(x, run))
     }
 }
 

@@ -56,6 +56,7 @@ fn add_output(
         standardised: &rows.standardised,
         quantiles: &quantiles,
         leverage: &rows.leverage,
+        beside_leverage: &rows.standardised,
         cook: &rows.cook,
     });
     chart.title += suffix;

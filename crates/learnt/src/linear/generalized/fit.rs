@@ -24,13 +24,15 @@ const LARGE: f64 = 1e-2;
 const FLAT: f64 = 1e-6;
 
 /// What to fit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Scoring {
     pub(super) law: Law,
     pub(super) alpha: f64,
     pub(super) intercept: bool,
     pub(super) max_iter: usize,
     pub(super) tolerance: Tolerance,
+    /// The column that is added to the linear predictor as it is.
+    pub(super) offset: Option<String>,
 }
 
 /// The stopping criterion: AIC, BIC and others.
@@ -47,6 +49,8 @@ pub(super) enum Tolerance {
 pub struct Fit {
     names: Vec<String>,
     rows: u64,
+    /// The column whose coefficient stays 1: it is not centred, has no penalty and no derivative.
+    offset: Option<usize>,
     survey: Option<Survey>,
     /// Reciprocals of the columns' units, 0 for columns that are left out.
     factor: Vec<f64>,
@@ -72,6 +76,7 @@ impl Rounds for Scoring {
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
         let d = outline.schema.len();
+        let offset = self.offset.as_deref().map(|name| outline.schema.find(name)).transpose()?;
         let entries = (d as u64 + 1).saturating_mul(d as u64 + 1);
         let copies = 8 * (run.threads() as u64 + 4);
         let what = format!("matrices of second derivatives by {d} columns");
@@ -79,6 +84,7 @@ impl Rounds for Scoring {
         Ok(Fit {
             names: outline.names(),
             rows: outline.rows,
+            offset,
             survey: None,
             factor: Vec::new(),
             aliases: Aliases::default(),
@@ -94,7 +100,7 @@ impl Rounds for Scoring {
             return Survey::of(block, self.law).map(Summary::Survey);
         };
         let first = fit.newton.is_none();
-        let zero = vec![0.0; fit.names.len() + usize::from(self.intercept)];
+        let zero = fit.with_offset(vec![0.0; fit.names.len() + usize::from(self.intercept)]);
         let origin = vec![0.0; fit.names.len()];
         let pass = Pass {
             law: self.law,
@@ -103,7 +109,10 @@ impl Rounds for Scoring {
             intercept: self.intercept,
             coefficients: fit.newton.as_ref().map_or(&zero, |newton| newton.point()),
             from_targets: first.then_some(survey.target),
-            null_mean: fit.start.as_slice().is_empty().then(|| self.null_mean(survey)),
+            null_mean: match fit.offset {
+                None => fit.start.as_slice().is_empty().then(|| self.null_mean(survey)),
+                Some(_) => None,
+            },
         };
         pass.over(&block.data).map(Summary::Sums)
     }
@@ -140,7 +149,9 @@ impl Scoring {
     }
 
     /// Units of the columns, and where to start if that needs no look at the rows.
-    fn after_survey(&self, mut fit: Fit, survey: Survey) -> Result<Fit> {
+    fn after_survey(&self, mut fit: Fit, mut survey: Survey) -> Result<Fit> {
+        // What rows have on average from the offset is taken from the start.
+        let shift = fit.offset.map_or(0.0, |j| std::mem::take(&mut survey.mean[j]));
         let about_zero = |j: usize| survey.spread[j] + survey.weight * survey.mean[j].powi(2);
         for (j, name) in fit.names.iter().enumerate() {
             let sum = if self.intercept { survey.spread[j] } else { about_zero(j) };
@@ -152,6 +163,9 @@ impl Scoring {
             let factor = unit.recip();
             fit.factor.push(if factor.is_finite() { factor } else { 0.0 });
         }
+        if let Some(j) = fit.offset {
+            fit.factor[j] = 1.0;
+        }
         let (zero, law) = (vec![0.0; fit.names.len()], self.law);
         let everywhere = law.family == Family::Power(0.0) && law.link == Link::Identity;
         if self.intercept {
@@ -160,9 +174,9 @@ impl Scoring {
             if certain || !start.is_finite() {
                 return Err(no_mean(law, survey.target));
             }
-            fit.newton = Some(newton_at([zero, vec![start]].concat()));
+            fit.newton = Some(newton_at(fit.with_offset([zero, vec![start - shift]].concat())));
         } else if law.link.starts_at_zero() || everywhere {
-            fit.newton = Some(newton_at(zero));
+            fit.newton = Some(newton_at(fit.with_offset(zero)));
         }
         fit.survey = Some(survey);
         Ok(fit)
@@ -177,7 +191,8 @@ impl Scoring {
         let d = fit.names.len();
         let unit = |factor: &f64| if *factor > 0.0 { factor.recip() } else { 1.0 };
         let units: Vec<f64> = fit.factor.iter().map(unit).collect();
-        let aliases = in_order(&sums.information, &penalties, d, self.intercept);
+        let apart = fit.apart(&sums.information);
+        let aliases = in_order(&apart, &penalties, d, self.intercept);
         // An intercept without information: weights and variances are beyond what numbers hold.
         let lost = sums.information.as_slice().iter().any(|value| !value.is_finite());
         if lost || aliases.columns.contains(&d) {
@@ -187,7 +202,8 @@ impl Scoring {
         for &j in &fit.aliases.columns {
             fit.factor[j] = 0.0;
         }
-        fit.null_deviance = sums.null_deviance;
+        let none = fit.offset.is_some();
+        fit.null_deviance = if none { f64::INFINITY } else { sums.null_deviance };
         fit.start = fit.information(&sums.information, &penalties);
         Ok(())
     }
@@ -239,6 +255,13 @@ fn newton_at(point: Vec<f64>) -> Newton {
     Newton::new(point, Stop { gradient: 0.0, decrease: 0.0 })
 }
 
+/// A row and a column that are 1 on the diagonal and 0 elsewhere.
+fn clear(matrix: &mut Matrix, j: usize) {
+    (0..matrix.ncols()).for_each(|k| matrix[(j, k)] = 0.0);
+    (0..matrix.nrows()).for_each(|k| matrix[(k, j)] = 0.0);
+    matrix[(j, j)] = 1.0;
+}
+
 /// An intercept alone would be infinite.
 fn no_mean(law: Law, mean: f64) -> Error {
     let message = format!(
@@ -261,8 +284,34 @@ impl Fit {
     /// n alpha in standardised columns; the intercept is free.
     fn penalties(&self, problem: &Scoring) -> Vec<f64> {
         let strength = problem.alpha * self.weight();
-        let own = self.factor.iter().map(|factor| strength * factor * factor);
+        let own = self.factor.iter().enumerate();
+        let own = own.map(|(j, factor)| match self.offset == Some(j) {
+            true => 0.0,
+            false => strength * factor * factor,
+        });
         own.chain(problem.intercept.then_some(0.0)).collect()
+    }
+
+    /// The point with a coefficient of 1 for the offset.
+    fn with_offset(&self, mut point: Vec<f64>) -> Vec<f64> {
+        if let Some(j) = self.offset {
+            point[j] = 1.0;
+        }
+        point
+    }
+
+    /// Whether a column has a coefficient to estimate.
+    fn is_free(&self, j: usize) -> bool {
+        self.offset != Some(j) && self.factor.get(j) != Some(&0.0)
+    }
+
+    /// The information with 1 on the diagonal of the offset, and nothing else.
+    fn apart(&self, information: &Matrix) -> Matrix {
+        let mut out = information.clone();
+        if let Some(j) = self.offset {
+            clear(&mut out, j);
+        }
+        out
     }
 
     /// The information with its penalties; columns that are left out have 1 on the diagonal.
@@ -271,23 +320,19 @@ impl Fit {
         for (j, penalty) in penalties.iter().enumerate() {
             out[(j, j)] += penalty;
         }
-        for (j, _) in self.factor.iter().enumerate().filter(|(_, factor)| **factor == 0.0) {
-            (0..out.ncols()).for_each(|k| out[(j, k)] = 0.0);
-            (0..out.nrows()).for_each(|k| out[(k, j)] = 0.0);
-            out[(j, j)] = 1.0;
-        }
+        (0..self.factor.len()).filter(|&j| !self.is_free(j)).for_each(|j| clear(&mut out, j));
         out
     }
 
     /// (Σ w W z zᵀ + P) b = Σ w (s + W η) z.
     fn near_targets(&self, problem: &Scoring, sums: &Sums) -> Result<Vec<f64>> {
         let mut point = sums.gradient.clone();
-        for (j, _) in self.factor.iter().enumerate().filter(|(_, factor)| **factor == 0.0) {
+        for j in (0..self.factor.len()).filter(|&j| !self.is_free(j)) {
             point[j] = 0.0;
         }
         let factor = Cholesky::new(&self.start).ok_or_else(|| problem.no_start())?;
         factor.solve_in_place(&mut point);
-        Ok(point)
+        Ok(self.with_offset(point))
     }
 
     /// Value, gradient and information of the objective at the point of the pass.
@@ -298,7 +343,7 @@ impl Fit {
         for (j, (b, penalty)) in point.iter().zip(penalties).enumerate() {
             value += penalty * b * b;
             gradient[j] += penalty * b;
-            if self.factor.get(j) == Some(&0.0) {
+            if !self.is_free(j) {
                 gradient[j] = 0.0;
             }
         }
@@ -370,6 +415,7 @@ impl Fit {
             intercept: problem.intercept,
             names: self.names,
             rows: self.rows,
+            offset: self.offset,
             aliases: self.aliases,
             factor: self.factor,
             point: newton.best().to_vec(),

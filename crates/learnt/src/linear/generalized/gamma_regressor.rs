@@ -72,6 +72,7 @@ impl FitBy<Scoring> for GammaRegressor {
             intercept: self.fit_intercept,
             max_iter: self.max_iter,
             tolerance: Tolerance::Gradient(self.tol),
+            offset: None,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! g(E y) = a + bᵀx with y of an exponential family. Minimises half the mean deviance plus
 //! alpha |b|² / 2, the intercept free; alpha = 0 is maximum likelihood, with standard errors, tests
-//! and criteria. Iteratively reweighted least squares with step halving, until the deviance changes
+//! and criteria; a column may be an offset of the linear predictor. Iteratively reweighted least squares with step halving, until the deviance changes
 //! by at most tol (|deviance| + 0.1). Weight 2 is a repeated row, so n in the tables is the sum of
 //! weights. Columns that depend on earlier ones are named, and the coefficients are then those of
 //! smallest norm, as with no more rows than columns.
@@ -54,6 +54,9 @@ pub struct GeneralizedLinearModel {
     /// Convergence tolerance: stop when the deviance changes by no more than this share.
     #[param(default = 1e-8, range = 0.0..)]
     pub tol: f64,
+    /// A column that is added to the linear predictor as it is, with a coefficient of 1: the logarithm of an
+    /// exposure for rates with a log link.
+    pub offset: Option<String>,
 }
 
 /// Distributions of a target.
@@ -117,6 +120,7 @@ impl FitBy<Scoring> for GeneralizedLinearModel {
             intercept: self.fit_intercept,
             max_iter: self.max_iter,
             tolerance: Tolerance::Change(self.tol),
+            offset: self.offset.clone(),
         }
     }
 

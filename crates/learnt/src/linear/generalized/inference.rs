@@ -8,10 +8,14 @@
 
 use super::model::Finished;
 use crate::linear::coefficient_table::{Likelihood, Scale, likelihood_ratio};
+use crate::linear::estimates::Estimates;
 use crate::linear::evidence::absent;
 use crate::linear::inference::{CoefficientTest, Test, f_test_of};
 use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
+
+/// Most estimates whose covariance is kept.
+const MOST_TERMS: usize = 1001;
 
 /// What the likelihood says about the estimates.
 #[derive(Clone, Debug, PartialEq, Stored)]
@@ -40,6 +44,9 @@ pub struct GeneralizedInference {
     /// That of the model without inputs, if it is finite.
     pub null_deviance: Option<f64>,
     intercept: bool,
+    /// Covariance of the estimates; empty with very many, and in files of older releases.
+    #[model(later)]
+    covariance: Matrix,
 }
 
 impl GeneralizedInference {
@@ -62,16 +69,23 @@ impl GeneralizedInference {
         if !(known || estimated) {
             return Err(absent("no rows are left to estimate the dispersion from"));
         }
-        let (estimates, standard_errors) = estimates(end, dispersion)?;
+        let (estimates, covariance) = estimates(end, dispersion)?;
         let likelihood =
             |deviance: f64| end.law.family.log_likelihood(deviance, weight, end.survey.constant);
         let intercept = end.intercept.then(|| "(intercept)".to_string());
-        let columns = (0..end.names.len()).map(|j| end.aliases.determines(j));
+        let extra = usize::from(end.intercept);
+        let all: Vec<String> = intercept.into_iter().chain(end.names.iter().cloned()).collect();
+        let kept: Vec<usize> =
+            (0..all.len()).filter(|&k| end.offset.is_none_or(|j| j + extra != k)).collect();
+        let few = kept.len() <= MOST_TERMS;
+        let matrix =
+            |size: usize| Matrix::from_fn(size, size, |i, j| covariance[(kept[i], kept[j])]);
+        let determined = |k: &usize| *k < extra || end.aliases.determines(*k - extra);
         Ok(GeneralizedInference {
-            terms: intercept.into_iter().chain(end.names.iter().cloned()).collect(),
-            estimates,
-            standard_errors,
-            determined: end.intercept.then_some(true).into_iter().chain(columns).collect(),
+            terms: kept.iter().map(|&k| all[k].clone()).collect(),
+            estimates: kept.iter().map(|&k| estimates[k]).collect(),
+            standard_errors: kept.iter().map(|&k| covariance[(k, k)].sqrt()).collect(),
+            determined: kept.iter().map(determined).collect(),
             known,
             dispersion,
             df,
@@ -82,7 +96,30 @@ impl GeneralizedInference {
             deviance: end.deviance,
             null_deviance: end.null_deviance.is_finite().then_some(end.null_deviance),
             intercept: end.intercept,
+            covariance: if few { matrix(kept.len()) } else { Matrix::default() },
         })
+    }
+
+    /// The estimates with their covariance, or why there is none.
+    pub(super) fn estimates(&self, offset: Option<usize>) -> Result<Estimates> {
+        if self.covariance.nrows() != self.terms.len() {
+            let message = "no covariance: there are more than 1000 columns, or the file is of an older release";
+            return Err(absent(message));
+        }
+        Ok(Estimates {
+            names: self.terms.clone(),
+            values: self.estimates.clone(),
+            covariance: self.covariance.clone(),
+            determined: self.determined.clone(),
+            intercept: self.intercept,
+            scale: self.scale(),
+            offset,
+        })
+    }
+
+    /// The number of independent estimates.
+    pub(super) fn rank_with_intercept(&self) -> f64 {
+        self.rank + f64::from(self.intercept)
     }
 
     /// The distribution of the statistics.
@@ -152,15 +189,17 @@ impl GeneralizedInference {
     /// Whether it fits a model of this many terms.
     pub(super) fn fits(&self, terms: usize) -> bool {
         let lengths = [self.estimates.len(), self.standard_errors.len(), self.determined.len()];
+        let square = |m: &Matrix| [0, terms].contains(&m.nrows()) && m.nrows() == m.ncols();
         self.terms.len() == terms
+            && square(&self.covariance)
             && lengths.iter().all(|&length| length == terms)
             && (self.known || self.df > 0.0)
             && self.weight > 0.0
     }
 }
 
-/// Estimates and standard errors in the units of the columns, the intercept first.
-fn estimates(end: &Finished, dispersion: f64) -> Result<(Vec<f64>, Vec<f64>)> {
+/// Estimates and their covariance in the units of the columns, the intercept first.
+fn estimates(end: &Finished, dispersion: f64) -> Result<(Vec<f64>, Matrix)> {
     let d = end.names.len();
     let terms = end.point.len();
     let scale: Vec<f64> = (0..terms).map(|i| end.information[(i, i)].sqrt().recip()).collect();
@@ -172,21 +211,25 @@ fn estimates(end: &Finished, dispersion: f64) -> Result<(Vec<f64>, Vec<f64>)> {
         return Err(absent("the columns depend on each other too closely"));
     };
     let inverse = factor.inverse();
-    let entry = |i: usize, j: usize| inverse[(i, j)] * scale[i] * scale[j];
+    let entry = |i: usize, j: usize| dispersion * inverse[(i, j)] * scale[i] * scale[j];
+    let unit = |j: usize| if end.offset == Some(j) { 0.0 } else { end.factor[j] };
     let coef: Vec<f64> = (0..d).map(|j| end.point[j] * end.factor[j]).collect();
-    let errors = (0..d).map(|j| (dispersion * entry(j, j)).sqrt() * end.factor[j]);
     if !end.intercept {
-        return Ok((coef, errors.collect()));
+        return Ok((coef, Matrix::from_fn(d, d, |i, j| entry(i, j) * unit(i) * unit(j))));
     }
     // The intercept is the level at the centre less the centre times the coefficients.
     let mean = shared_mean(end);
-    let along: Vec<f64> = (0..d).map(|j| -mean[j] * end.factor[j]).chain([1.0]).collect();
-    let product = |i: usize| (0..terms).map(|j| entry(i, j) * along[j]).sum::<f64>();
-    let variance: f64 = (0..terms).map(|i| along[i] * product(i)).sum();
+    let along: Vec<f64> = (0..d).map(|j| -mean[j] * unit(j)).chain([1.0]).collect();
+    let product: Vec<f64> =
+        (0..terms).map(|i| (0..terms).map(|j| entry(i, j) * along[j]).sum()).collect();
     let first = end.point[d] - dot(&coef, &mean);
-    let estimates = [first].into_iter().chain(coef.iter().copied()).collect();
-    let all = [(dispersion * variance).sqrt()].into_iter().chain(errors).collect();
-    Ok((estimates, all))
+    let covariance = Matrix::from_fn(terms, terms, |i, j| match (i, j) {
+        (0, 0) => dot(&along, &product),
+        (0, j) => product[j - 1] * unit(j - 1),
+        (i, 0) => product[i - 1] * unit(i - 1),
+        (i, j) => entry(i - 1, j - 1) * unit(i - 1) * unit(j - 1),
+    });
+    Ok(([first].into_iter().chain(coef.iter().copied()).collect(), covariance))
 }
 
 /// The centre as the kept columns see it once they share their coefficients with aliased ones.

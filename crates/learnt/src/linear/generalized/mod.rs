@@ -1,7 +1,8 @@
 //! Generalised linear models: one engine for every family and link, and the learners on it.
 
 mod alias;
-mod family;
+pub(super) mod asked;
+pub(super) mod family;
 mod fit;
 mod gamma_regressor;
 mod generalized_linear_model;
@@ -9,6 +10,8 @@ mod inference;
 mod model;
 mod pass;
 mod poisson_regressor;
+mod profile;
+mod rows;
 mod tweedie_regressor;
 
 pub use gamma_regressor::GammaRegressor;

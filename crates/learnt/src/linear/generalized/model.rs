@@ -1,6 +1,7 @@
 //! What the rounds leave behind: coefficients in the units of the columns, and inference.
 
 use super::alias::Aliases;
+use super::asked::QUESTIONS;
 use super::family::{Family, Law};
 use super::inference::GeneralizedInference;
 use super::pass::Survey;
@@ -14,6 +15,7 @@ use learnt_core::prelude::*;
 /// A fitted generalised linear model.
 #[derive(Model, Clone, Debug)]
 #[model(regressor, validate = validate, report = table, converged = converged)]
+#[model(questions = QUESTIONS)]
 pub struct GeneralizedModel {
     /// Coefficients of the columns, on the scale of the link.
     #[shape(columns)]
@@ -29,10 +31,13 @@ pub struct GeneralizedModel {
     /// Standard errors and fit, for maximum likelihood that converged to a finite estimate.
     #[model(hidden)]
     pub inference: Option<GeneralizedInference>,
-    law: Law,
-    has_intercept: bool,
+    pub(super) law: Law,
+    pub(super) has_intercept: bool,
     converged: bool,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
+    /// The column that is added to the linear predictor as it is.
+    #[model(later)]
+    pub(super) offset: Option<usize>,
 }
 
 /// The end of the rounds.
@@ -42,6 +47,7 @@ pub(super) struct Finished {
     pub(super) intercept: bool,
     pub(super) names: Vec<String>,
     pub(super) rows: u64,
+    pub(super) offset: Option<usize>,
     pub(super) aliases: Aliases,
     pub(super) factor: Vec<f64>,
     pub(super) point: Vec<f64>,
@@ -58,7 +64,8 @@ pub(super) struct Finished {
 
 impl Finished {
     pub(super) fn rank(&self) -> usize {
-        self.factor.iter().filter(|factor| **factor > 0.0).count()
+        let all = self.factor.iter().filter(|factor| **factor > 0.0).count();
+        all - usize::from(self.offset.is_some())
     }
 
     pub(super) fn into_model(self, run: &Context) -> Result<GeneralizedModel> {
@@ -95,13 +102,15 @@ impl Finished {
             has_intercept: self.intercept,
             converged: self.converged && self.divergence.is_none(),
             notes,
+            offset: self.offset,
         })
     }
 
     fn aliasing(&self) -> Option<String> {
         let short = self.rows <= self.names.len() as u64;
         let aliased: &[usize] = if short { &[] } else { &self.aliases.columns };
-        aliasing(&self.names, aliased, self.rank(), self.rows)
+        let rank = self.rank() + usize::from(self.offset.is_some());
+        aliasing(&self.names, aliased, rank, self.rows)
     }
 }
 
@@ -111,7 +120,11 @@ impl GeneralizedModel {
             Family::Binomial => true,
             Family::Power(power) => power.is_finite(),
         };
-        let terms = self.coef.len() + usize::from(self.has_intercept);
+        let offsets = usize::from(self.offset.is_some());
+        let terms = (self.coef.len() + usize::from(self.has_intercept)).saturating_sub(offsets);
+        if self.offset.is_some_and(|offset| offset >= self.coef.len()) {
+            return Err(invalid("an offset beyond the columns"));
+        }
         match power && self.inference.as_ref().is_none_or(|inference| inference.fits(terms)) {
             true => Ok(()),
             false => Err(invalid("coefficients do not fit the columns")),
@@ -139,6 +152,9 @@ impl GeneralizedModel {
             }
         }
         report.notes.extend(self.notes.iter().cloned());
+        if let Some(offset) = self.offset.and_then(|offset| names.columns.get(offset)) {
+            report.notes.push(format!("{offset} is added to the linear predictor as it is"));
+        }
         report
     }
 
@@ -150,9 +166,13 @@ impl GeneralizedModel {
 }
 
 impl Regressor for GeneralizedModel {
-    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+    fn link_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let coef = Matrix::from_vec(1, self.coef.len(), self.coef.clone())?;
-        let mut out = linear_predict(x, &coef, &[self.intercept], run)?;
+        linear_predict(x, &coef, &[self.intercept], run)
+    }
+
+    fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let mut out = self.link_in(x, run)?;
         let link = self.law.link;
         run.par_fill(out.as_mut_slice(), 4096, |_, piece| {
             piece.iter_mut().for_each(|eta| *eta = link.mean(*eta));

@@ -229,7 +229,8 @@ impl Pass<'_> {
             if let Some(mean) = self.null_mean {
                 total.null_deviance += w * self.law.deviance_at(y, mean);
             }
-            let working = if self.from_targets.is_some() { row.weight * at } else { 0.0 };
+            // Before the steps η is the offset alone.
+            let working = if self.from_targets.is_some() { row.weight * (at - *eta) } else { 0.0 };
             *eta = w * (row.score + working);
             *root = (w * row.weight).sqrt();
         }

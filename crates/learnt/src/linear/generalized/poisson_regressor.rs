@@ -80,6 +80,7 @@ impl FitBy<Scoring> for PoissonRegressor {
             intercept: self.fit_intercept,
             max_iter: self.max_iter,
             tolerance: Tolerance::Gradient(self.tol),
+            offset: None,
         }
     }
 

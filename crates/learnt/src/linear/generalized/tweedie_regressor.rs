@@ -93,6 +93,7 @@ impl FitBy<Scoring> for TweedieRegressor {
             intercept: self.fit_intercept,
             max_iter: self.max_iter,
             tolerance: Tolerance::Gradient(self.tol),
+            offset: None,
         }
     }
 

@@ -24,7 +24,19 @@ pub struct LogisticInference {
     pub null_log_likelihood: f64,
     /// The sum of the weights: the number of rows without any.
     pub weight: f64,
+    /// Covariance of the estimates, class by class; empty with very many, and in files of older releases.
+    #[model(later)]
+    pub covariance: Matrix,
+    /// Names of the inputs; empty in files of older releases.
+    #[model(later)]
+    pub names: Vec<String>,
+    /// Names of the classes.
+    #[model(later)]
+    pub classes: Vec<String>,
 }
+
+/// Most estimates whose covariance is kept.
+const MOST_TERMS: usize = 1001;
 
 impl LogisticInference {
     /// From the estimates, the information (lower triangle) and the two log-likelihoods; `None`
@@ -42,6 +54,10 @@ impl LogisticInference {
             Matrix::from_fn(d, d, |i, j| information[(i.max(j), i.min(j))] * scale[i] * scale[j]);
         let factor = Cholesky::new(&scaled).filter(|f| f.condition_bound() < 1e12)?;
         let inverse = factor.inverse();
+        let covariance = match d <= MOST_TERMS {
+            true => Matrix::from_fn(d, d, |i, j| inverse[(i, j)] * scale[i] * scale[j]),
+            false => Matrix::default(),
+        };
         let errors = (0..d).map(|i| inverse[(i, i)].sqrt() * scale[i]).collect();
         let standard_errors =
             Matrix::from_vec(estimates.nrows(), estimates.ncols(), errors).ok()?;
@@ -51,7 +67,15 @@ impl LogisticInference {
             log_likelihood,
             null_log_likelihood,
             weight,
+            covariance,
+            names: Vec::new(),
+            classes: Vec::new(),
         })
+    }
+
+    /// With the names of inputs and classes.
+    pub(crate) fn named(self, names: &[String], classes: &[String]) -> Self {
+        LogisticInference { names: names.to_vec(), classes: classes.to_vec(), ..self }
     }
 
     /// Estimates divided by their standard errors.
@@ -114,6 +138,13 @@ impl LogisticInference {
     /// Whether it fits a model with this many rows and columns of estimates.
     pub(crate) fn fits(&self, rows: usize, columns: usize) -> bool {
         let shape = |m: &Matrix| (m.nrows(), m.ncols()) == (rows, columns);
-        shape(&self.estimates) && shape(&self.standard_errors) && self.weight > 0.0
+        let (size, square) = (rows * columns, self.covariance.nrows() == self.covariance.ncols());
+        shape(&self.estimates)
+            && shape(&self.standard_errors)
+            && self.weight > 0.0
+            && square
+            && [0, size].contains(&self.covariance.nrows())
+            && (self.names.is_empty() || [columns, columns - 1].contains(&self.names.len()))
+            && [0, rows + 1].contains(&self.classes.len())
     }
 }

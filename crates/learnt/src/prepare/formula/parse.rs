@@ -1,12 +1,13 @@
 //! From the text of a formula to its terms.
 //!
 //! Recursive descent; `:` binds closer than `*` and `/`, those closer than `+` and `-`. Terms stand
-//! by their number of variables, then as written, each once.
+//! by their number of variables, then as written, each once. Inside functions stands arithmetic.
 
+use super::expression::Program;
+use super::token::{Token, Tokens, misread};
 use learnt_core::prelude::*;
 
-/// Deepest nesting of parentheses, and most terms.
-const DEEPEST: usize = 32;
+/// Most terms.
 const MOST_TERMS: usize = 4096;
 
 /// What is done to a column.
@@ -30,23 +31,16 @@ pub enum Shape {
     Abs,
     /// Its numbers are categories.
     Factor,
+    /// The value of an expression.
+    Computed,
+    /// Columns of a basis over the value of an expression.
+    Basis,
 }
 
-/// The functions by name.
-const FUNCTIONS: [(&str, Shape); 7] = [
-    ("log", Shape::Log),
-    ("log2", Shape::Log2),
-    ("log10", Shape::Log10),
-    ("exp", Shape::Exp),
-    ("sqrt", Shape::Sqrt),
-    ("abs", Shape::Abs),
-    ("factor", Shape::Factor),
-];
-
 /// A column and what is done to it.
-#[derive(Clone, Debug, PartialEq, Eq, Stored)]
+#[derive(Clone, Debug, PartialEq, Stored)]
 pub struct Variable {
-    /// Which column.
+    /// Which column; the first of an expression.
     pub column: usize,
     /// What is done to it.
     pub shape: Shape,
@@ -54,6 +48,21 @@ pub struct Variable {
     pub power: u32,
     /// The level that others are compared with, if it is not the first.
     pub base: Option<String>,
+    /// Whether levels are compared with the mean of all, by contrasts that sum to zero.
+    pub sum: bool,
+    pub(super) made: Option<Made>,
+}
+
+/// A variable that is computed.
+#[derive(Clone, Debug, PartialEq, Stored)]
+pub(super) struct Made {
+    /// As it is written.
+    pub(super) text: String,
+    pub(super) program: Program,
+    /// The degree of a polynomial; 0 for a number.
+    pub(super) degree: usize,
+    /// Whether the polynomial is of powers as they are.
+    pub(super) raw: bool,
 }
 
 /// Variables that are multiplied; none is the intercept.
@@ -63,55 +72,46 @@ pub(super) type Term = Vec<Variable>;
 #[derive(Clone, Debug, Stored)]
 pub struct Formula {
     pub(super) terms: Vec<Vec<Variable>>,
-}
-
-/// The two sides of a formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side<'a> {
-    /// The target, without backticks; none without `~`.
-    pub target: Option<String>,
-    /// The terms.
-    pub terms: &'a str,
-}
-
-impl<'a> Side<'a> {
-    /// Cuts `target ~ terms` in two.
-    pub fn split(formula: &'a str) -> Result<Side<'a>> {
-        let Some((left, terms)) = formula.split_once('~') else {
-            return Ok(Side { target: None, terms: formula });
-        };
-        let left = left.trim();
-        let quoted = left.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
-        let target = quoted.unwrap_or(left);
-        let plain = quoted.is_some() || !target.contains(|c: char| "+-*:^/()".contains(c));
-        if target.is_empty() && !left.is_empty() || !plain || terms.contains('~') {
-            return Err(Error::new(Code::Usage, "the left side of a formula is one column")
-                .hint("write `target ~ a + b`; put a name with other characters in backticks, and transform a target before the fit"));
-        }
-        Ok(Side { target: (!target.is_empty()).then(|| target.to_string()), terms })
-    }
+    /// What is added to the linear predictor as it is.
+    pub(super) offsets: Vec<Variable>,
 }
 
 impl Formula {
     /// Reads the terms of a formula; `.` means all columns of the schema.
     pub fn parse(terms: &str, schema: &Schema) -> Result<Formula> {
-        let tokens = tokens(terms)?;
-        let mut parser = Parser { tokens: &tokens, schema, depth: 0 };
+        let mut parser = Parser { tokens: Tokens::new(terms)?, schema, offsets: Vec::new() };
         let mut terms = parser.sum(vec![Vec::new()])?;
         if !parser.tokens.is_empty() {
-            return Err(misread(parser.tokens));
+            return Err(misread(&parser.tokens));
         }
         terms.sort_by_key(Vec::len);
-        Ok(Formula { terms })
+        Ok(Formula { terms, offsets: parser.offsets })
     }
 
     /// The names and numbers that the terms are written with, those that are taken away again too.
     pub fn words(terms: &str) -> Result<Vec<String>> {
-        let word = |token: Token| match token {
-            Token::Word(word) => Some(word),
-            Token::Sign(_) => None,
-        };
-        Ok(tokens(terms)?.into_iter().filter_map(word).collect())
+        Ok(Tokens::new(terms)?.words().map(ToString::to_string).collect())
+    }
+
+    /// Whether something is added to the linear predictor as it is.
+    pub fn has_offset(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
+    /// All variables.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        self.terms.iter().flatten().chain(&self.offsets)
+    }
+
+    /// The polynomials whose basis comes from the rows, each once.
+    pub(super) fn bases(&self) -> Vec<&Made> {
+        let mut out: Vec<&Made> = Vec::new();
+        for made in self.variables().filter_map(|variable| variable.made.as_ref()) {
+            if made.degree > 0 && !made.raw && !out.contains(&made) {
+                out.push(made);
+            }
+        }
+        out
     }
 
     /// Whether there is an intercept.
@@ -121,7 +121,11 @@ impl Formula {
 
     /// The columns that the terms name, in order, each once.
     pub fn columns(&self) -> Vec<usize> {
-        let mut out: Vec<usize> = self.terms.iter().flatten().map(|v| v.column).collect();
+        let made = |v: &Variable| v.made.iter().flat_map(|m| m.program.columns()).collect();
+        let own = |v: &Variable| -> Vec<usize> {
+            if v.made.is_some() { made(v) } else { vec![v.column] }
+        };
+        let mut out: Vec<usize> = self.variables().flat_map(own).collect();
         out.sort_unstable();
         out.dedup();
         out
@@ -137,59 +141,16 @@ fn same(term: &[Variable], other: &[Variable]) -> bool {
     term.len() == other.len() && term.iter().all(|variable| other.contains(variable))
 }
 
-/// A formula cut into names, numbers and signs.
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Word(String),
-    Sign(char),
-}
-
-fn tokens(formula: &str) -> Result<Vec<Token>> {
-    const SIGNS: &str = "+-*:^/(),";
-    let mut out: Vec<Token> = Vec::new();
-    let mut letters = formula.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '`' => {
-                let word: String = letters.by_ref().take_while(|&c| c != '`').collect();
-                out.push(Token::Word(word));
-            }
-            c if SIGNS.contains(c) => out.push(Token::Sign(c)),
-            c if c.is_whitespace() => {}
-            '~' => return Err(Error::new(Code::Usage, "a second `~` in the formula")),
-            c => {
-                let mut word = c.to_string();
-                let is_part =
-                    |c: &char| !c.is_whitespace() && !"`~".contains(*c) && !SIGNS.contains(*c);
-                while let Some(next) = letters.next_if(is_part) {
-                    word.push(next);
-                }
-                out.push(Token::Word(word));
-            }
-        }
-    }
-    match out.is_empty() {
-        true => Err(Error::new(Code::Usage, "the formula has no terms")
-            .hint("write `target ~ a + b`, or `target ~ .` for all columns")),
-        false => Ok(out),
-    }
-}
-
 /// What is left to read.
-struct Parser<'a> {
-    tokens: &'a [Token],
-    schema: &'a Schema,
-    depth: usize,
+pub(super) struct Parser<'a> {
+    pub(super) tokens: Tokens,
+    pub(super) schema: &'a Schema,
+    pub(super) offsets: Vec<Variable>,
 }
 
 impl Parser<'_> {
-    /// Whether the next token is this sign; then it is taken.
-    fn takes(&mut self, sign: char) -> bool {
-        let found = self.tokens.first() == Some(&Token::Sign(sign));
-        if found {
-            self.tokens = &self.tokens[1..];
-        }
-        found
+    pub(super) fn takes(&mut self, sign: char) -> bool {
+        self.tokens.takes(sign)
     }
 
     /// Terms added to and taken from those given.
@@ -243,16 +204,18 @@ impl Parser<'_> {
         if self.takes('(') {
             return self.group();
         }
-        let Some((Token::Word(word), rest)) = self.tokens.split_first() else {
-            return Err(misread(self.tokens));
+        let (word, quoted) = match self.tokens.first().cloned() {
+            Some(Token::Word(word)) => (word, false),
+            Some(Token::Quoted(word)) => (word, true),
+            Some(Token::Sign(_)) | None => return Err(misread(&self.tokens)),
         };
-        self.tokens = rest;
-        if self.tokens.first() == Some(&Token::Sign('(')) {
-            return Ok(vec![vec![self.function(word)?]]);
+        self.tokens.next();
+        if !quoted && self.takes('(') {
+            return Ok(self.function(&word)?.map(|variable| vec![variable]).into_iter().collect());
         }
         match word.as_str() {
-            "0" | "1" => Ok(vec![Vec::new()]),
-            "." => {
+            "0" | "1" if !quoted => Ok(vec![Vec::new()]),
+            "." if !quoted => {
                 let all = (0..self.schema.len()).map(|column| vec![plain(column)]).collect();
                 self.powers(all)
             }
@@ -265,15 +228,17 @@ impl Parser<'_> {
 
     /// What stands in parentheses, with its powers.
     fn group(&mut self) -> Result<Vec<Term>> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(Error::new(Code::Usage, "the formula is nested too deeply"));
-        }
-        let own = self.sum(Vec::new())?;
-        self.depth -= 1;
-        if !self.takes(')') {
-            return Err(Error::new(Code::Usage, "a parenthesis is not closed in the formula"));
-        }
+        let schema = self.schema;
+        let mut offsets = std::mem::take(&mut self.offsets);
+        let own = self.tokens.nested(|tokens| {
+            let mut inner = Parser { tokens: tokens.clone(), schema, offsets: Vec::new() };
+            let own = inner.sum(Vec::new())?;
+            inner.tokens.closes()?;
+            offsets.append(&mut inner.offsets);
+            *tokens = inner.tokens;
+            Ok(own)
+        })?;
+        self.offsets = offsets;
         self.powers(own)
     }
 
@@ -302,15 +267,19 @@ impl Parser<'_> {
         if !self.takes('^') {
             return Ok(None);
         }
-        let power = match self.tokens.split_first() {
-            Some((Token::Word(word), rest)) => {
-                self.tokens = rest;
-                word.parse().ok().filter(|power| (1..=1000).contains(power))
-            }
+        self.whole(1000, "a power").map(Some)
+    }
+
+    /// A whole number from 1 on.
+    pub(super) fn whole(&mut self, most: u32, what: &str) -> Result<u32> {
+        let found = match self.tokens.first() {
+            Some(Token::Word(word)) => word.parse().ok().filter(|n| (1..=most).contains(n)),
             _ => None,
         };
-        let message = "a power in a formula is a whole number from 1 to 1000";
-        power.map(Some).ok_or_else(|| Error::new(Code::Usage, message))
+        let message = format!("{what} in a formula is a whole number from 1 to {most}");
+        let found = found.ok_or_else(|| Error::new(Code::Usage, message))?;
+        self.tokens.next();
+        Ok(found)
     }
 
     /// A column, and its power.
@@ -321,62 +290,10 @@ impl Parser<'_> {
             return Ok(plain(column));
         }
         self.numeric(column, "powers")?;
-        Ok(Variable { column, shape: Shape::Power, power, base: None })
+        Ok(Variable { shape: Shape::Power, power, ..plain(column) })
     }
 
-    /// `name(` is read up to its `)`.
-    fn function(&mut self, name: &str) -> Result<Variable> {
-        self.takes('(');
-        let Some((Token::Word(column), rest)) = self.tokens.split_first() else {
-            return Err(misread(self.tokens));
-        };
-        self.tokens = rest;
-        let mut variable = self.raised(column)?;
-        if ["C", "factor"].contains(&name) && self.takes(',') {
-            variable.base = Some(self.base(variable.column)?);
-        }
-        if !self.takes(')') {
-            let message = format!("{name}() in a formula takes one column");
-            return Err(Error::new(Code::Usage, message).hint("make a column of it before the fit"));
-        }
-        if name == "I" {
-            return Ok(variable);
-        }
-        let name = if name == "C" { "factor" } else { name };
-        let names = || FUNCTIONS.iter().map(|(known, _)| *known);
-        let shape = FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape);
-        variable.shape = match shape.ok_or_else(|| Error::unknown("function", name, names()))? {
-            Shape::Factor if self.schema.column(variable.column).levels().is_some() => Shape::Plain,
-            Shape::Factor => Shape::Factor,
-            shape => {
-                self.numeric(variable.column, "functions")?;
-                shape
-            }
-        };
-        match variable.power {
-            1 => Ok(variable),
-            _ => Err(Error::new(
-                Code::Usage,
-                format!("{name}() in a formula takes a column, not its power"),
-            )),
-        }
-    }
-
-    /// The level of a category that others are compared with.
-    fn base(&mut self, column: usize) -> Result<String> {
-        let Some((Token::Word(word), rest)) = self.tokens.split_first() else {
-            return Err(misread(self.tokens));
-        };
-        self.tokens = rest;
-        match self.schema.column(column).levels() {
-            Some(levels) if !levels.contains(word) => {
-                Err(Error::unknown("level", word, levels.iter().map(String::as_str)))
-            }
-            _ => Ok(word.clone()),
-        }
-    }
-
-    fn numeric(&self, column: usize, what: &str) -> Result<()> {
+    pub(super) fn numeric(&self, column: usize, what: &str) -> Result<()> {
         let column = self.schema.column(column);
         match column.levels() {
             None => Ok(()),
@@ -388,8 +305,8 @@ impl Parser<'_> {
     }
 }
 
-fn plain(column: usize) -> Variable {
-    Variable { column, shape: Shape::Plain, power: 1, base: None }
+pub(super) fn plain(column: usize) -> Variable {
+    Variable { column, shape: Shape::Plain, power: 1, base: None, sum: false, made: None }
 }
 
 /// Every term of one with every term of the other.
@@ -405,19 +322,10 @@ fn crossed(terms: &[Term], others: &[Term]) -> Result<Vec<Term>> {
     Ok(others.iter().flat_map(|b| terms.iter().map(move |a| joined(a, b))).collect())
 }
 
-fn misread(rest: &[Token]) -> Error {
-    let place = match rest.first() {
-        Some(Token::Word(word)) => format!("at '{word}'"),
-        Some(Token::Sign(sign)) => format!("at '{sign}'"),
-        None => "at its end".to_string(),
-    };
-    Error::new(Code::Usage, format!("the formula cannot be read {place}"))
-        .hint("terms are a, a:b, a*b, a^2, log(a), factor(a), joined by + and -")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prepare::Side;
 
     fn terms(formula: &str) -> Vec<String> {
         let schema = Schema::numeric(["a", "b", "c"]).unwrap();
@@ -470,12 +378,31 @@ mod tests {
     }
 
     #[test]
-    fn the_left_side_is_one_column() {
+    fn the_left_side_is_one_column_or_a_function_of_it() {
         let target = |text| Side::split(text).map(|side| side.target);
         assert_eq!(target("y ~ a").unwrap(), Some("y".to_string()));
         assert_eq!(target("`y 1` ~ a").unwrap(), Some("y 1".to_string()));
         assert_eq!(target("a + b").unwrap(), None);
-        assert!(target("log(y) ~ a").is_err() && target("a + b ~ c").is_err());
+        let log = Side::split("log(y + 1) ~ a").unwrap();
+        assert_eq!((log.target.as_deref(), log.shown("y").as_str()), (Some("y"), "log(y + 1) ~ a"));
+        assert_eq!(log.response.unwrap().of(0.0), 0.0);
+        assert!(target("a + b ~ c").is_err() && target("y ~ a ~ b").is_err());
+        let counts = Side::split("cbind(a, b) ~ c").unwrap_err();
+        assert!(counts.hint_text().unwrap().contains("--weight"));
+    }
+
+    #[test]
+    fn expressions_polynomials_and_offsets_are_read() {
+        let schema = Schema::numeric(["a", "b", "c"]).unwrap();
+        let formula = Formula::parse("log(a + 1) + poly(b, 2) + I(a/b) + offset(log(c))", &schema);
+        let formula = formula.unwrap();
+        let made: Vec<&str> =
+            formula.variables().filter_map(|v| v.made.as_ref()).map(|m| m.text.as_str()).collect();
+        assert_eq!(made, ["log(a + 1)", "poly(b, 2)", "I(a/b)", "offset(log(c))"]);
+        assert_eq!((formula.columns(), formula.bases().len()), (vec![0, 1, 2], 1));
+        assert!(formula.has_offset() && formula.terms.len() == 4);
+        let nested = Formula::parse("(a + offset(b)) * c", &schema).unwrap();
+        assert_eq!((nested.terms.len(), nested.offsets.len()), (4, 1));
     }
 
     #[test]
@@ -491,8 +418,12 @@ mod tests {
             "a:",
             "(a",
             "a)",
-            "log(a + b)",
-            "log(a^2)",
+            "log(a + )",
+            "I(2)",
+            "poly(a, 0)",
+            "poly(a, 2",
+            "offset()",
+            "ns(a, 3)",
             "a b",
             &deep,
         ] {
@@ -502,7 +433,7 @@ mod tests {
                 "{text:.20}"
             );
         }
-        for text in ["a + z", "sin(a)"] {
+        for text in ["a + z", "sinh(a)", "log(z)", "poly(a, order = 2)"] {
             assert_eq!(Formula::parse(text, &schema).unwrap_err().code(), Code::Unknown);
         }
     }

@@ -2,12 +2,16 @@
 //!
 //! The right side of a formula decides the columns, coded as in R (see the family's `formula`).
 //! Levels of categories are those of training: a new number in `factor(a)` is an error. There is no
-//! column of ones, because learners have their own intercept. One pass, only for the levels.
+//! column of ones, because learners have their own intercept. One pass for the levels, and one more for each
+//! degree of a polynomial.
 
-use super::design::{Design, distinct, sorted_once};
-use super::parse::{Formula, Side};
+use super::basis::{Basis, Sums, values};
+use super::design::{Design, Known, distinct, sorted_once};
+use super::parse::Formula;
+use super::response::Side;
 use crate::prepare::affine::check_width;
 use learnt_core::prelude::*;
+use learnt_core::question::Terms;
 
 /// Design matrix of an R-style formula such as `wt * cyl + log(hp)`.
 ///
@@ -33,7 +37,7 @@ pub struct FormulaTransformer {
 
 /// A fitted [`FormulaTransformer`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer, validate = validate, terms = terms)]
 pub struct FormulaTransformerModel {
     /// Whether the formula has an intercept.
     pub intercept: bool,
@@ -47,21 +51,26 @@ pub struct FormulaTransformerModel {
 pub struct FormulaState {
     formula: Formula,
     columns: Vec<Column>,
+    /// Polynomials as far as they are known, and the levels of factors after the first pass.
+    bases: Vec<Basis>,
+    levels: Option<Vec<Vec<f64>>>,
 }
 
-/// Distinct numbers of the columns that are used as factors.
+/// Distinct numbers of the columns that are used as factors, and sums of polynomials.
 #[derive(Clone, Debug, Stored)]
 pub struct Values {
     names: Vec<String>,
     values: Vec<Vec<f64>>,
+    sums: Vec<Sums>,
 }
 
 impl Merge for Values {
     fn merge(mut self, later: Self) -> Result<Self> {
-        for ((own, name), later) in self.values.iter_mut().zip(&self.names).zip(later.values) {
+        for ((own, name), later) in self.values.iter_mut().zip(&self.names).zip(&later.values) {
             own.extend(later);
             *own = sorted_once(std::mem::take(own), name)?;
         }
+        self.sums.iter_mut().zip(&later.sums).for_each(|(own, later)| own.add(later));
         Ok(self)
     }
 }
@@ -87,7 +96,13 @@ impl Rounds for FormulaTransformer {
 
     fn begin(&self, outline: &Outline, _run: &Context) -> Result<FormulaState> {
         let formula = Formula::parse(Side::split(&self.formula)?.terms, outline.schema)?;
-        Ok(FormulaState { formula, columns: outline.schema.columns().to_vec() })
+        let bases = vec![Basis::default(); formula.bases().len()];
+        Ok(FormulaState {
+            formula,
+            columns: outline.schema.columns().to_vec(),
+            bases,
+            levels: None,
+        })
     }
 
     fn summarize(
@@ -97,22 +112,39 @@ impl Rounds for FormulaTransformer {
         _: &mut Memo,
         _: &Context,
     ) -> Result<Values> {
+        let (formula, x) = (&state.formula, &block.data.x);
+        let sums = formula.bases().into_iter().zip(&state.bases);
+        let sums = sums.map(|(made, basis)| basis.sums(values(made, x))).collect();
         let names = state.columns.iter().map(|column| column.name.clone()).collect();
-        Ok(Values { names, values: distinct(&state.formula, &block.data.x)? })
+        let values = if state.levels.is_some() { Vec::new() } else { distinct(formula, x)? };
+        Ok(Values { names, values, sums })
     }
 
     fn advance(
         &self,
-        state: FormulaState,
+        mut state: FormulaState,
         all: Values,
         _run: &Context,
     ) -> Result<Step<FormulaState, FormulaTransformerModel>> {
+        let levels = state.levels.take().unwrap_or(all.values);
+        let made = state.formula.bases();
+        let mut ready = true;
+        for ((basis, made), sums) in state.bases.iter_mut().zip(&made).zip(&all.sums) {
+            if !basis.is_ready(made.degree) {
+                basis.advance(sums, made)?;
+            }
+            ready &= basis.is_ready(made.degree);
+        }
+        if !ready {
+            return Ok(Step::Again(FormulaState { levels: Some(levels), ..state }));
+        }
         let schema = Schema::new(state.columns.clone())?;
-        let design = Design::new(&state.formula, &schema, &all.values, self.include_intercept)?;
+        let known = Known { schema: &schema, values: &levels, bases: &state.bases };
+        let design = Design::new(&state.formula, &known, self.include_intercept)?;
         Ok(Step::Done(FormulaTransformerModel {
             intercept: state.formula.intercept(),
             columns: state.columns,
-            levels: all.values,
+            levels,
             design,
         }))
     }
@@ -124,6 +156,11 @@ impl FormulaTransformerModel {
             return Err(learnt_core::persist::invalid("levels and columns differ"));
         }
         self.design.validate(self.columns.len())
+    }
+
+    /// Which of its columns belong to one term.
+    fn terms(&self) -> Option<Terms> {
+        self.design.terms()
     }
 
     /// Refuses a number that was no level of its factor in training.

@@ -1,0 +1,105 @@
+# Numbers of R for `tests/golden/statistics.json`: formulas, analyses of variance and deviance, intervals and
+# robust standard errors. Run in `tests/golden`: Rscript generate/statistics.R > statistics.json
+# Needs the packages MASS, car, sandwich and nnet.
+suppressMessages({library(MASS); library(car); library(sandwich); library(nnet)})
+options(digits = 15)
+
+text <- function(x) {
+  if (is.null(names(x)) || length(x) == 0) return(paste0("[", paste(formatC(x, digits = 15, format = "g"), collapse = ","), "]"))
+  paste0("{", paste0("\"", names(x), "\":", formatC(unlist(x), digits = 15, format = "g"), collapse = ","), "}")
+}
+out <- list()
+put <- function(name, x) out[[length(out) + 1]] <<- paste0("\"", name, "\": ", text(x))
+column <- function(table, name) { x <- table[[name]]; names(x) <- trimws(rownames(table)); x[!is.na(x)] }
+
+cars <- read.csv("data/mtcars.csv")
+breaks <- read.csv("data/warpbreaks.csv", stringsAsFactors = TRUE)
+births <- read.csv("data/birthwt.csv")
+air <- read.csv("data/airquality.csv")
+iris <- read.csv("data/iris.csv", stringsAsFactors = TRUE)
+
+# Least squares with every kind of term.
+fit <- lm(log(mpg) ~ poly(hp, 2) + I(wt/2) + log(disp + 1) + factor(cyl), cars)
+put("terms_coefficients", coef(fit))
+put("terms_errors", sqrt(diag(vcov(fit))))
+put("terms_predicted", exp(predict(fit, cars[1:4, ])))
+interval <- predict(fit, cars[1:4, ], interval = "prediction", level = 0.9)
+put("terms_lower", exp(interval[, 2]))
+
+# Unbalanced factors with an interaction: three types.
+part <- breaks[-c(1, 2, 3, 20, 21, 40), ]
+fit <- lm(breaks ~ wool * tension, part)
+put("type_1", column(anova(fit), "Sum Sq"))
+put("type_1_p", column(anova(fit), "Pr(>F)"))
+put("type_2", column(Anova(fit, type = 2), "Sum Sq"))
+put("type_3", column(Anova(fit, type = 3), "Sum Sq"))
+sums <- lm(breaks ~ C(wool, sum) * C(tension, sum), part)
+put("type_3_sum", column(Anova(sums, type = 3), "Sum Sq"))
+put("vif", {v <- vif(lm(mpg ~ wt + hp + factor(cyl), cars)); x <- v[, "GVIF"]; names(x) <- rownames(v); x})
+compared <- anova(lm(mpg ~ wt, cars), lm(mpg ~ wt + hp, cars), lm(mpg ~ wt * hp + qsec, cars))
+put("compared_f", compared$F[-1])
+put("compared_p", compared$`Pr(>F)`[-1])
+
+# Holes.
+fit <- lm(Ozone ~ Solar.R + Wind + Temp, air)
+put("air_coefficients", coef(fit))
+put("air_dropped", length(fit$na.action))
+put("air_hc3", sqrt(diag(vcovHC(fit, "HC3"))))
+
+# Logistic regression.
+births$race <- factor(births$race)
+fit <- glm(low ~ age + lwt + race + smoke, binomial, births)
+put("logit_coefficients", coef(fit))
+put("logit_ratios", exp(coef(fit)))
+put("logit_wald_lower", exp(confint.default(fit)[, 1]))
+profile <- suppressMessages(confint(fit))
+put("logit_profile_lower", profile[, 1])
+put("logit_profile_upper", profile[, 2])
+put("logit_deviance_1", column(anova(fit, test = "Chisq"), "Deviance"))
+put("logit_deviance_2", column(Anova(fit, type = 2), "LR Chisq"))
+put("logit_hc0", sqrt(diag(vcovHC(fit, "HC0"))))
+put("logit_hc3", sqrt(diag(vcovHC(fit, "HC3"))))
+put("logit_cluster", sqrt(diag(vcovCL(fit, births$ftv, type = "HC1"))))
+for (kind in c("response", "pearson", "deviance", "working"))
+  put(paste0("logit_", kind), unname(residuals(fit, kind)[1:6]))
+put("logit_leverage", unname(hatvalues(fit)[1:6]))
+put("logit_cook", unname(cooks.distance(fit)[1:6]))
+put("logit_standardised", unname(rstandard(fit)[1:6]))
+ends <- predict(fit, births[1:3, ], se.fit = TRUE)
+put("logit_interval_lower", unname(plogis(ends$fit - qnorm(0.975) * ends$se.fit)))
+put("logit_vif", {v <- vif(fit); x <- v[, "GVIF"]; names(x) <- rownames(v); x})
+put("logit_wald_race", {k <- 4:5; as.numeric(t(coef(fit)[k]) %*% solve(vcov(fit)[k, k]) %*% coef(fit)[k])})
+
+# Rates with an offset.
+breaks$days <- 10 + seq_along(breaks$breaks)
+fit <- glm(breaks ~ wool + tension + offset(log(days)), poisson, breaks)
+put("rate_coefficients", coef(fit))
+put("rate_errors", sqrt(diag(vcov(fit))))
+put("rate_deviance", fit$deviance)
+put("rate_predicted", unname(predict(fit, breaks[1:3, ], type = "response")))
+put("rate_deviance_1", column(anova(fit, test = "Chisq"), "Deviance"))
+put("rate_profile_lower", suppressMessages(confint(fit))[, 1])
+
+# An estimated dispersion.
+fit <- glm(breaks ~ wool * tension, Gamma("log"), breaks)
+put("gamma_f", column(anova(fit, test = "F"), "F"))
+put("gamma_profile_upper", suppressMessages(confint(fit))[, 2])
+
+# Least squares with an offset.
+fit <- lm(mpg ~ wt + offset(0.1 * qsec), cars)
+put("offset_coefficients", coef(fit))
+
+# Many classes.
+fit <- multinom(race ~ age + lwt, births, trace = FALSE, maxit = 1000, reltol = 1e-14)
+put("classes_deviance_2", column(Anova(fit, type = 2), "LR Chisq"))
+
+# Discriminants.
+fit <- manova(cbind(sepal_length, sepal_width, petal_length, petal_width) ~ species, iris)
+wilks <- summary(fit, test = "Wilks")$stats
+put("wilks", c(lambda = wilks[1, 2], f = wilks[1, 3], p = wilks[1, 6]))
+x <- as.matrix(iris[, 1:4]); g <- factor(iris$species); n <- nrow(x); k <- nlevels(g)
+within <- Reduce(`+`, lapply(split(as.data.frame(x), g), function(d) (nrow(d) - 1) * cov(d)))
+m <- (n - k) * log(det(within / (n - k))) - sum(sapply(split(as.data.frame(x), g), function(d) (nrow(d) - 1) * log(det(cov(d)))))
+put("box_m", m)
+
+cat("{\n", paste(unlist(out), collapse = ",\n"), "\n}\n", sep = "")
