@@ -131,6 +131,10 @@ class BaseEstimator(Tagged, Parameters):
         """New rows and their columns, matched to those of the training data."""
         self._fitted()
         name = type(self).__name__
+        if "formula_" in self.__dict__ and hasattr(X, "columns"):
+            # A formula names its columns: the others are left out without a word.
+            own = list(self.feature_names_in_)
+            X = X[own] if set(own) <= set(X.columns) else X
         volumes = getattr(X, "ndim", 2) > 2 and self._facts()["accepts"]["volumes"]
         table = _validation.read_table(X, estimator=name, volumes=volumes)
         known, width = self.__dict__.get("feature_names_in_"), table.values.shape[1]
@@ -292,7 +296,8 @@ class Regressor(Scored, Predictor):
 
     def predict_link(self, X):
         """The prediction on the scale of the model: of its link, or of the function of the target."""
-        return self._call("link", X)
+        values = self._call("link", X)
+        return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
 
     def score(self, X, y, sample_weight=None):
         """The coefficient of determination R² of the predictions, averaged over outputs.

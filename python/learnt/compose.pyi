@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import Transformer
-from ._compose import Columns
+from ._base import Regressor, Transformer
+from ._compose import Columns, Composed
 from ._sklearn import Weighted
 
 class ColumnTransformer(Weighted, Columns, Transformer):
@@ -21,3 +21,16 @@ class ColumnTransformer(Weighted, Columns, Transformer):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> ColumnTransformer: ...
+
+class TransformedTargetRegressor(Weighted, Composed, Regressor):
+    n_features_in_: int
+    feature_names_in_: Any
+    def __init__(
+        self,
+        regressor: Any | None = None,
+        *,
+        func: str | None = None,
+        offset: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> TransformedTargetRegressor: ...

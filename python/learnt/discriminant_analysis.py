@@ -111,6 +111,14 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         """
         return self._fit(X, y, sample_weight, engine=engine)
 
+    def tests(self, X, y, sample_weight=None):
+        """Wilks' lambda: whether the classes have one mean, and what each column adds, from the training data."""
+        return self.ask("tests", X, y, sample_weight)
+
+    def equal_covariances(self, X, y, sample_weight=None):
+        """Box's M test that the classes have one covariance, from the training data."""
+        return self.ask("equal_covariances", X, y, sample_weight)
+
 
 class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
     """Quadratic discriminant analysis (QDA): normal classes with a covariance matrix each.
@@ -202,6 +210,14 @@ class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Cla
         """
         return self._fit(X, y, sample_weight, engine=engine)
 
+    def tests(self, X, y, sample_weight=None):
+        """Wilks' lambda: whether the classes have one mean, and what each column adds, from the training data."""
+        return self.ask("tests", X, y, sample_weight)
+
+    def equal_covariances(self, X, y, sample_weight=None):
+        """Box's M test that the classes have one covariance, from the training data."""
+        return self.ask("equal_covariances", X, y, sample_weight)
+
 
 class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classifier):
     """Regularized discriminant analysis: class covariances shrunk to the pooled one and to a sphere.
@@ -275,6 +291,14 @@ class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, C
         `learnt.distributed.fit`.
         """
         return self._fit(X, y, sample_weight, engine=engine)
+
+    def tests(self, X, y, sample_weight=None):
+        """Wilks' lambda: whether the classes have one mean, and what each column adds, from the training data."""
+        return self.ask("tests", X, y, sample_weight)
+
+    def equal_covariances(self, X, y, sample_weight=None):
+        """Box's M test that the classes have one covariance, from the training data."""
+        return self.ask("equal_covariances", X, y, sample_weight)
 
 
 def sphered_centroids(X, y, X_new=None, *, sample_weight=None, n_jobs=None):

@@ -138,36 +138,40 @@ class LinearRegression(Weighted, Regressor):
         """
         return self.ask("region", level=level, distribution=distribution, output=output, point=point)
 
-    def intervals(self, X, *, level=0.95, kind="mean", output=0):
+    def intervals(self, X, *, level=0.95, kind="mean", scale="response", output=0):
         """Interval for the mean or for a new observation at each row.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
         `kind`: What the interval is for. ('mean' or 'observation')
+        `scale`: The scale of the interval, where the model is of a function of the target.
+        ('response' or 'link')
         `output`: Which of several targets, from 0. (a whole number >= 0)
         """
-        return self.ask("intervals", X, level=level, kind=kind, output=output)
+        return self.ask("intervals", X, level=level, kind=kind, scale=scale, output=output)
 
-    def band(self, X, *, level=0.95, distribution="t", output=0):
+    def band(self, X, *, level=0.95, distribution="t", output=0, scale="response"):
         """Band that holds the means of all rows together.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
         `distribution`: Distribution of the estimates. ('t' or 'normal')
         `output`: Which of several targets, from 0. (a whole number >= 0)
+        `scale`: The scale of the band, where the model is of a function of the target. ('response'
+        or 'link')
         """
-        return self.ask("band", X, level=level, distribution=distribution, output=output)
+        return self.ask("band", X, level=level, distribution=distribution, output=output, scale=scale)
 
-    def robust(self, X, y, sample_weight=None, *, kind="hc3", level=0.95, output=0):
+    def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, output=0):
         """Coefficients with standard errors for unequal variances (HC0 to HC3) or for groups of rows, from the training data.
 
         `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
         `output`: Which of several targets, from 0. (a whole number >= 0)
         """
-        return self.ask("robust", X, y, sample_weight, kind=kind, level=level, output=output)
+        return self.ask("robust", X, y, sample_weight, groups, kind=kind, level=level, output=output)
 
-    def vif(self, X):
-        """Variance inflation factors, from the training data."""
-        return self.ask("vif", X)
+    def vif(self):
+        """Variance inflation factors of the terms; generalised for those of several columns."""
+        return self.ask("vif")
 
     def terms(self, *, output=0):
         """F test of each term against the model without it; the columns of a category are one term.
@@ -175,6 +179,21 @@ class LinearRegression(Weighted, Regressor):
         `output`: Which of several targets, from 0. (a whole number >= 0)
         """
         return self.ask("terms", output=output)
+
+    def anova(self, *, kind="I", output=0):
+        """Analysis of variance: what each term adds, by sums of squares of type I, II or III.
+
+        `kind`: Which sums of squares. ('I', 'II' or 'III')
+        `output`: Which of several targets, from 0. (a whole number >= 0)
+        """
+        return self.ask("anova", kind=kind, output=output)
+
+    def goodness(self, *, output=0):
+        """Rows, degrees of freedom, residual sum of squares, log-likelihood and criteria.
+
+        `output`: Which of several targets, from 0. (a whole number >= 0)
+        """
+        return self.ask("goodness", output=output)
 
     def influence(self, X, y, sample_weight=None, *, output=0):
         """Residual, leverage and Cook's distance of each row of the training data.
@@ -387,6 +406,83 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         `learnt.distributed.fit`.
         """
         return self._fit(X, y, sample_weight, engine=engine)
+
+    def coefficients(self, *, level=0.95):
+        """Coefficients with standard errors, tests and Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("coefficients", level=level)
+
+    def profile(self, X, y, sample_weight=None, *, level=0.95, show="coefficients"):
+        """Coefficients with profile-likelihood intervals, from the training data.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("profile", X, y, sample_weight, level=level, show=show)
+
+    def ratios(self, *, level=0.95):
+        """Ratios of odds (logit link), of rates or of means (log link), with Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("ratios", level=level)
+
+    def covariance(self):
+        """Covariance matrix of the coefficients, the intercept first."""
+        return self.ask("covariance")
+
+    def test_columns(self, *, columns=None):
+        """Wald test that the coefficients of these columns are all zero.
+
+        `columns`: Names of the columns. (a list, each text or None)
+        """
+        return self.ask("test_columns", columns=columns)
+
+    def terms(self):
+        """Wald test of each term; the columns of a category are one term."""
+        return self.ask("terms")
+
+    def anova(self, X, y, sample_weight=None, *, kind="I"):
+        """Analysis of deviance of type I, II or III, by fits to the training data.
+
+        `kind`: Which deviances. ('I', 'II' or 'III')
+        """
+        return self.ask("anova", X, y, sample_weight, kind=kind)
+
+    def goodness(self):
+        """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
+        return self.ask("goodness")
+
+    def intervals(self, X, *, level=0.95, scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `scale`: The scale of the interval. ('response' or 'link')
+        """
+        return self.ask("intervals", X, level=level, scale=scale)
+
+    def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
+        """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
+
+        `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("robust", X, y, sample_weight, groups, kind=kind, level=level, show=show)
+
+    def vif(self):
+        """Variance inflation factors of the terms; generalised for those of several columns."""
+        return self.ask("vif")
+
+    def residuals(self, X, y, sample_weight=None):
+        """Response, Pearson, deviance and working residuals of rows."""
+        return self.ask("residuals", X, y, sample_weight)
+
+    def influence(self, X, y, sample_weight=None):
+        """Deviance residual, leverage and Cook's distance of each row of the training data."""
+        return self.ask("influence", X, y, sample_weight)
 
 
 class BestSubsetRegression(Weighted, Regressor):
@@ -904,6 +1000,9 @@ class GeneralizedLinearModel(Weighted, Regressor):
         Maximum number of iterations.
     tol : a number >= 0, default=1e-8
         Convergence tolerance: stop when the deviance changes by no more than this share.
+    offset : text or None, default=None
+        A column that is added to the linear predictor as it is, with a coefficient of 1: the
+        logarithm of an exposure for rates with a log link.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -946,6 +1045,7 @@ class GeneralizedLinearModel(Weighted, Regressor):
         fit_intercept=True,
         max_iter=100,
         tol=1e-8,
+        offset=None,
         n_jobs=None,
     ):
         self.family = family
@@ -955,6 +1055,7 @@ class GeneralizedLinearModel(Weighted, Regressor):
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
+        self.offset = offset
         self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
@@ -965,6 +1066,83 @@ class GeneralizedLinearModel(Weighted, Regressor):
         `learnt.distributed.fit`.
         """
         return self._fit(X, y, sample_weight, engine=engine)
+
+    def coefficients(self, *, level=0.95):
+        """Coefficients with standard errors, tests and Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("coefficients", level=level)
+
+    def profile(self, X, y, sample_weight=None, *, level=0.95, show="coefficients"):
+        """Coefficients with profile-likelihood intervals, from the training data.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("profile", X, y, sample_weight, level=level, show=show)
+
+    def ratios(self, *, level=0.95):
+        """Ratios of odds (logit link), of rates or of means (log link), with Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("ratios", level=level)
+
+    def covariance(self):
+        """Covariance matrix of the coefficients, the intercept first."""
+        return self.ask("covariance")
+
+    def test_columns(self, *, columns=None):
+        """Wald test that the coefficients of these columns are all zero.
+
+        `columns`: Names of the columns. (a list, each text or None)
+        """
+        return self.ask("test_columns", columns=columns)
+
+    def terms(self):
+        """Wald test of each term; the columns of a category are one term."""
+        return self.ask("terms")
+
+    def anova(self, X, y, sample_weight=None, *, kind="I"):
+        """Analysis of deviance of type I, II or III, by fits to the training data.
+
+        `kind`: Which deviances. ('I', 'II' or 'III')
+        """
+        return self.ask("anova", X, y, sample_weight, kind=kind)
+
+    def goodness(self):
+        """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
+        return self.ask("goodness")
+
+    def intervals(self, X, *, level=0.95, scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `scale`: The scale of the interval. ('response' or 'link')
+        """
+        return self.ask("intervals", X, level=level, scale=scale)
+
+    def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
+        """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
+
+        `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("robust", X, y, sample_weight, groups, kind=kind, level=level, show=show)
+
+    def vif(self):
+        """Variance inflation factors of the terms; generalised for those of several columns."""
+        return self.ask("vif")
+
+    def residuals(self, X, y, sample_weight=None):
+        """Response, Pearson, deviance and working residuals of rows."""
+        return self.ask("residuals", X, y, sample_weight)
+
+    def influence(self, X, y, sample_weight=None):
+        """Deviance residual, leverage and Cook's distance of each row of the training data."""
+        return self.ask("influence", X, y, sample_weight)
 
 
 class PoissonRegressor(Weighted, Regressor):
@@ -1045,6 +1223,83 @@ class PoissonRegressor(Weighted, Regressor):
         """
         return self._fit(X, y, sample_weight, engine=engine)
 
+    def coefficients(self, *, level=0.95):
+        """Coefficients with standard errors, tests and Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("coefficients", level=level)
+
+    def profile(self, X, y, sample_weight=None, *, level=0.95, show="coefficients"):
+        """Coefficients with profile-likelihood intervals, from the training data.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("profile", X, y, sample_weight, level=level, show=show)
+
+    def ratios(self, *, level=0.95):
+        """Ratios of odds (logit link), of rates or of means (log link), with Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("ratios", level=level)
+
+    def covariance(self):
+        """Covariance matrix of the coefficients, the intercept first."""
+        return self.ask("covariance")
+
+    def test_columns(self, *, columns=None):
+        """Wald test that the coefficients of these columns are all zero.
+
+        `columns`: Names of the columns. (a list, each text or None)
+        """
+        return self.ask("test_columns", columns=columns)
+
+    def terms(self):
+        """Wald test of each term; the columns of a category are one term."""
+        return self.ask("terms")
+
+    def anova(self, X, y, sample_weight=None, *, kind="I"):
+        """Analysis of deviance of type I, II or III, by fits to the training data.
+
+        `kind`: Which deviances. ('I', 'II' or 'III')
+        """
+        return self.ask("anova", X, y, sample_weight, kind=kind)
+
+    def goodness(self):
+        """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
+        return self.ask("goodness")
+
+    def intervals(self, X, *, level=0.95, scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `scale`: The scale of the interval. ('response' or 'link')
+        """
+        return self.ask("intervals", X, level=level, scale=scale)
+
+    def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
+        """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
+
+        `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("robust", X, y, sample_weight, groups, kind=kind, level=level, show=show)
+
+    def vif(self):
+        """Variance inflation factors of the terms; generalised for those of several columns."""
+        return self.ask("vif")
+
+    def residuals(self, X, y, sample_weight=None):
+        """Response, Pearson, deviance and working residuals of rows."""
+        return self.ask("residuals", X, y, sample_weight)
+
+    def influence(self, X, y, sample_weight=None):
+        """Deviance residual, leverage and Cook's distance of each row of the training data."""
+        return self.ask("influence", X, y, sample_weight)
+
 
 class GammaRegressor(Weighted, Regressor):
     """Gamma regression: a generalized linear model of positive numbers with a log link function.
@@ -1123,6 +1378,83 @@ class GammaRegressor(Weighted, Regressor):
         `learnt.distributed.fit`.
         """
         return self._fit(X, y, sample_weight, engine=engine)
+
+    def coefficients(self, *, level=0.95):
+        """Coefficients with standard errors, tests and Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("coefficients", level=level)
+
+    def profile(self, X, y, sample_weight=None, *, level=0.95, show="coefficients"):
+        """Coefficients with profile-likelihood intervals, from the training data.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("profile", X, y, sample_weight, level=level, show=show)
+
+    def ratios(self, *, level=0.95):
+        """Ratios of odds (logit link), of rates or of means (log link), with Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("ratios", level=level)
+
+    def covariance(self):
+        """Covariance matrix of the coefficients, the intercept first."""
+        return self.ask("covariance")
+
+    def test_columns(self, *, columns=None):
+        """Wald test that the coefficients of these columns are all zero.
+
+        `columns`: Names of the columns. (a list, each text or None)
+        """
+        return self.ask("test_columns", columns=columns)
+
+    def terms(self):
+        """Wald test of each term; the columns of a category are one term."""
+        return self.ask("terms")
+
+    def anova(self, X, y, sample_weight=None, *, kind="I"):
+        """Analysis of deviance of type I, II or III, by fits to the training data.
+
+        `kind`: Which deviances. ('I', 'II' or 'III')
+        """
+        return self.ask("anova", X, y, sample_weight, kind=kind)
+
+    def goodness(self):
+        """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
+        return self.ask("goodness")
+
+    def intervals(self, X, *, level=0.95, scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `scale`: The scale of the interval. ('response' or 'link')
+        """
+        return self.ask("intervals", X, level=level, scale=scale)
+
+    def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
+        """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
+
+        `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("robust", X, y, sample_weight, groups, kind=kind, level=level, show=show)
+
+    def vif(self):
+        """Variance inflation factors of the terms; generalised for those of several columns."""
+        return self.ask("vif")
+
+    def residuals(self, X, y, sample_weight=None):
+        """Response, Pearson, deviance and working residuals of rows."""
+        return self.ask("residuals", X, y, sample_weight)
+
+    def influence(self, X, y, sample_weight=None):
+        """Deviance residual, leverage and Cook's distance of each row of the training data."""
+        return self.ask("influence", X, y, sample_weight)
 
 
 class TweedieRegressor(Weighted, Regressor):
@@ -1216,6 +1548,83 @@ class TweedieRegressor(Weighted, Regressor):
         `learnt.distributed.fit`.
         """
         return self._fit(X, y, sample_weight, engine=engine)
+
+    def coefficients(self, *, level=0.95):
+        """Coefficients with standard errors, tests and Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("coefficients", level=level)
+
+    def profile(self, X, y, sample_weight=None, *, level=0.95, show="coefficients"):
+        """Coefficients with profile-likelihood intervals, from the training data.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("profile", X, y, sample_weight, level=level, show=show)
+
+    def ratios(self, *, level=0.95):
+        """Ratios of odds (logit link), of rates or of means (log link), with Wald intervals.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        """
+        return self.ask("ratios", level=level)
+
+    def covariance(self):
+        """Covariance matrix of the coefficients, the intercept first."""
+        return self.ask("covariance")
+
+    def test_columns(self, *, columns=None):
+        """Wald test that the coefficients of these columns are all zero.
+
+        `columns`: Names of the columns. (a list, each text or None)
+        """
+        return self.ask("test_columns", columns=columns)
+
+    def terms(self):
+        """Wald test of each term; the columns of a category are one term."""
+        return self.ask("terms")
+
+    def anova(self, X, y, sample_weight=None, *, kind="I"):
+        """Analysis of deviance of type I, II or III, by fits to the training data.
+
+        `kind`: Which deviances. ('I', 'II' or 'III')
+        """
+        return self.ask("anova", X, y, sample_weight, kind=kind)
+
+    def goodness(self):
+        """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
+        return self.ask("goodness")
+
+    def intervals(self, X, *, level=0.95, scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link.
+
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `scale`: The scale of the interval. ('response' or 'link')
+        """
+        return self.ask("intervals", X, level=level, scale=scale)
+
+    def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
+        """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
+
+        `kind`: How residuals say what the variances are. ('hc0', 'hc1', 'hc2', 'hc3' or 'cluster')
+        `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `show`: What the table shows. ('coefficients' or 'ratios')
+        """
+        return self.ask("robust", X, y, sample_weight, groups, kind=kind, level=level, show=show)
+
+    def vif(self):
+        """Variance inflation factors of the terms; generalised for those of several columns."""
+        return self.ask("vif")
+
+    def residuals(self, X, y, sample_weight=None):
+        """Response, Pearson, deviance and working residuals of rows."""
+        return self.ask("residuals", X, y, sample_weight)
+
+    def influence(self, X, y, sample_weight=None):
+        """Deviance residual, leverage and Cook's distance of each row of the training data."""
+        return self.ask("influence", X, y, sample_weight)
 
 
 class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classifier):

@@ -473,17 +473,18 @@ fn without_missing(call: &Call, table: Table) -> Table {
 }
 
 /// The rows that a model whose training left out rows with missing values can be asked about, by the columns
-/// that it needs and its target: the table and the numbers of its rows. All rows for other models.
+/// that it needs, and its target where that is asked for: the table and the numbers of its rows. All rows for other models.
 pub(crate) fn complete_rows(
     call: &Call,
     trained: &Trained,
     table: Table,
+    with_target: bool,
 ) -> (Table, Option<Vec<usize>>) {
     if trained.history.missing != Missing::Skip {
         return (table, None);
     }
-    let needed =
-        trained.history.schema.names().chain(trained.history.targets.iter().map(String::as_str));
+    let targets = trained.history.targets.iter().map(String::as_str).filter(|_| with_target);
+    let needed = trained.history.schema.names().chain(targets);
     let places: Vec<usize> = needed.filter_map(|name| table.schema().position(name)).collect();
     let rows = table.values().nrows();
     let whole = |i: &usize| places.iter().all(|&j| !table.values()[(*i, j)].is_nan());

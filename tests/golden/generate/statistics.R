@@ -3,6 +3,7 @@
 # Needs the packages MASS, car, sandwich and nnet.
 suppressMessages({library(MASS); library(car); library(sandwich); library(nnet)})
 options(digits = 15)
+close <- glm.control(epsilon = 1e-14, maxit = 100)
 
 text <- function(x) {
   if (is.null(names(x)) || length(x) == 0) return(paste0("[", paste(formatC(x, digits = 15, format = "g"), collapse = ","), "]"))
@@ -48,7 +49,7 @@ put("air_hc3", sqrt(diag(vcovHC(fit, "HC3"))))
 
 # Logistic regression.
 births$race <- factor(births$race)
-fit <- glm(low ~ age + lwt + race + smoke, binomial, births)
+fit <- glm(low ~ age + lwt + race + smoke, binomial, births, control = close)
 put("logit_coefficients", coef(fit))
 put("logit_ratios", exp(coef(fit)))
 put("logit_wald_lower", exp(confint.default(fit)[, 1]))
@@ -72,7 +73,7 @@ put("logit_wald_race", {k <- 4:5; as.numeric(t(coef(fit)[k]) %*% solve(vcov(fit)
 
 # Rates with an offset.
 breaks$days <- 10 + seq_along(breaks$breaks)
-fit <- glm(breaks ~ wool + tension + offset(log(days)), poisson, breaks)
+fit <- glm(breaks ~ wool + tension + offset(log(days)), poisson, breaks, control = close)
 put("rate_coefficients", coef(fit))
 put("rate_errors", sqrt(diag(vcov(fit))))
 put("rate_deviance", fit$deviance)
@@ -81,7 +82,7 @@ put("rate_deviance_1", column(anova(fit, test = "Chisq"), "Deviance"))
 put("rate_profile_lower", suppressMessages(confint(fit))[, 1])
 
 # An estimated dispersion.
-fit <- glm(breaks ~ wool * tension, Gamma("log"), breaks)
+fit <- glm(breaks ~ wool * tension, Gamma("log"), breaks, control = close)
 put("gamma_f", column(anova(fit, test = "F"), "F"))
 put("gamma_profile_upper", suppressMessages(confint(fit))[, 2])
 

@@ -66,7 +66,8 @@ fn rows(
             .hint("put a data file after the question"));
     }
     let input = input::read(call)?;
-    let (table, kept) = input::complete_rows(call, trained, input.table);
+    let with_target = needs == Needs::RowsAndTarget;
+    let (table, kept) = input::complete_rows(call, trained, input.table, with_target);
     let input = input::Input { table, ..input };
     let data = match needs {
         Needs::RowsAndTarget => labelled_input(call, trained, input)?,

@@ -43,7 +43,7 @@ fn rows(call: &Call, plot: &Plot, trained: &Trained) -> Result<Option<OwnedDatas
         }
         (Needs::RowsAndTarget, Some(_)) => {
             let input = input::read(call)?;
-            let (table, _) = input::complete_rows(call, trained, input.table);
+            let (table, _) = input::complete_rows(call, trained, input.table, true);
             labelled_input(call, trained, input::Input { table, ..input }).map(Some)
         }
         (Needs::Rows, Some(_)) => {
