@@ -116,10 +116,7 @@ fn with_checked<E: Estimator, T>(
     let accepts = learner.accepts();
     learner.check().map_err(|error| error.within(name))?;
     data.check(accepts, learner.roles().needs_target(), run).map_err(|error| error.within(name))?;
-    if data.weights.is_some() && !accepts.weights {
-        let message = format!("{name}: this learner takes no weights");
-        return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
-    }
+    check_weighted(name, accepts, data.weights.is_some())?;
     run.checkpoint()?;
     let done = match data.weights {
         Some(weights) if weights.contains(&0.0) => {
@@ -129,6 +126,15 @@ fn with_checked<E: Estimator, T>(
         _ => work(data),
     };
     done.map_err(|error| error.within(name))
+}
+
+/// Refuses weights for a learner that takes none.
+pub(crate) fn check_weighted(name: &str, accepts: Accepts, weighted: bool) -> Result<()> {
+    match weighted && !accepts.weights {
+        false => Ok(()),
+        true => Err(Error::new(Code::Weights, format!("{name}: this learner takes no weights"))
+            .hint("leave the weights out")),
+    }
 }
 
 /// The methods of [`Model`] by which it shows its roles.

@@ -18,6 +18,7 @@ mod pictures;
 mod places;
 mod roles;
 mod small_things;
+mod streams;
 mod tables;
 mod trees;
 mod tune;
