@@ -88,7 +88,9 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
         path, params, given, classes, seed_of(random_state), threads_of(n_jobs)
     )
     values = [_unpack(value) for value in values]
-    if kinds and all(kind == "numbers" and np.ndim(value) == 0 for kind, value in zip(kinds, inputs)):
+    # Numbers for numbers; what was not given is neither.
+    single = [kind == "numbers" and np.ndim(value) == 0 for kind, value in zip(kinds, inputs) if value is not None]
+    if single and all(single):
         values = [value[0] if isinstance(value, np.ndarray) and value.size == 1 else value for value in values]
     if outputs[0] == "value" and not _WHOLE.get():
         more = [v for v, name in zip(values[1:], outputs[1:]) if params.get(f"return_{name}", False)]

@@ -100,6 +100,48 @@ def test_an_interrupt_of_the_main_thread_ends_a_fit_in_another():
     assert time.time() - sent < 2.0
 
 
+FACTORED = """
+import sys, threading, time
+import numpy as np
+from learnt import linalg
+from learnt.decomposition import PCA
+from learnt.discriminant_analysis import LinearDiscriminantAnalysis
+side = 2500
+rng = np.random.default_rng(0)
+x = rng.normal(size=(side, side))
+calls = {
+    "eigenvalues": lambda: linalg.eigh(x + x.T),
+    "svd": lambda: linalg.svd(x),
+    "qr": lambda: linalg.qr(x),
+    "components": lambda: PCA(svd_solver="full", n_jobs=1).fit(x),
+    "discriminant": lambda: LinearDiscriminantAnalysis(n_jobs=1).fit(x, np.arange(side) % 3),
+}
+print("ready", flush=True)
+try:
+    calls[sys.argv[1]]()
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+else:
+    print("finished", time.time(), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("call", ["eigenvalues", "svd", "qr", "components", "discriminant"])
+def test_an_interrupt_leaves_a_long_factorisation_behind(call):
+    child = subprocess.Popen(
+        [sys.executable, "-c", FACTORED, call], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    sent = time.time()
+    child.send_signal(signal.SIGINT)
+    word, moment = child.stdout.readline().split()
+    assert child.wait(timeout=60) == 0
+    assert word == "interrupted"
+    assert float(moment) - sent < 1.0
+
+
 BARE = """
 import sys
 

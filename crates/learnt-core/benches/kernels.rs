@@ -4,11 +4,11 @@
 //! of reading a table that no cache holds. Each kernel is then set against whichever of them binds it.
 //! One thread and all threads; the best of some turns counts.
 
+use learnt_core::clock::Moment;
 use learnt_core::context::Context;
 use learnt_core::data::{MatRef, Matrix};
 use learnt_core::linalg::{Distances, Nearest, Projection, RankUpdate, matmul_into, vector_math};
 use std::hint::black_box;
-use std::time::Instant;
 
 const TURNS: usize = 5;
 
@@ -39,9 +39,9 @@ fn main() {
 fn best(mut turn: impl FnMut()) -> f64 {
     turn();
     let timed = |_| {
-        let start = Instant::now();
+        let start = Moment::now();
         turn();
-        start.elapsed().as_secs_f64()
+        start.seconds()
     };
     (0..TURNS).map(timed).fold(f64::INFINITY, f64::min)
 }

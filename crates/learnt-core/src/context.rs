@@ -403,7 +403,8 @@ impl<'a> Context<'a> {
     }
 }
 
-fn cancelled() -> Error {
+/// What a run that was stopped ends with.
+pub(crate) fn cancelled() -> Error {
     Error::new(Code::Cancelled, "stopped by the user")
 }
 

@@ -114,32 +114,40 @@ fn with_checked<E: Estimator, T>(
 ) -> Result<T> {
     let accepts = learner.accepts();
     let (needs_target, checked) = (learner.roles().needs_target(), learner.check());
-    let kept = checked.and_then(|()| counting_rows(data, accepts, needs_target, run));
+    let name = E::ABOUT.name();
+    let kept = checked.and_then(|()| counting_rows(name, data, accepts, needs_target, run));
     let done = kept.and_then(|kept| match kept {
         Some(kept) => work(&kept.view()),
         None => work(data),
     });
-    done.map_err(|error| error.within(E::ABOUT.name()))
+    done.map_err(|error| error.within(name))
 }
 
 /// Refuses data that a learner cannot take, and gives the rows with weight where some have none.
 fn counting_rows(
+    name: &str,
     data: &Dataset,
     accepts: Accepts,
     needs_target: bool,
     run: &Context,
 ) -> Result<Option<OwnedDataset>> {
     data.check(accepts, needs_target, run)?;
-    if data.weights.is_some() && !accepts.weights {
-        let message = "this learner takes no weights";
-        return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
-    }
+    check_weighted(name, accepts, data.weights.is_some())?;
     run.checkpoint()?;
     let weights = data.weights.filter(|weights| weights.contains(&0.0));
     Ok(weights.map(|weights| {
         let kept: Vec<usize> = (0..data.nrows()).filter(|&i| weights[i] > 0.0).collect();
         data.gather(&kept)
     }))
+}
+
+/// Refuses weights for a learner that takes none.
+pub(crate) fn check_weighted(name: &str, accepts: Accepts, weighted: bool) -> Result<()> {
+    match weighted && !accepts.weights {
+        false => Ok(()),
+        true => Err(Error::new(Code::Weights, format!("{name}: this learner takes no weights"))
+            .hint("leave the weights out")),
+    }
 }
 
 /// The methods of [`Model`] by which it shows its roles.

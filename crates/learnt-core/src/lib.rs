@@ -7,6 +7,7 @@ extern crate self as learnt_core;
 
 pub mod answer;
 pub mod chart;
+pub mod clock;
 pub mod context;
 pub mod data;
 pub mod dates;
@@ -25,6 +26,7 @@ mod pool;
 pub mod question;
 pub mod rounds;
 pub mod stats;
+pub mod stop;
 pub mod trained;
 
 /// What a learner's file needs.

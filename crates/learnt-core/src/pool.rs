@@ -1,5 +1,6 @@
 //! Pools of threads.
 
+use crate::stop;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Calls `work` with 0..n on the threads of a pool. Compiled once: the loop of a pool is long code, and
 /// callers are many.
 pub(crate) fn side_by_side(pool: &rayon::ThreadPool, n: usize, work: &(dyn Fn(usize) + Sync)) {
-    pool.install(|| (0..n).into_par_iter().for_each(work));
+    let flag = stop::current();
+    let under = |i: usize| match &flag {
+        Some(flag) => stop::within(flag, || work(i)),
+        None => work(i),
+    };
+    pool.install(|| (0..n).into_par_iter().for_each(under));
 }
 
 /// The pool with this many threads. Pools are kept; a forked child makes its own, because threads

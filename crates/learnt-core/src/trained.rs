@@ -15,7 +15,9 @@ use crate::answer::Answer;
 use crate::context::{Context, Recorder, Traced};
 use crate::data::{ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
-use crate::estimator::{About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role};
+use crate::estimator::{
+    About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role, check_weighted,
+};
 use crate::names::Names;
 use crate::params::{Value, all_values};
 use crate::part::FittedPart;
@@ -85,6 +87,7 @@ impl Trained {
                 "`learnt list --streaming` names the learners that can; or leave out --stream",
             )
         })?;
+        check_weighted(name, learner.any_accepts(), source.outline().weighted)?;
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
         let checked = checked(source, learner);
@@ -148,7 +151,7 @@ impl Trained {
         })?;
         let mut history = self.history.clone();
         history.params = all_values(learner)?;
-        history.rows += data.nrows() as u64;
+        history.rows += data.counted_rows() as u64;
         history.digest = None;
         let new = recorder.warnings().iter().map(ToString::to_string).collect::<Vec<_>>();
         history
@@ -203,11 +206,9 @@ impl Trained {
     ) -> Result<Trained> {
         let recorder = Recorder::new(run.observer());
         let model = make(&run.observed_by(&recorder))?;
-        let outline = rounds::InMemory::new(*data);
-        let rows = data.nrows().min(rounds::block_rows(data.x.ncols()));
-        let seen = Seen::of(&data.x.rows(0, rows));
         let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
-        let outline = outline.outline();
+        let outline = Outline { rows: data.counted_rows() as u64, ..Outline::of(data) };
+        let seen = Seen::of_first(data);
         let finished = Finished { model, warnings: recorder.warnings(), trace: Vec::new() };
         let trained = Self::assemble(learner, finished, &outline, seen, targets, run)?;
         Ok(Trained { outcome, ..trained })
@@ -486,6 +487,18 @@ struct Seen {
 }
 
 impl Seen {
+    /// Of the first rows that count.
+    fn of_first(data: &Dataset) -> Seen {
+        let most = rounds::block_rows(data.x.ncols());
+        let counted = (0..data.nrows()).filter(|&i| data.weight(i) > 0.0).take(most);
+        match data.weights {
+            Some(weights) if weights.contains(&0.0) => {
+                Seen::of(&data.x.gather(&counted.collect::<Vec<_>>()).frame())
+            }
+            _ => Seen::of(&data.x.rows(0, most.min(data.nrows()))),
+        }
+    }
+
     fn of(x: &Frame) -> Seen {
         Seen { ranges: ranges_of(x), fills: fills_of(x) }
     }
@@ -521,13 +534,10 @@ impl Source for Checked<'_> {
     fn with(&self, index: u64, f: &mut dyn FnMut(&rounds::Block) -> Result<()>) -> Result<()> {
         // Blocks are already spread over the threads.
         let alone = Context::default().with_threads(1);
-        self.source.with(index, &mut |block| {
-            block.data.check(
-                self.learner.any_accepts(),
-                self.learner.any_roles().needs_target(),
-                &alone,
-            )?;
-            f(block)
-        })
+        let needs_target = self.learner.any_roles().needs_target();
+        let check = |data: &Dataset, first_row: u64| {
+            data.check_block(first_row, self.learner.any_accepts(), needs_target, &alone)
+        };
+        self.source.with_checked(index, &check, f)
     }
 }

@@ -26,7 +26,8 @@ impl Settled {
         Schema::new(self.columns)
     }
 
-    /// Adds a column; `facts` are its missing and rounded values.
+    /// Adds a column; `facts` are its missing and rounded values. Also gives the code of each level, in order of
+    /// arrival.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -34,7 +35,7 @@ impl Settled {
         rule: Option<&TypeRule>,
         (missing, rounded): (u64, u64),
         options: &ReadOptions,
-    ) -> Result<ColumnReport> {
+    ) -> Result<(ColumnReport, Vec<f64>)> {
         if rounded > 0 && options.strict {
             let message = format!(
                 "column '{}' has {rounded} numbers with more digits than f64 holds",
@@ -45,13 +46,15 @@ impl Settled {
         }
         let mut report =
             ColumnReport { name: name.to_string(), missing, rounded, ..ColumnReport::default() };
+        let mut codes = Vec::new();
         match levels {
             None => {
                 report.kind = "num";
                 self.columns.push(Column::numeric(name));
             }
             Some(levels) => {
-                let (texts, _) = settle(name, levels, rule)?;
+                let texts;
+                (texts, codes) = settle(name, levels, rule)?;
                 let ordered = matches!(rule, Some(TypeRule::Ordered(_)));
                 report.kind = if ordered { "ord" } else { "cat" };
                 report.distinct = Some(levels.len() as u64);
@@ -60,7 +63,7 @@ impl Settled {
                 self.columns.push(Column { name: name.to_string(), kind });
             }
         }
-        Ok(report)
+        Ok((report, codes))
     }
 }
 
@@ -77,10 +80,7 @@ pub(crate) fn settle(
     levels: &Levels,
     rule: Option<&TypeRule>,
 ) -> Result<(Vec<String>, Vec<f64>)> {
-    let texts = match rule {
-        Some(TypeRule::Ordered(texts)) => texts.clone(),
-        _ => levels.sorted(),
-    };
+    let Some(TypeRule::Ordered(texts)) = rule else { return Ok(levels.sorted()) };
     let places: BTreeMap<&str, f64> =
         texts.iter().map(String::as_str).zip((0..).map(f64::from)).collect();
     let code = |(text, count): (&str, u64)| {
@@ -95,7 +95,7 @@ pub(crate) fn settle(
         })
     };
     let codes = levels.iter().map(code).collect::<Result<Vec<f64>>>()?;
-    Ok((texts, codes))
+    Ok((texts.clone(), codes))
 }
 
 /// A column that is collected value by value.
@@ -132,9 +132,20 @@ impl Collected {
         }
     }
 
+    /// Makes room for so many rows.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn reserve(&mut self, rows: u64) -> Result<()> {
+        let refused = || Error::new(Code::Memory, format!("no memory for {rows} rows"));
+        let rows = usize::try_from(rows).map_err(|_| refused())?;
+        self.cells.try_reserve_exact(rows).map_err(|_| refused())
+    }
+
     /// Adds the rows of another column of the same kind.
     #[cfg(feature = "columnar")]
     pub(crate) fn join(mut self, other: Collected) -> Self {
+        if self.cells.is_empty() {
+            return Collected { name: self.name, declared: self.declared, ..other };
+        }
         self.rounded += other.rounded;
         match (&mut self.levels, other.levels) {
             (Some(levels), Some(others)) => {
@@ -143,7 +154,6 @@ impl Collected {
                     |cell: f64| if cell.is_nan() { cell } else { f64::from(map[cell as usize]) };
                 self.cells.extend(other.cells.into_iter().map(code));
             }
-            _ if self.cells.is_empty() => self.cells = other.cells,
             _ => self.cells.extend(other.cells),
         }
         self
@@ -249,9 +259,9 @@ impl Collected {
         };
         let missing = self.cells.iter().filter(|cell| cell.is_nan()).count() as u64;
         let facts = (missing, self.rounded);
-        let mut report = settled.add(&self.name, self.levels.as_ref(), rule, facts, options)?;
-        if let Some(levels) = &self.levels {
-            let (_, codes) = settle(&self.name, levels, rule)?;
+        let (mut report, codes) =
+            settled.add(&self.name, self.levels.as_ref(), rule, facts, options)?;
+        if self.levels.is_some() {
             for cell in self.cells.iter_mut().filter(|cell| !cell.is_nan()) {
                 *cell = codes[*cell as usize];
             }
@@ -293,6 +303,9 @@ pub(crate) fn assemble(
     let mut settled = Settled::default();
     let mut parts = Vec::with_capacity(columns.len());
     for column in columns {
+        if let Some(levels) = &column.levels {
+            run.claim(levels.bytes().saturating_mul(2), "the texts of a column")?;
+        }
         let (cells, account) = column.finish(&mut settled, options)?;
         parts.push(cells);
         report.columns.push(account);

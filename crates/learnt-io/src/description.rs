@@ -6,6 +6,7 @@ use crate::dataset::{Distinct, TargetTask, classes_of};
 use crate::options::{Encoding, Format, Header, Ragged, ReadOptions, TypeRule};
 use crate::report::{ColumnReport, Packing, ReadReport};
 use crate::stream::{FileSequences, FileSource, blocks_of};
+use crate::stream_counted::Counted;
 use crate::stream_files::{Files, Part};
 use crate::stream_kept::Kept;
 use learnt_core::data::Schema;
@@ -29,6 +30,7 @@ const FIELDS: &[&str] = &[
     "distinct",
     "whole",
     "sequences",
+    "counted",
     "missing",
     "digest",
     "options",
@@ -59,6 +61,8 @@ impl FileSource {
         let missing: Vec<String> = self.report.columns.iter().map(|c| c.name.clone()).collect();
         let counts: Vec<u64> = self.report.columns.iter().map(|c| c.missing).collect();
         let offsets = self.sequences.as_ref().map(|sequences| sequences.offsets.clone());
+        let counted = self.counted.clone().unwrap_or_default();
+        let (ends_counted, sums_counted) = (counted.ends.to_node(), counted.sums.to_node());
         let nodes = [
             text(|part| part.path.clone()).to_node(),
             text(|part| part.format.name().to_string()).to_node(),
@@ -75,6 +79,7 @@ impl FileSource {
             self.distinct.values.to_node(),
             self.distinct.whole.to_node(),
             offsets.to_node(),
+            Node::List(vec![ends_counted, sums_counted]),
             Node::List(vec![missing.to_node(), counts.to_node()]),
             self.report.digest.to_node(),
             options_node(&self.options),
@@ -103,6 +108,8 @@ impl FileSource {
             _ => None,
         };
         let rows = parts.iter().map(|part| part.rows).fold(0, u64::saturating_add);
+        let counted = read_counted(node, rows)?;
+        let counting = counted.as_ref().map_or(rows, Counted::total);
         let offsets: Option<Vec<usize>> = node.field("sequences")?;
         let sequences = match offsets {
             None => None,
@@ -110,7 +117,7 @@ impl FileSource {
                 let rising = offsets.windows(2).all(|pair| pair[0] < pair[1]);
                 if !rising
                     || offsets.first() != Some(&0)
-                    || offsets.last() != Some(&(rows as usize))
+                    || offsets.last() != Some(&(counting as usize))
                 {
                     return Err(invalid("sequences that are not of the table"));
                 }
@@ -133,10 +140,21 @@ impl FileSource {
             distinct,
             classes,
             sequences,
+            counted,
             parts,
             options,
             kept: Kept::default(),
         })
+    }
+}
+
+fn read_counted(node: &Node, rows: u64) -> Result<Option<Counted>> {
+    let refuse = || invalid("counts of rows that are not of the table");
+    let [ends, sums] = node.child("counted")?.list()? else { return Err(refuse()) };
+    let (ends, sums) = (Vec::<u64>::from_node(ends)?, Vec::<u64>::from_node(sums)?);
+    match ends.is_empty() && sums.is_empty() {
+        true => Ok(None),
+        false => Counted::known(ends, sums, rows).map(Some).ok_or_else(refuse),
     }
 }
 

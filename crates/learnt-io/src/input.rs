@@ -75,6 +75,18 @@ impl Bytes {
         }
     }
 
+    /// A copy of the bytes `start..end`.
+    #[cfg(feature = "columnar")]
+    pub(crate) fn take(&self, start: u64, end: u64) -> Result<Vec<u8>> {
+        let mut buffer = Vec::new();
+        let count = match self {
+            Bytes::Memory(_) => return Ok(self.read(start, end, &mut buffer)?.to_vec()),
+            Bytes::File { .. } => self.read(start, end, &mut buffer)?.len(),
+        };
+        buffer.truncate(count);
+        Ok(buffer)
+    }
+
     /// All bytes at once, for formats that are read as one text.
     pub(crate) fn all(&self, run: &Context) -> Result<Cow<'_, [u8]>> {
         match self {

@@ -32,43 +32,62 @@ struct Place {
 pub(crate) struct IpcFile {
     pub(crate) schema: SchemaRef,
     dictionaries: Dictionaries,
+    /// About how many bytes the dictionaries have.
+    texts: u64,
     batches: Vec<Place>,
 }
 
 /// Reads the whole file.
 pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Result<Loaded> {
-    let file = IpcFile::open(bytes, options)?;
+    let file = IpcFile::open(bytes, options, run)?;
     let mut report = ReadReport::new(Format::Arrow);
     let columns = plan(&file.schema, options, &mut report.notes)?;
     let names = file.schema.fields().iter().map(|field| field.name());
     report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
     let wanted: Vec<usize> = columns.iter().map(|(j, _)| *j).collect();
     let mut columns: Vec<Collected> = columns.into_iter().map(|(_, column)| column).collect();
-    let mut rows = 0;
-    for first in (0..file.batches()).step_by(4 * run.threads()) {
-        let count = (4 * run.threads()).min(file.batches() - first);
+    let starts = file.starts(bytes)?;
+    let rows = starts.last().copied().unwrap_or_default();
+    let row_bytes = 8 * wanted.len() as u64;
+    options.check_size(bytes.len(), rows.saturating_mul(row_bytes))?;
+    let what = format!("a table of {rows} rows and {} columns", wanted.len());
+    let mut first = 0;
+    while first < file.batches() {
+        let count = file.together(first, run);
+        // The columns and the table that they become, but for what is there already; and these batches.
+        let whole = rows.saturating_mul(2 * row_bytes) - starts[first].saturating_mul(row_bytes);
+        let batches = file.bytes_of(first, count).saturating_mul(2);
+        run.claim(
+            whole.saturating_add(batches).saturating_add(file.texts.saturating_mul(8)),
+            &what,
+        )?;
+        if first == 0 {
+            columns.iter_mut().try_for_each(|column| column.reserve(rows))?;
+        }
         let batches = run.try_par_map(count, |i| file.batch(bytes, first + i, &wanted, options))?;
-        for batch in batches {
-            rows += batch.num_rows();
-            options
-                .check_size(bytes.len(), (rows as u64).saturating_mul(8 * (wanted.len() as u64)))?;
+        for (k, batch) in batches.into_iter().enumerate() {
+            if batch.num_rows() as u64 != starts[first + k + 1] - starts[first + k] {
+                return Err(damaged(WHAT, "its number of rows"));
+            }
             for (array, column) in batch.columns().iter().zip(&mut columns) {
                 append(array, column)?;
             }
         }
+        first += count;
     }
     bytes.unchanged()?;
+    let rows = columns.first().map_or(rows as usize, |column| column.cells.len());
     assemble(columns, rows, report, options, run)
 }
 
 impl IpcFile {
     /// Reads schema and dictionaries, and finds the batches.
-    pub(crate) fn open(bytes: &Bytes, options: &ReadOptions) -> Result<IpcFile> {
+    pub(crate) fn open(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Result<IpcFile> {
         let mut buffer = Vec::new();
         let mut at = first_message(bytes)?;
         let mut schema: Option<SchemaRef> = None;
         let mut dictionaries = Dictionaries::new();
-        let mut batches = Vec::new();
+        let (mut texts, mut batches) = (0_u64, Vec::new());
         while let Some(place) = next_message(bytes, at)? {
             at = place.body.1;
             let metadata = bytes.read(place.metadata.0, place.metadata.1, &mut buffer)?;
@@ -83,6 +102,9 @@ impl IpcFile {
                     })?);
                 }
                 MessageHeader::DictionaryBatch => {
+                    // Its bytes, its values, and the texts as they are looked up.
+                    texts = texts.saturating_add(place.body.1 - place.body.0);
+                    run.claim(texts.saturating_mul(8), "the texts of the file")?;
                     add_dictionary(bytes, &place, &message, &known()?, &mut dictionaries, options)?;
                 }
                 MessageHeader::RecordBatch => {
@@ -93,12 +115,26 @@ impl IpcFile {
             }
         }
         let schema = schema.ok_or_else(|| damaged(WHAT, "no schema"))?;
-        Ok(IpcFile { schema, dictionaries, batches })
+        Ok(IpcFile { schema, dictionaries, texts, batches })
     }
 
     /// Number of batches.
     pub(crate) fn batches(&self) -> usize {
         self.batches.len()
+    }
+
+    /// Bytes of some batches, as they are stored.
+    fn bytes_of(&self, first: usize, count: usize) -> u64 {
+        self.batches[first..first + count].iter().map(|place| place.body.1 - place.body.0).sum()
+    }
+
+    /// How many batches are read at a time: some for each thread, while they are small beside what may be used.
+    fn together(&self, first: usize, run: &Context) -> usize {
+        const MOST: u64 = 64 << 20;
+        let most = run.memory_limit().map_or(MOST, |limit| (limit / 16).min(MOST));
+        let left = (4 * run.threads()).min(self.batches() - first);
+        let fits = |count: &usize| self.bytes_of(first, *count) <= most;
+        (1..=left).take_while(fits).last().unwrap_or(1)
     }
 
     /// The first row of each batch, and the number of rows.
@@ -217,8 +253,7 @@ fn body(
     batch: &arrow_ipc::RecordBatch<'_>,
     options: &ReadOptions,
 ) -> Result<Buffer> {
-    let mut buffer = Vec::new();
-    let body = bytes.read(place.body.0, place.body.1, &mut buffer)?;
+    let body = bytes.take(place.body.0, place.body.1)?;
     let mut unpacked = 0_u64;
     for part in batch.buffers().into_iter().flatten() {
         let (start, length) = (part.offset(), part.length());
@@ -232,5 +267,5 @@ fn body(
         }
     }
     options.check_size(bytes.len(), unpacked)?;
-    Ok(Buffer::from(body.to_vec()))
+    Ok(Buffer::from(body))
 }

@@ -29,6 +29,7 @@ mod sniff;
 mod stream;
 #[cfg(feature = "columnar")]
 mod stream_columns;
+mod stream_counted;
 mod stream_csv;
 mod stream_files;
 mod stream_kept;

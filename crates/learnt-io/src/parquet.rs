@@ -39,7 +39,8 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
     let size = (rows as u64).saturating_mul(8 * columns.len() as u64);
     options.check_size(bytes.len(), size)?;
     let what = format!("a table of {rows} rows and {} columns", columns.len());
-    run.claim(size.saturating_mul(2), &what)?;
+    let texts = file.text_bytes(&columns).saturating_mul(8);
+    run.claim(size.saturating_mul(2).saturating_add(texts), &what)?;
     let groups = file.starts.len() - 1;
     let mut whole = Vec::with_capacity(columns.len());
     let parts = run.try_par_map(groups * columns.len(), |task| {
@@ -100,6 +101,21 @@ impl ParquetFile {
         let names = schema.fields().iter().map(|field| field.name());
         report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
         plan(schema, options, &mut report.notes)
+    }
+
+    /// About how many bytes the texts of the columns have.
+    fn text_bytes(&self, columns: &[(usize, Collected)]) -> u64 {
+        let is_text = |root: usize| {
+            columns.iter().any(|(place, column)| *place == root && column.levels.is_some())
+        };
+        let schema = self.metadata.parquet_schema();
+        let groups = self.metadata.metadata().row_groups().iter();
+        let chunks = groups.flat_map(|group| group.columns().iter().enumerate());
+        let of_texts = chunks.filter(|(leaf, _)| {
+            *leaf < schema.num_columns() && is_text(schema.get_column_root_idx(*leaf))
+        });
+        let bytes = |size: i64| u64::try_from(size).unwrap_or_default();
+        of_texts.map(|(_, chunk)| bytes(chunk.uncompressed_size())).fold(0, u64::saturating_add)
     }
 
     /// Adds `count` rows of the row groups, from the `skip`-th on, to columns that are at `places`,

@@ -15,6 +15,7 @@ use crate::report::ReadReport;
 use crate::sniff::format_of;
 #[cfg(feature = "columnar")]
 use crate::stream_columns::Columnar;
+use crate::stream_counted::{Counted, Offsets, counts};
 use crate::stream_csv::Csv;
 use crate::stream_files::{self, Part};
 use crate::stream_kept::{Kept, Rows};
@@ -56,6 +57,16 @@ pub(crate) struct Scanned {
     pub(crate) report: ReadReport,
     pub(crate) reader: Box<dyn RowReader>,
     pub(crate) target: TargetFacts,
+    /// How many rows count; `None` without weights.
+    pub(crate) counted: Option<Counted>,
+}
+
+/// Where the target is among the columns.
+pub(crate) fn target_place(names: &[String], roles: &ColumnRoles) -> Result<Option<usize>> {
+    let Some(name) = roles.targets.first() else { return Ok(None) };
+    let found = names.iter().position(|known| known == name);
+    let known = names.iter().map(String::as_str);
+    found.map(Some).ok_or_else(|| Error::unknown("column", name, known))
 }
 
 /// What the first pass found in the target.
@@ -108,6 +119,8 @@ pub struct FileSource {
     pub(crate) distinct: Distinct,
     pub(crate) classes: Option<Classes>,
     pub(crate) sequences: Option<FileSequences>,
+    /// Which rows count, where some do not: blocks are cut from the others.
+    pub(crate) counted: Option<Counted>,
     pub(crate) parts: Vec<Part>,
     pub(crate) options: ReadOptions,
     pub(crate) kept: Kept,
@@ -193,13 +206,12 @@ fn scan_input(
             .hint("leave out --stream"));
     }
     let format = format_of(path, &input.bytes, options)?;
-    let target = roles.targets.first().map(String::as_str);
     let mut scanned = match format {
-        Format::Csv | Format::Tsv => Csv::scan(&input.bytes, options, format, target, run)?,
+        Format::Csv | Format::Tsv => Csv::scan(&input.bytes, options, format, roles, run)?,
         #[cfg(feature = "columnar")]
-        Format::Parquet => Columnar::scan_parquet(&input.bytes, options, target, run)?,
+        Format::Parquet => Columnar::scan_parquet(&input.bytes, options, roles, run)?,
         #[cfg(feature = "columnar")]
-        Format::Arrow => Columnar::scan_arrow(&input.bytes, options, target, run)?,
+        Format::Arrow => Columnar::scan_arrow(&input.bytes, options, roles, run)?,
         #[cfg(not(feature = "columnar"))]
         Format::Parquet | Format::Arrow => return Err(format.left_out()),
         Format::Arff | Format::Libsvm | Format::Ndjson => {
@@ -227,7 +239,7 @@ impl FileSource {
         parts: Vec<Part>,
         options: &ReadOptions,
     ) -> Result<FileSource> {
-        let Scanned { schema: all, report, reader, target: facts } = scanned;
+        let Scanned { schema: all, report, reader, target: facts, counted } = scanned;
         let places = Places::find(&all, roles)?;
         let inputs = places.inputs(all.len());
         if inputs.is_empty() {
@@ -270,6 +282,7 @@ impl FileSource {
             distinct: facts.distinct,
             classes,
             sequences: None,
+            counted: counted.map_or(Ok(None), Counted::settled)?,
             parts,
             options: options.clone(),
             kept: Kept::default(),
@@ -317,8 +330,8 @@ impl FileSource {
 
     /// The files that hold the rows of these blocks.
     pub fn paths_of(&self, blocks: Range<u64>) -> Vec<&str> {
-        let first = self.range(blocks.start).0;
-        let end = self.range(blocks.end.saturating_sub(1)).1;
+        let last = self.range(blocks.end.saturating_sub(1)).1;
+        let Range { start: first, end } = self.place(self.range(blocks.start).0, last);
         let mut start = 0;
         let mut found = Vec::new();
         for part in &self.parts {
@@ -335,32 +348,41 @@ impl FileSource {
     fn sequences(&self, j: usize) -> Result<FileSequences> {
         let rows = self.report.rows;
         let size = block_rows(self.all.len()) as u64;
-        let (mut offsets, mut last, mut start) = (vec![0], None, 0);
+        let (mut offsets, mut last, mut start) = (Offsets::new(), None, 0);
         while start < rows {
             let end = (start + size).min(rows);
-            for (i, &value) in self.column(&self.reader.rows(start, end)?, j).iter().enumerate() {
-                let same = |last: f64| last == value || (last.is_nan() && value.is_nan());
-                if last.is_some_and(|last| !same(last)) {
-                    offsets.push(start as usize + i);
-                }
-                last = Some(value);
+            for row in self.reader.rows(start, end)?.chunks_exact(self.all.len()) {
+                let same = |last: f64| last == row[j] || (last.is_nan() && row[j].is_nan());
+                let begins = last.is_some_and(|last| !same(last));
+                offsets.push(begins, self.weight.is_none_or(|w| counts(row[w])));
+                last = Some(row[j]);
             }
             start = end;
         }
-        offsets.push(rows as usize);
+        let offsets = offsets.finish();
         let blocks = blocks_of(&offsets, self.inputs.len());
         Ok(FileSequences { offsets, blocks })
     }
 
-    /// The rows of a block.
+    /// The rows of a block, of those that count.
     fn range(&self, index: u64) -> (u64, u64) {
         if let Some(sequences) = &self.sequences {
             let block = sequences.blocks.get(index as usize).cloned().unwrap_or_default();
             return (block.start as u64, block.end as u64);
         }
         let size = block_rows(self.inputs.len()) as u64;
-        let start = index.saturating_mul(size).min(self.report.rows);
-        (start, (start + size).min(self.report.rows))
+        let start = index.saturating_mul(size).min(self.rows());
+        (start, (start + size).min(self.rows()))
+    }
+
+    /// The number of rows that count.
+    fn rows(&self) -> u64 {
+        self.counted.as_ref().map_or(self.report.rows, Counted::total)
+    }
+
+    /// The rows of the file among which the rows `start..end` of those that count are.
+    fn place(&self, start: u64, end: u64) -> Range<u64> {
+        self.counted.as_ref().map_or(start..end, |counted| counted.place(start, end).0)
     }
 
     /// How the file was read.
@@ -381,7 +403,7 @@ impl FileSource {
     /// Reads these blocks at once, if the first is not there, and holds them until they are asked for: pages of
     /// columnar files are longer than blocks, and would be unpacked for each.
     pub fn read_ahead(&self, blocks: Range<u64>) -> Result<()> {
-        if blocks.is_empty() || self.kept.has(blocks.start) {
+        if blocks.is_empty() || self.kept.has(blocks.start) || self.counted.is_some() {
             return Ok(());
         }
         let (first, last) = (self.range(blocks.start).0, self.range(blocks.end - 1).1);
@@ -404,11 +426,34 @@ impl FileSource {
         self.kept.forget_ahead(blocks);
     }
 
-    /// The rows of a block, as learners read them.
-    fn load(&self, index: u64) -> Result<Rows> {
+    /// The rows of a block, as learners read them. Where some rows of the file do not count, `check` sees all
+    /// that are read.
+    fn load(&self, index: u64, check: &dyn Fn(&Dataset, u64) -> Result<()>) -> Result<Rows> {
         let (start, end) = self.range(index);
-        let cells = self.reader.rows(start, end)?;
-        Ok(self.split(start, end, &cells))
+        let Some(counted) = &self.counted else {
+            return Ok(self.split(start, end, &self.reader.rows(start, end)?));
+        };
+        let width = self.all.len();
+        let (place, skip) = counted.place(start, end);
+        let (mut skip, wanted) = (skip, (end - start) as usize * width);
+        let mut kept = Vec::with_capacity(wanted);
+        for piece in counted.pieces(place) {
+            let cells = self.reader.rows(piece.start, piece.end)?;
+            let rows = self.split(piece.start, piece.end, &cells);
+            check(&self.dataset(&rows)?, piece.start)?;
+            let weighs = |row: &&[f64]| self.weight.is_none_or(|j| counts(row[j]));
+            for row in cells.chunks_exact(width).filter(weighs) {
+                match skip {
+                    0 if kept.len() < wanted => kept.extend_from_slice(row),
+                    0 => break,
+                    _ => skip -= 1,
+                }
+            }
+        }
+        match kept.len() == wanted {
+            true => Ok(self.split(start, end, &kept)),
+            false => Err(input::changed()),
+        }
     }
 
     /// Cells into inputs, target and weights.
@@ -426,6 +471,23 @@ impl FileSource {
             codes,
             weights: self.weight.map(|j| self.column(cells, j)),
         }
+    }
+
+    fn dataset<'a>(&'a self, rows: &'a Rows) -> Result<Dataset<'a>> {
+        let x = MatRef::row_major(&rows.inputs, rows.count, self.inputs.len())?;
+        let mut data = Dataset::new(Frame::new(x, &self.schema)?);
+        let (codes, target) = (&rows.codes, &rows.target);
+        match (&self.classes, self.target) {
+            (Some(classes), _) => {
+                data = data.with_target(Target::Class { codes, classes: &classes.labels });
+            }
+            (None, Some(_)) => data = data.with_target(Target::Real(MatRef::from_column(target))),
+            (None, None) => {}
+        }
+        if let Some(weights) = &rows.weights {
+            data = data.with_weights(weights);
+        }
+        Ok(data)
     }
 
     fn column(&self, cells: &[f64], j: usize) -> Vec<f64> {
@@ -450,7 +512,7 @@ impl Source for FileSource {
         let labels: &[Label] = self.classes.as_ref().map_or(&[], |classes| &classes.labels);
         Outline {
             schema: &self.schema,
-            rows: self.report.rows,
+            rows: self.rows(),
             outputs: usize::from(self.task == Some(TargetTask::Regress)),
             classes: labels,
             weighted: self.weight.is_some(),
@@ -459,29 +521,30 @@ impl Source for FileSource {
     }
 
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
+        self.with_checked(index, &|_, _| Ok(()), f)
+    }
+
+    fn with_checked(
+        &self,
+        index: u64,
+        check: &dyn Fn(&Dataset, u64) -> Result<()>,
+        f: &mut dyn FnMut(&Block) -> Result<()>,
+    ) -> Result<()> {
         let rows = match self.kept.find(index) {
             Some(rows) => rows,
             None => {
-                let rows = self.kept.take_ahead(index).map_or_else(|| self.load(index), Ok)?;
+                let ahead = self.kept.take_ahead(index);
+                let rows = ahead.map_or_else(|| self.load(index, check), Ok)?;
                 self.kept.offer(index, rows)
             }
         };
-        let x = MatRef::row_major(&rows.inputs, rows.count, self.inputs.len())?;
-        let mut data = Dataset::new(Frame::new(x, &self.schema)?);
-        let (codes, target) = (&rows.codes, &rows.target);
-        match (&self.classes, self.target) {
-            (Some(classes), _) => {
-                data = data.with_target(Target::Class { codes, classes: &classes.labels });
-            }
-            (None, Some(_)) => data = data.with_target(Target::Real(MatRef::from_column(target))),
-            (None, None) => {}
-        }
-        if let Some(weights) = &rows.weights {
-            data = data.with_weights(weights);
+        let mut data = self.dataset(&rows)?;
+        if self.counted.is_none() {
+            check(&data, rows.start)?;
         }
         let (start, end) = (rows.start, rows.start + rows.count as u64);
         if let Some(FileSequences { offsets, .. }) = &self.sequences {
-            let all = Sequences::new(offsets, self.report.rows as usize)?;
+            let all = Sequences::new(offsets, self.rows() as usize)?;
             data.sequences = Some(all.rows(start as usize, end as usize));
         }
         f(&Block { index, first_row: start, data })

@@ -2,17 +2,19 @@
 //! whenever it is asked for.
 
 use crate::arrow::{append, plan};
-use crate::columns::{Collected, Settled, settle};
+use crate::columns::{Collected, Settled};
+use crate::dataset::ColumnRoles;
 use crate::input::{Bytes, changed};
 use crate::ipc::IpcFile;
 use crate::levels::Levels;
 use crate::options::{Format, ReadOptions};
 use crate::parquet::ParquetFile;
 use crate::report::ReadReport;
-use crate::stream::{RowReader, Scanned, TargetFacts, finals_of};
+use crate::stream::{RowReader, Scanned, TargetFacts, finals_of, target_place};
+use crate::stream_counted::{Counted, counts, weight_place};
 use learnt_core::context::Context;
 use learnt_core::data::Schema;
-use learnt_core::error::{Error, Result};
+use learnt_core::error::Result;
 use learnt_core::rounds::block_rows;
 use std::sync::Arc;
 
@@ -39,29 +41,36 @@ struct Facts {
     levels: Option<Levels>,
 }
 
+/// What the first pass saw.
+struct Seen {
+    facts: Vec<Facts>,
+    target: TargetFacts,
+    counted: Option<Counted>,
+}
+
 impl Columnar {
     /// Goes over a Parquet file once.
     pub(crate) fn scan_parquet(
         bytes: &Arc<Bytes>,
         options: &ReadOptions,
-        target: Option<&str>,
+        roles: &ColumnRoles,
         run: &Context,
     ) -> Result<Scanned> {
         let file = ParquetFile::open(bytes, options)?;
         let mut report = ReadReport::new(Format::Parquet);
         let columns = file.plan(options, &mut report)?;
         report.rows = file.rows();
-        Self::scan(bytes, Container::Parquet(file), columns, report, options, target, run)
+        Self::scan(bytes, Container::Parquet(file), columns, report, options, roles, run)
     }
 
     /// Goes over an Arrow file once.
     pub(crate) fn scan_arrow(
         bytes: &Arc<Bytes>,
         options: &ReadOptions,
-        target: Option<&str>,
+        roles: &ColumnRoles,
         run: &Context,
     ) -> Result<Scanned> {
-        let file = IpcFile::open(bytes, options)?;
+        let file = IpcFile::open(bytes, options, run)?;
         let mut report = ReadReport::new(Format::Arrow);
         let columns = plan(&file.schema, options, &mut report.notes)?;
         let names = file.schema.fields().iter().map(|field| field.name());
@@ -69,7 +78,7 @@ impl Columnar {
         let starts = file.starts(bytes)?;
         report.rows = starts.last().copied().unwrap_or_default();
         let container = Container::Arrow { file, starts };
-        Self::scan(bytes, container, columns, report, options, target, run)
+        Self::scan(bytes, container, columns, report, options, roles, run)
     }
 
     /// A file that was gone over before: only its footer is read.
@@ -81,7 +90,7 @@ impl Columnar {
     ) -> Result<Columnar> {
         let (container, columns) = match format {
             Format::Arrow => {
-                let file = IpcFile::open(bytes, options)?;
+                let file = IpcFile::open(bytes, options, &Context::default())?;
                 let columns = plan(&file.schema, options, &mut Vec::new())?;
                 let starts = file.starts(bytes)?;
                 (Container::Arrow { file, starts }, columns)
@@ -108,19 +117,12 @@ impl Columnar {
         columns: Vec<(usize, Collected)>,
         mut report: ReadReport,
         options: &ReadOptions,
-        target: Option<&str>,
+        roles: &ColumnRoles,
         run: &Context,
     ) -> Result<Scanned> {
         let width = columns.len();
         let names: Vec<String> = columns.iter().map(|(_, column)| column.name.clone()).collect();
-        let place = match target {
-            None => None,
-            Some(name) => {
-                let found = names.iter().position(|known| known == name);
-                let known = names.iter().map(String::as_str);
-                Some(found.ok_or_else(|| Error::unknown("column", name, known))?)
-            }
-        };
+        let places = (target_place(&names, roles)?, weight_place(&names, roles.weight));
         let mut file = Columnar {
             bytes: Arc::clone(bytes),
             container,
@@ -128,40 +130,36 @@ impl Columnar {
             columns: columns.into_iter().map(placed).collect(),
             finals: Vec::new(),
         };
-        let (facts, target) = file.go_over(report.rows, place, run)?;
+        let Seen { facts, mut target, counted } = file.go_over(report.rows, places, run)?;
         let mut settled = Settled::default();
         for (facts, name) in facts.into_iter().zip(&names) {
             let counts = (facts.missing, facts.rounded);
             let rule = options.rule(name);
-            report.columns.push(settled.add(name, facts.levels.as_ref(), rule, counts, options)?);
-            file.finals.push(match facts.levels {
-                None => None,
-                Some(levels) => {
-                    let (_, codes) = settle(name, &levels, rule)?;
-                    Some((levels, codes))
-                }
-            });
+            let (account, codes) =
+                settled.add(name, facts.levels.as_ref(), rule, counts, options)?;
+            report.columns.push(account);
+            file.finals.push(facts.levels.map(|levels| (levels, codes)));
         }
-        let mut target = target;
-        target.column = place;
-        if let Some((_, codes)) = place.and_then(|j| file.finals[j].as_ref()) {
+        target.column = places.0;
+        if let Some((_, codes)) = places.0.and_then(|j| file.finals[j].as_ref()) {
             target.distinct = crate::dataset::Distinct::of_values(codes.clone());
         }
         report.note_columns();
         debug_assert_eq!(settled.len(), width);
-        Ok(Scanned { schema: settled.schema()?, report, reader: Box::new(file), target })
+        Ok(Scanned { schema: settled.schema()?, report, reader: Box::new(file), target, counted })
     }
 
     fn go_over(
         &self,
         rows: u64,
-        place: Option<usize>,
+        (place, weight): (Option<usize>, Option<usize>),
         run: &Context,
-    ) -> Result<(Vec<Facts>, TargetFacts)> {
+    ) -> Result<Seen> {
         let size = block_rows(self.columns.len()) as u64;
         let blocks = rows.div_ceil(size);
         let mut all: Vec<Facts> = self.columns.iter().map(|_| Facts::default()).collect();
         let mut target: Option<TargetFacts> = None;
+        let mut counted = Vec::new();
         let window = 2 * run.threads() as u64;
         let mut first = 0;
         while first < blocks {
@@ -173,6 +171,11 @@ impl Columnar {
                 Ok((columns, facts))
             })?;
             for (columns, facts) in parts {
+                if let Some(j) = weight {
+                    let cells = &columns[j].cells;
+                    let count = cells.iter().filter(|&&w| counts(w)).count() as u64;
+                    counted.push((cells.len() as u64, count));
+                }
                 for (known, column) in all.iter_mut().zip(columns) {
                     known.missing +=
                         column.cells.iter().filter(|cell| cell.is_nan()).count() as u64;
@@ -188,7 +191,8 @@ impl Columnar {
             }
             first += count;
         }
-        Ok((all, target.unwrap_or_default()))
+        let counted = weight.map(|_| Counted::of(counted.into_iter()));
+        Ok(Seen { facts: all, target: target.unwrap_or_default(), counted })
     }
 
     /// Rows `start..end` of all kept columns, categories numbered in order of arrival.

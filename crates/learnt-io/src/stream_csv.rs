@@ -2,13 +2,15 @@
 //! the blocks of a pass that share them.
 
 use crate::csv::CsvFile;
+use crate::dataset::ColumnRoles;
 use crate::input::{Bytes, changed};
 use crate::levels::Levels;
 use crate::options::{Format, ReadOptions};
-use crate::stream::{RowReader, Scanned, TargetFacts, finals_of};
+use crate::stream::{RowReader, Scanned, TargetFacts, finals_of, target_place};
+use crate::stream_counted::{Counted, counts, weight_place};
 use learnt_core::context::{Context, available_threads};
 use learnt_core::data::Schema;
-use learnt_core::error::{Error, Result};
+use learnt_core::error::Result;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,29 +31,26 @@ impl Csv {
         bytes: &Arc<Bytes>,
         options: &ReadOptions,
         format: Format,
-        target: Option<&str>,
+        roles: &ColumnRoles,
         run: &Context,
     ) -> Result<Scanned> {
         let mut file = CsvFile::open(bytes, options, format, run)?;
         let names = file.names();
         let width = file.width();
-        let place = match target {
-            None => None,
-            Some(name) => {
-                let found = names.iter().position(|known| known == name);
-                let known = names.iter().map(String::as_str);
-                Some(found.ok_or_else(|| Error::unknown("column", name, known))?)
-            }
-        };
+        let place = target_place(&names, roles)?;
+        let weight = weight_place(&names, roles.weight);
         let (tally, seen) = file.go_over(bytes, run, |_, cells, _| {
-            let column = |j: usize| cells.iter().skip(j).step_by(width).copied().collect();
-            place.map(|j| TargetFacts::of(column(j), 0))
+            let column = |j: usize| cells.iter().skip(j).step_by(width).copied();
+            let counted = weight.map(|j| column(j).filter(|&w| counts(w)).count() as u64);
+            (place.map(|j| TargetFacts::of(column(j).collect(), 0)), counted)
         })?;
         bytes.unchanged()?;
         let mut facts: Option<TargetFacts> = None;
+        let mut counted: Vec<u64> = Vec::new();
         let mut starts = Vec::with_capacity(seen.len() + 1);
-        for (start, found) in seen {
+        for (start, (found, count)) in seen {
             starts.push(start);
+            counted.extend(count);
             let found = found
                 .map(|found| TargetFacts { first_missing: found.first_missing + start, ..found });
             facts = match (facts, found) {
@@ -60,7 +59,11 @@ impl Csv {
             };
         }
         starts.push(tally.rows);
-        let orders = tally.orders(&names, file.rules())?;
+        let counted = weight.map(|_| {
+            let rows = starts.windows(2).map(|pair| pair[1] - pair[0]);
+            Counted::of(rows.zip(counted))
+        });
+        let orders = tally.orders(&names, file.rules(), run)?;
         let numeric = file.numeric().to_vec();
         let (columns, reports) = tally.finish(&names, file.rules(), &numeric, options)?;
         let finals: Vec<Option<(Levels, Vec<f64>)>> = orders
@@ -84,7 +87,7 @@ impl Csv {
             finals,
             recent: Recent::new(2 + 2 * available_threads()),
         });
-        Ok(Scanned { schema, report, reader, target })
+        Ok(Scanned { schema, report, reader, target, counted })
     }
 
     /// A file that was gone over before: `pieces` are [`RowReader::pieces`] of then.

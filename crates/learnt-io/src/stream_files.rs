@@ -11,6 +11,7 @@ use crate::report::{ColumnReport, ReadReport};
 use crate::stream::{RowReader, Scanned, TargetFacts};
 #[cfg(feature = "columnar")]
 use crate::stream_columns::Columnar;
+use crate::stream_counted::Counted;
 use crate::stream_csv::Csv;
 use learnt_core::context::Context;
 use learnt_core::data::{Column, ColumnKind, Schema};
@@ -153,28 +154,32 @@ struct Table {
     target: TargetFacts,
     /// The texts of the target, if it is text.
     classes: BTreeSet<String>,
+    counted: Option<Counted>,
     parts: Vec<Part>,
 }
 
 impl Table {
     fn new(scanned: Scanned, part: Part) -> Result<Table> {
-        let Scanned { schema, report, target, .. } = scanned;
+        let Scanned { schema, report, target, counted, .. } = scanned;
         let notes: Vec<String> =
             report.notes.iter().map(|note| format!("{}: {note}", short(&part.path))).collect();
         let classes = texts_of(&schema, &target);
         let columns = schema.columns().to_vec();
         let levels = columns.iter().map(levels_of).collect();
         let report = ReadReport { notes, digest: None, ..report };
-        Ok(Table { columns, levels, report, target, classes, parts: vec![part] })
+        Ok(Table { columns, levels, report, target, classes, counted, parts: vec![part] })
     }
 
     fn add(&mut self, scanned: Scanned, part: Part) -> Result<()> {
-        let Scanned { schema, report, target, .. } = scanned;
+        let Scanned { schema, report, target, counted, .. } = scanned;
         self.agree(&schema, &part)?;
         for (known, column) in self.levels.iter_mut().zip(schema.columns()) {
             known.extend(levels_of(column));
         }
         self.classes.extend(texts_of(&schema, &target));
+        if let (Some(all), Some(counted)) = (&mut self.counted, &counted) {
+            all.extend(counted);
+        }
         let before = self.report.rows;
         let target = TargetFacts { first_missing: target.first_missing + before, ..target };
         self.target = std::mem::take(&mut self.target).merge(target);
@@ -262,8 +267,9 @@ impl Table {
             _ => Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
         };
         let reader = Box::new(Files::new(self.parts.clone(), schema.clone(), options.clone()));
-        let scanned = Scanned { schema, report: self.report, reader, target: self.target };
-        Ok((scanned, self.parts))
+        let Table { report, target, counted, parts, .. } = self;
+        let scanned = Scanned { schema, report, reader, target, counted };
+        Ok((scanned, parts))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::message::{Task, learner_node, plan_bytes, read_learner, read_plan, refuse_secrets};
 use learnt::trained::{Missing, Trained, Unknown, checked};
 use learnt_core::context::Context;
-use learnt_core::data::Label;
+use learnt_core::data::{Dataset, Label};
 use learnt_core::error::{Error, Result};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::{LearnerSpec, all_values};
@@ -124,6 +124,16 @@ impl Source for Ahead<'_> {
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
         self.source.read_ahead(index..(index + self.count).min(self.end))?;
         self.source.with(index, f)
+    }
+
+    fn with_checked(
+        &self,
+        index: u64,
+        check: &dyn Fn(&Dataset, u64) -> Result<()>,
+        f: &mut dyn FnMut(&Block) -> Result<()>,
+    ) -> Result<()> {
+        self.source.read_ahead(index..(index + self.count).min(self.end))?;
+        self.source.with_checked(index, check, f)
     }
 }
 

@@ -1,11 +1,13 @@
 //! A fit to the first rows, to learn what the whole will cost: rounds, bytes and seconds a row.
 
 use crate::job::Job;
+use learnt_core::clock::Moment;
 use learnt_core::context::Context;
+use learnt_core::data::Dataset;
 use learnt_core::error::Result;
 use learnt_core::rounds::{Block, ByteJob, Outline, Source, Step};
 use learnt_io::FileSource;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest that a rehearsal takes, about.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -42,6 +44,15 @@ impl Source for Head<'_> {
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
         self.0.with(index, f)
     }
+
+    fn with_checked(
+        &self,
+        index: u64,
+        check: &dyn Fn(&Dataset, u64) -> Result<()>,
+        f: &mut dyn FnMut(&Block) -> Result<()>,
+    ) -> Result<()> {
+        self.0.with_checked(index, check, f)
+    }
 }
 
 /// Fits the first block, on one thread.
@@ -49,13 +60,13 @@ pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
     let job = Job::open(bytes)?.keeping(1 << 30);
     let run = run.with_threads(1).with_seed(job.seed());
     let head = Head(job.source());
-    let started = Instant::now();
+    let started = Moment::now();
     let mut rows = 0;
     head.with(0, &mut |block| {
         rows = block.data.nrows() as u64;
         Ok(())
     })?;
-    let read_seconds = started.elapsed().as_secs_f64() / rows.max(1) as f64;
+    let read_seconds = started.seconds() / rows.max(1) as f64;
     let outline = Outline { rows, ..head.outline() };
     let rounds = ByteJob::new(job.learner(), &outline, None, &run)?;
     let mut state = rounds.begin(&run)?;
@@ -68,11 +79,11 @@ pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
         read_seconds,
         work_seconds: 0.0,
     };
-    let started = Instant::now();
+    let started = Moment::now();
     let mut working = Duration::ZERO;
     let checked = learnt::trained::checked(&head, job.learner());
     while !found.whole && started.elapsed() < PATIENCE {
-        let moment = Instant::now();
+        let moment = Moment::now();
         let answer = rounds.task(&state, &checked, &[0], &run)?;
         working += moment.elapsed();
         found.rounds += 1;

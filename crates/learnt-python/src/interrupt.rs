@@ -4,11 +4,12 @@
 use crate::failure::raise;
 use learnt_core::context::Observer;
 use learnt_core::error::{Code, Error, Result, Warning};
+use learnt_core::stop::{self, Flag};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -37,7 +38,7 @@ pub(crate) fn run<T: Send>(
             let (sender, done) = mpsc::channel::<()>();
             let watch = &watch;
             let body = move || {
-                let result = guarded(|| work(watch));
+                let result = guarded(|| stop::within(&watch.cancelled, || work(watch)));
                 drop(sender);
                 result
             };
@@ -109,7 +110,7 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
 /// Keeps warnings, and says whether to stop.
 #[derive(Default)]
 struct Watch {
-    cancelled: AtomicBool,
+    cancelled: Flag,
     warnings: Mutex<Vec<Warning>>,
 }
 

@@ -37,8 +37,8 @@ pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named, parts};
 pub use learnt_core::prelude;
 pub use learnt_core::{
-    answer, chart, context, data, error, estimator, function, linalg, optimize, params, persist,
-    question, rounds, stats, trained,
+    answer, chart, clock, context, data, error, estimator, function, linalg, optimize, params,
+    persist, question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};

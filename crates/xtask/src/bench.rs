@@ -14,7 +14,6 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         return venv::execute(Command::new(system).arg(program).args(args).current_dir(&root));
     }
     let python = venv::ensure(".venv-bench", &root.join("benches").join("requirements.txt"))?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = [
         "--package",
         "learnt-cli",
@@ -24,9 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         "--examples",
         "--all-features",
     ];
-    venv::execute(
-        Command::new(cargo).args(["build", "--profile", "dist"]).args(built).current_dir(&root),
-    )?;
+    venv::execute(venv::cargo_command(&["build", "--profile", "dist"]).args(built))?;
     venv::install_package(&python)?;
     venv::execute(Command::new(&python).arg(program).args(args).current_dir(&root))
 }

@@ -53,14 +53,11 @@ pub(crate) fn check(prepare: impl Fn(&mut Command)) -> Result<(), String> {
 
 /// The files of assembly that a crate compiles to, with full optimisation.
 fn assembly(name: &str, prepare: &impl Fn(&mut Command)) -> Result<Vec<PathBuf>, String> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
+    let mut command = venv::cargo_command(&["rustc", "--quiet", "--package", name, "--lib"]);
     command
-        .args(["rustc", "--quiet", "--package", name, "--lib"])
         .args(["--message-format=json-render-diagnostics", "--"])
         .args(["--emit=asm", "-Copt-level=3", "-Ccodegen-units=16"])
-        .arg("-Csymbol-mangling-version=v0")
-        .current_dir(venv::root());
+        .arg("-Csymbol-mangling-version=v0");
     prepare(&mut command);
     let output = command
         .stderr(Stdio::inherit())

@@ -16,6 +16,10 @@ pub(crate) struct Steps {
 
 impl Steps {
     /// Runs one step and keeps its time; its error names it.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the workspace's clock is in a crate that this one does not need"
+    )]
     pub(crate) fn run<T>(
         &mut self,
         name: &str,

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::steps::Steps;
+use crate::venv::cargo_command;
 use crate::{say, system, tidy, venv};
 
 /// Runs all steps; the first that fails ends the run.
@@ -83,13 +84,6 @@ fn timed(work: impl FnOnce(&mut Steps) -> Result<(), String>) -> Result<(), Stri
     let result = work(&mut steps);
     say(&steps.slowest());
     result
-}
-
-fn cargo_command(args: &[&str]) -> Command {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
-    command.args(args).current_dir(venv::root());
-    command
 }
 
 fn cargo(args: &[&str]) -> Result<(), String> {

@@ -54,6 +54,19 @@ pub(crate) fn install_package(python: &Path) -> Result<(), String> {
     )
 }
 
+/// A call of cargo in the checkout. Whatever builds takes the versions of `Cargo.lock`, or fails.
+pub(crate) fn cargo_command(args: &[&str]) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    match args {
+        ["fmt", ..] => command.args(args),
+        [verb, rest @ ..] => command.arg(verb).arg("--locked").args(rest),
+        [] => &mut command,
+    };
+    command
+}
+
 /// Runs a command to its end; anything but success is an error that names it.
 pub(crate) fn execute(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
@@ -63,4 +76,20 @@ pub(crate) fn execute(command: &mut Command) -> Result<(), String> {
 /// Where an environment keeps its programs.
 fn scripts(folder: &Path) -> PathBuf {
     folder.join(if cfg!(windows) { "Scripts" } else { "bin" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_builds_is_locked() {
+        let words = |args: &[&str]| -> Vec<String> {
+            let command = cargo_command(args);
+            command.get_args().map(|word| word.to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(words(&["build", "--release"]), ["build", "--locked", "--release"]);
+        assert_eq!(words(&["run", "--", "x"]), ["run", "--locked", "--", "x"]);
+        assert_eq!(words(&["fmt", "--check"]), ["fmt", "--check"]);
+    }
 }

@@ -11,6 +11,7 @@ use crate::place;
 use learnt::answer::{Answer, Cell, Columns, duration};
 use learnt::chart::Chart;
 use learnt::charts::clusters::scatter;
+use learnt::clock::Moment;
 use learnt::data::{Matrix, Schema, Table};
 use learnt::error::{Code, Error, Result, plain as plain_text};
 use learnt::plot::{Scene, find};
@@ -19,7 +20,6 @@ use learnt_io::WriteOptions;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// Fits a method and labels the rows that it was fitted to.
 pub(crate) fn cluster(call: &Call, name: &str) -> Result<ExitCode> {
@@ -135,10 +135,10 @@ struct Done<'a> {
 impl<'a> Done<'a> {
     fn new(call: &'a Call<'a>, name: &str) -> Result<Done<'a>> {
         let early = early(call, name)?;
-        let started = Instant::now();
+        let started = Moment::now();
         let rows = input::supervised(call, input::read(call)?, Some(name))?;
         let trained = on_rows(call, name, early, &rows)?;
-        Ok(Done { call, rows, trained, seconds: started.elapsed().as_secs_f64() })
+        Ok(Done { call, rows, trained, seconds: started.seconds() })
     }
 
     /// Writes the table, the picture and the model where they are asked for, and prints the rest.

@@ -7,6 +7,7 @@ use crate::learner;
 use crate::output::{Out, print, print_json};
 use crate::place;
 use learnt::answer::duration;
+use learnt::clock::Moment;
 use learnt::data::{Column, Matrix, OwnedDataset, Schema, Table};
 use learnt::error::{Code, Error, Result, shell};
 use learnt::estimator::AnyEstimator;
@@ -18,11 +19,11 @@ use learnt_io::{FileSource, TargetTask, WriteOptions};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     let early = early(call, name)?;
-    let started = Instant::now();
+    let started = Moment::now();
     let engine = call.text("engine");
     if call.text("checkpoint").is_some() && !call.flag("stream") && engine.is_none() {
         return Err(Error::new(Code::Usage, "--checkpoint is for fits over blocks")
@@ -45,7 +46,7 @@ pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
     if let Some(policy) = call.text("missing") {
         trained.history.missing = Missing::parse(policy)?;
     }
-    let code = finish(call, &trained, started.elapsed().as_secs_f64())?;
+    let code = finish(call, &trained, started.seconds())?;
     kept.map_or(Ok(()), |kept| kept.remove())?;
     Ok(code)
 }
@@ -67,11 +68,11 @@ pub(crate) fn update(call: &Call) -> Result<ExitCode> {
         true => labelled(call, &before)?,
         false => OwnedDataset { x: input::read(call)?.table, ..OwnedDataset::default() },
     };
-    let started = Instant::now();
+    let started = Moment::now();
     let targets = &before.history.targets;
     let trained =
         Trained::update(Some(&before), learner.as_ref(), &data.view(), targets, &call.run)?;
-    finish(call, &trained, started.elapsed().as_secs_f64())
+    finish(call, &trained, started.seconds())
 }
 
 /// The learner of a name whose task is known; `early` is the one that was built before.

@@ -6,6 +6,7 @@ use super::fit::{Streamed, early, streamed};
 use crate::learner;
 use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns};
+use learnt::clock::Moment;
 use learnt::context::{Progress, Quiet};
 use learnt::error::{Code, Error, Result, shell};
 use learnt::rounds::{Source, Standing, Step};
@@ -14,7 +15,6 @@ use learnt_jobs::{Cluster, Estimate, Folder, Job, Settings, rehearse};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
 
 /// What `advance` exits with if another round is to be done.
 const AGAIN: u8 = 9;
@@ -217,13 +217,13 @@ pub(crate) fn task(call: &Call) -> Result<ExitCode> {
         }
     };
     for k in wanted {
-        let started = Instant::now();
+        let started = Moment::now();
         let answer = job.answer(&state, &tasks[k as usize], &call.run)?;
         // A driver that went on meanwhile has this answer already.
         if folder.state()?.0 == round {
             folder.put_answer(round, k, &answer)?;
         }
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = started.seconds();
         call.say(&format!("round {round}: task {k} of {} in {seconds:.2} s", tasks.len()));
     }
     Ok(ExitCode::SUCCESS)

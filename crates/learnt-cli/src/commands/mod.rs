@@ -201,8 +201,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
 /// A seed: a whole number, or `random` for one from the clock, which is printed.
 fn seed(word: &str) -> Result<u64> {
     if word == "random" {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let seed = now.map_or(0, |time| time.as_nanos() as u64 >> 8);
+        let seed = learnt::clock::nanoseconds() >> 8;
         crate::output::say(&format!("seed {seed}"));
         return Ok(seed);
     }

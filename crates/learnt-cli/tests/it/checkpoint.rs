@@ -1,10 +1,11 @@
 //! A streamed fit that is killed goes on where it was, with the same bits.
 
 use super::{command, learnt, ok};
+use learnt::clock::Moment;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Four blocks of rows in three groups.
 fn table(folder: &Path) -> String {
@@ -40,7 +41,7 @@ fn fit<'a>(learner: &[&'a str], out: &'a str, kept: &'a str) -> Vec<&'a str> {
 fn killed_after(words: &[&str], kept: &Path, changes: usize) -> bool {
     let mut child = command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let stamp = || std::fs::metadata(kept).and_then(|meta| meta.modified()).ok();
-    let (mut last, mut seen, started) = (stamp(), 0, Instant::now());
+    let (mut last, mut seen, started) = (stamp(), 0, Moment::now());
     loop {
         if child.try_wait().unwrap().is_some() {
             return false;

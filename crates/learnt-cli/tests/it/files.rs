@@ -1,8 +1,9 @@
 //! Model files at the command: refused when damaged, whole after a kill, streamed within bounds.
 
 use crate::{command, fails, file, houses, ok};
+use learnt::clock::Moment;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[test]
 fn a_model_is_not_replaced_by_accident() {
@@ -94,7 +95,7 @@ fn an_interrupt_stops_a_fit_and_leaves_no_file() {
     ];
     let child = command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
-    let interrupted = Instant::now();
+    let interrupted = Moment::now();
     let status = std::process::Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()

@@ -37,7 +37,7 @@ fn folder_of(place: &Path, ending: &str) -> String {
 }
 
 /// Plans a fit and runs its rounds, several commands at a time.
-fn scheduled(words: &[&str], place: &Path, tasks: usize) -> Vec<u8> {
+pub(crate) fn scheduled(words: &[&str], place: &Path, tasks: usize) -> Vec<u8> {
     let job = place.join(format!("job-{tasks}")).display().to_string();
     let count = tasks.to_string();
     let mut plan = vec!["plan"];

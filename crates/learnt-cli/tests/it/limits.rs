@@ -1,9 +1,10 @@
 //! Memory and time: a limit is held by measurement, and Ctrl-C is answered within a second.
 
 use crate::{command, fails, file, learnt, ok};
+use learnt::clock::Moment;
 use std::io::Write;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The largest resident set of a child until it ends, its exit code and what it said.
 #[cfg(target_os = "linux")]
@@ -45,15 +46,15 @@ fn rows(count: usize) -> String {
     text
 }
 
-/// Every reader of text keeps to a limit, or says what it would need: 25 % above it is the most.
+/// Every reader keeps to a limit, or says what it would need: 25 % above it is the most.
 #[cfg(target_os = "linux")]
 #[test]
-fn readers_of_text_keep_to_the_memory_they_may_have() {
+fn readers_keep_to_the_memory_they_may_have() {
     let folder = tempfile::tempdir().unwrap();
     let csv = file(folder.path(), "t.csv", rows(150_000));
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let mut sources = vec![csv.clone()];
-    for name in ["t.ndjson", "t.arff", "t.csv.gz", "t.csv.zst"] {
+    for name in ["t.ndjson", "t.arff", "t.csv.gz", "t.csv.zst", "t.arrow", "t.parquet"] {
         ok(&["convert", &csv, &place(name)]);
         sources.push(place(name));
     }
@@ -117,7 +118,7 @@ fn interrupted(mut child: Child) -> (Duration, Option<i32>) {
     // Kept open: waiting for a child closes what was not taken.
     let _input = child.stdin.take();
     std::thread::sleep(Duration::from_millis(400));
-    let started = Instant::now();
+    let started = Moment::now();
     let id = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let status = child.wait().unwrap();

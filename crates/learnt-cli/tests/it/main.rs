@@ -20,6 +20,7 @@ mod places;
 mod roles;
 mod small_things;
 mod statistics;
+mod streams;
 mod tables;
 mod trees;
 mod tune;

@@ -70,6 +70,11 @@ impl<'a> Frame<'a> {
     /// Checks width, infinities, missing values and categories against what is accepted.
     /// Errors name the column, the row and what to do.
     pub fn check(&self, accepts: Accepts, run: &Context) -> Result<()> {
+        self.check_from(0, accepts, run)
+    }
+
+    /// The same for rows of a longer table, by the number of the first.
+    fn check_from(&self, first_row: u64, accepts: Accepts, run: &Context) -> Result<()> {
         if self.ncols() == 0 {
             let message = format!(
                 "found 0 feature(s) (shape=({}, 0)) while a minimum of 1 is required",
@@ -82,7 +87,7 @@ impl<'a> Frame<'a> {
         }
         match self.first_not_finite(accepts.missing, run) {
             None => Ok(()),
-            Some((i, j)) => Err(self.not_finite(i, j)),
+            Some((i, j)) => Err(self.not_finite(i, j, first_row)),
         }
     }
 
@@ -130,25 +135,28 @@ impl<'a> Frame<'a> {
         found.into_iter().flatten().next()
     }
 
-    fn not_finite(&self, i: usize, j: usize) -> Error {
+    fn not_finite(&self, i: usize, j: usize, first_row: u64) -> Error {
         let name = plain(&self.schema.column(j).name);
         let value = self.values.at(i, j);
+        let row = first_row + i as u64 + 1;
         if value.is_infinite() {
-            let message = format!("column '{name}' holds {value} (infinity) in row {}", i + 1);
+            let message = format!("column '{name}' holds {value} (infinity) in row {row}");
             return Error::new(Code::NotFinite, message)
                 .column(name)
-                .row(i as u64 + 1)
+                .row(row)
                 .hint("replace infinities before fitting");
         }
         let count = (0..self.nrows()).filter(|&row| self.values.at(row, j).is_nan()).count();
+        let of = match first_row {
+            0 => format!("{}", self.nrows()),
+            first => format!("rows {} to {}", first + 1, first + self.nrows() as u64),
+        };
         let message = format!(
-            "column '{name}' has {count} missing values (NaN) of {} (first: row {}), and this learner cannot take them",
-            self.nrows(),
-            i + 1
+            "column '{name}' has {count} missing values (NaN) of {of} (first: row {row}), and this learner cannot take them"
         );
         Error::new(Code::Missing, message)
             .column(name)
-            .row(i as u64 + 1)
+            .row(row)
             .hint("put SimpleImputer in front, drop those rows, or use a tree")
     }
 }
@@ -361,6 +369,27 @@ impl<'a> Dataset<'a> {
     /// Checks everything a learner may rely on: shapes, finite numbers, valid weights, a target if
     /// one is needed.
     pub fn check(&self, accepts: Accepts, needs_target: bool, run: &Context) -> Result<()> {
+        self.check_block(0, accepts, needs_target, run)?;
+        match self.counted_rows() {
+            0 => Err(Error::new(Code::Weights, "all weights are zero, so no row counts")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of rows whose weight is not zero.
+    pub fn counted_rows(&self) -> usize {
+        let counted = |weights: &[f64]| weights.iter().filter(|&&w| w > 0.0).count();
+        self.weights.map_or(self.nrows(), counted)
+    }
+
+    /// The same for a block of a longer table, by the number of its first row: none of its rows need count.
+    pub fn check_block(
+        &self,
+        first_row: u64,
+        accepts: Accepts,
+        needs_target: bool,
+        run: &Context,
+    ) -> Result<()> {
         let n = self.nrows();
         if n == 0 {
             let message = format!(
@@ -369,9 +398,9 @@ impl<'a> Dataset<'a> {
             );
             return Err(Error::new(Code::Empty, message));
         }
-        self.x.check(accepts, run)?;
+        self.x.check_from(first_row, accepts, run)?;
         if let Some(weights) = self.weights {
-            check_weights(weights, n)?;
+            check_weights(weights, n, first_row)?;
         }
         if let Some(groups) = self.groups {
             same_length("groups", groups.len(), n)?;
@@ -384,7 +413,7 @@ impl<'a> Dataset<'a> {
             None => Ok(()),
             Some(y) => {
                 same_length("target", y.nrows(), n)?;
-                check_target(y, accepts)
+                check_target(y, accepts, first_row)
             }
         }
     }
@@ -402,20 +431,20 @@ fn same_length(what: &str, got: usize, rows: usize) -> Result<()> {
     }
 }
 
-fn check_weights(weights: &[f64], n: usize) -> Result<()> {
+fn check_weights(weights: &[f64], n: usize, first_row: u64) -> Result<()> {
     same_length("weights", weights.len(), n)?;
-    if let Some(i) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-        let message =
-            format!("weight {} in row {}: weights must be finite and >= 0", weights[i], i + 1);
-        return Err(Error::new(Code::Weights, message).row(i as u64 + 1));
-    }
-    match weights.iter().any(|&w| w > 0.0) {
-        true => Ok(()),
-        false => Err(Error::new(Code::Weights, "all weights are zero, so no row counts")),
+    match weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+        None => Ok(()),
+        Some(i) => {
+            let row = first_row + i as u64 + 1;
+            let message =
+                format!("weight {} in row {row}: weights must be finite and >= 0", weights[i]);
+            Err(Error::new(Code::Weights, message).row(row))
+        }
     }
 }
 
-fn check_target(y: Target, accepts: Accepts) -> Result<()> {
+fn check_target(y: Target, accepts: Accepts, first_row: u64) -> Result<()> {
     match y {
         Target::Real(values) => {
             if values.ncols() == 0 || (values.ncols() > 1 && !accepts.many_outputs) {
@@ -428,12 +457,12 @@ fn check_target(y: Target, accepts: Accepts) -> Result<()> {
             for i in 0..values.nrows() {
                 for j in 0..values.ncols() {
                     if !values.at(i, j).is_finite() {
+                        let row = first_row + i as u64 + 1;
                         let message = format!(
-                            "the target holds {} in row {} (NaN or infinity)",
-                            values.at(i, j),
-                            i + 1
+                            "the target holds {} in row {row} (NaN or infinity)",
+                            values.at(i, j)
                         );
-                        return Err(Error::new(Code::Target, message).row(i as u64 + 1));
+                        return Err(Error::new(Code::Target, message).row(row));
                     }
                 }
             }

@@ -1,8 +1,10 @@
 //! Factorisations: Cholesky, QR with and without pivoting, SVD, symmetric eigenvalues.
 
-use super::{to_matrix, with_backend};
+use super::{to_matrix, with_backend_apart};
+use crate::context::cancelled;
 use crate::data::{MatRef, Matrix};
 use crate::error::{Error, Result};
+use crate::stop;
 use faer::Side;
 
 /// A = L Lᵀ of a symmetric positive definite matrix.
@@ -18,8 +20,11 @@ impl Cholesky {
         if a.as_slice().iter().any(|x| !x.is_finite()) {
             return None;
         }
-        let llt = with_backend(a.view(), |a| a.llt(Side::Lower)).ok()?;
-        Some(Cholesky { lower: to_matrix(llt.L()) })
+        let cubed = (a.nrows() as f64).powi(3);
+        let lower = with_backend_apart(a.view(), cubed / 3.0, |a| {
+            a.llt(Side::Lower).ok().map(|llt| to_matrix(llt.L()))
+        });
+        Some(Cholesky { lower: lower.flatten()? })
     }
 
     /// x with A x = b, in place.
@@ -50,7 +55,7 @@ impl Cholesky {
     /// X with A X = B.
     pub fn solve(&self, b: &Matrix) -> Matrix {
         let mut columns = b.transposed();
-        for j in 0..b.ncols() {
+        for j in (0..b.ncols()).take_while(|_| !stop::asked()) {
             self.solve_in_place(columns.row_mut(j));
         }
         columns.transposed()
@@ -65,7 +70,7 @@ impl Cholesky {
     pub fn inverse(&self) -> Matrix {
         let d = self.lower.nrows();
         let mut out = Matrix::zeros(d, d);
-        for j in 0..d {
+        for j in (0..d).take_while(|_| !stop::asked()) {
             let row = out.row_mut(j);
             row[j] = 1.0;
             self.solve_in_place(row);
@@ -77,7 +82,8 @@ impl Cholesky {
     pub fn inverse_trace(&self) -> f64 {
         let d = self.lower.nrows();
         let mut column = vec![0.0; d];
-        (0..d).map(|j| crate::vectorized!(self.inverse_column(j, &mut column))).sum()
+        let columns = (0..d).take_while(|_| !stop::asked());
+        columns.map(|j| crate::vectorized!(self.inverse_column(j, &mut column))).sum()
     }
 
     /// The squared length of column j of L⁻¹.
@@ -125,13 +131,18 @@ impl PivotedQr {
                 qt: Matrix::zeros(0, n),
             };
         }
-        let qr = with_backend(a, |a| a.col_piv_qr());
-        let r = to_matrix(qr.thin_R());
-        let (forward, _) = qr.P().arrays();
+        let factored = with_backend_apart(a, 4.0 * operations(n, d), |a| {
+            let qr = a.col_piv_qr();
+            let qt = to_matrix(qr.compute_thin_Q().as_ref().transpose());
+            (to_matrix(qr.thin_R()), qr.P().arrays().0.to_vec(), qt)
+        });
+        // Nothing is factored for a caller that was asked to stop.
+        let m = n.min(d);
+        let nothing = || (Matrix::zeros(m, d), (0..d).collect(), Matrix::zeros(m, n));
+        let (r, order, qt) = factored.unwrap_or_else(nothing);
         let tolerance = n.max(d) as f64 * f64::EPSILON * r[(0, 0)].abs();
-        let rank = (0..n.min(d)).take_while(|&k| r[(k, k)].abs() > tolerance).count();
-        let qt = to_matrix(qr.compute_thin_Q().as_ref().transpose());
-        PivotedQr { r, order: forward.to_vec(), rank, qt }
+        let rank = (0..m).take_while(|&k| r[(k, k)].abs() > tolerance).count();
+        PivotedQr { r, order, rank, qt }
     }
 
     /// Q (n × min(n, d)).
@@ -196,8 +207,9 @@ pub fn triangle_of(a: MatRef) -> Matrix {
     if a.nrows() == 0 || d == 0 {
         return out;
     }
-    let qr = with_backend(a, |a| a.qr());
-    let r = qr.thin_R();
+    let factored =
+        with_backend_apart(a, 2.0 * operations(a.nrows(), d), |a| to_matrix(a.qr().thin_R()));
+    let Some(r) = factored else { return out };
     for i in 0..r.nrows() {
         let sign = if r[(i, i)] < 0.0 { -1.0 } else { 1.0 };
         for j in i..d {
@@ -223,11 +235,20 @@ pub fn svd(a: MatRef) -> Result<Svd> {
     if a.nrows() == 0 || a.ncols() == 0 {
         return Err(Error::numeric("an empty matrix has no singular values"));
     }
-    let svd = with_backend(a, |a| a.thin_svd())
-        .map_err(|_| Error::numeric("the singular value decomposition did not converge"))?;
-    let s = svd.S().column_vector();
-    let s = (0..s.nrows()).map(|k| s[k]).collect();
-    Ok(Svd { u: to_matrix(svd.U()), s, v: to_matrix(svd.V()) })
+    let found = with_backend_apart(a, 10.0 * operations(a.nrows(), a.ncols()), |a| {
+        let svd = a.thin_svd().ok()?;
+        let s = svd.S().column_vector();
+        let s = (0..s.nrows()).map(|k| s[k]).collect();
+        Some(Svd { u: to_matrix(svd.U()), s, v: to_matrix(svd.V()) })
+    });
+    let failed = || Error::numeric("the singular value decomposition did not converge");
+    found.ok_or_else(cancelled)?.ok_or_else(failed)
+}
+
+/// What factoring an n × d matrix takes, without the factor that the method has.
+fn operations(n: usize, d: usize) -> f64 {
+    let (least, most) = (n.min(d) as f64, n.max(d) as f64);
+    least * least * most
 }
 
 /// The singular values alone, largest first.
@@ -235,8 +256,9 @@ pub fn singular_values(a: MatRef) -> Result<Vec<f64>> {
     if a.nrows() == 0 || a.ncols() == 0 {
         return Ok(Vec::new());
     }
-    with_backend(a, |a| a.singular_values())
-        .map_err(|_| Error::numeric("the singular values did not converge"))
+    with_backend_apart(a, 4.0 * operations(a.nrows(), a.ncols()), |a| a.singular_values().ok())
+        .ok_or_else(cancelled)?
+        .ok_or_else(|| Error::numeric("the singular values did not converge"))
 }
 
 impl Svd {
@@ -282,13 +304,16 @@ pub fn eigh(a: &Matrix) -> Result<Eigen> {
     if a.nrows() == 0 || a.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(failed());
     }
-    let eigen =
-        with_backend(a.view(), |a| a.self_adjoint_eigen(Side::Lower)).map_err(|_| failed())?;
-    let (d, values, vectors) = (a.nrows(), eigen.S().column_vector(), eigen.U());
-    Ok(Eigen {
-        values: (0..d).rev().map(|k| values[k]).collect(),
-        vectors: Matrix::from_fn(d, d, |i, k| vectors[(i, d - 1 - k)]),
-    })
+    let d = a.nrows();
+    let found = with_backend_apart(a.view(), 9.0 * (d as f64).powi(3), move |a| {
+        let eigen = a.self_adjoint_eigen(Side::Lower).ok()?;
+        let (values, vectors) = (eigen.S().column_vector(), eigen.U());
+        Some(Eigen {
+            values: (0..d).rev().map(|k| values[k]).collect(),
+            vectors: Matrix::from_fn(d, d, |i, k| vectors[(i, d - 1 - k)]),
+        })
+    });
+    found.ok_or_else(cancelled)?.ok_or_else(failed)
 }
 
 #[cfg(test)]

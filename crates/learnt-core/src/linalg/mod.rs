@@ -25,6 +25,7 @@ pub use rank_update::RankUpdate;
 pub use scatter::{Scatter, Triangle};
 
 use crate::data::{MatRef, Matrix};
+use crate::stop;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Par};
 
@@ -62,6 +63,25 @@ fn with_backend<T>(a: MatRef, f: impl FnOnce(faer::MatRef<f64>) -> T) -> T {
             f(faer::MatRef::from_row_major_slice(copy.as_slice(), a.nrows(), a.ncols()))
         }
     }
+}
+
+/// The same for a call of about so many operations, which nothing interrupts: `None` if this thread was asked to
+/// stop meanwhile ([`crate::stop`]).
+fn with_backend_apart<T: Send + 'static>(
+    a: MatRef,
+    operations: f64,
+    f: impl FnOnce(faer::MatRef<f64>) -> T + Send + 'static,
+) -> Option<T> {
+    if !stop::runs_apart(operations) {
+        return Some(with_backend(a, f));
+    }
+    // The bits may depend on the order in memory, so a copy has the same.
+    let by_columns = a.row_stride() == 1 && a.col_stride() != 1;
+    let copy = if by_columns { a.transposed().to_matrix() } else { a.to_matrix() };
+    stop::apart(operations, move || {
+        let view = if by_columns { copy.view().transposed() } else { copy.view() };
+        with_backend(view, f)
+    })
 }
 
 fn to_matrix(a: faer::MatRef<f64>) -> Matrix {

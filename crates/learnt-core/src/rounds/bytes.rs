@@ -9,7 +9,7 @@
 use super::{Erased, Identity, Job, Memo, Merger, Outline, OwnedOutline, Source, Step};
 use crate::context::{Context, Recorder, Traced};
 use crate::error::{Code, Error, Result, Warning};
-use crate::estimator::{AnyEstimator, Model};
+use crate::estimator::{AnyEstimator, Model, check_weighted};
 use crate::persist::{Node, Stored, file, invalid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -69,6 +69,7 @@ impl ByteJob {
         let job = learner
             .any_job()
             .ok_or_else(|| Error::unsupported(format!("{name} is not fitted by rounds")))?;
+        check_weighted(name, learner.any_accepts(), outline.weighted)?;
         let digest = Identity::new(learner, outline, data, run)?.digest()?;
         Ok(ByteJob { job, outline: outline.into(), digest })
     }

@@ -7,13 +7,14 @@
 use super::bytes::{merger_node, read_place, read_warnings, warnings_node};
 use super::job::Round;
 use super::{Identity, Job, Merger};
+use crate::clock::Moment;
 use crate::context::{Observer, Recorder};
 use crate::error::{Code, Error, Result, plain};
 use crate::persist::{Node, Stored, file, place};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The name of the file in the folder.
 const NAME: &str = "fit.checkpoint";
@@ -24,7 +25,7 @@ pub struct Checkpoint {
     identity: Identity,
     every: Duration,
     resume: bool,
-    written: Mutex<Option<Instant>>,
+    written: Mutex<Option<Moment>>,
 }
 
 impl Checkpoint {
@@ -105,7 +106,7 @@ impl Checkpoint {
             ("warnings".to_string(), warnings_node(&recorder.warnings())),
         ]));
         place::write_atomically(&self.path, &file::to_bytes(&root)?)?;
-        *written = Some(Instant::now());
+        *written = Some(Moment::now());
         Ok(())
     }
 }

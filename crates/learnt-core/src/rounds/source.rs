@@ -19,6 +19,19 @@ pub trait Source: Sync {
     }
     /// Lends one block to `f`.
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()>;
+    /// The same, after `check` has seen the rows, with the number of the first in the table. A source that
+    /// leaves out rows of weight zero shows it these too.
+    fn with_checked(
+        &self,
+        index: u64,
+        check: &dyn Fn(&Dataset, u64) -> Result<()>,
+        f: &mut dyn FnMut(&Block) -> Result<()>,
+    ) -> Result<()> {
+        self.with(index, &mut |block| {
+            check(&block.data, block.first_row)?;
+            f(block)
+        })
+    }
 }
 
 /// A data set in memory, as blocks.

@@ -270,7 +270,7 @@ impl CsvFile {
         if self.retype(&tally)? {
             return Ok(Attempt::Retyped);
         }
-        let orders = tally.orders(&self.names(), &self.rules)?;
+        let orders = tally.orders(&self.names(), &self.rules, run)?;
         run.try_par_map(maps.len(), |k| {
             let (rows, map) = &maps[k];
             let mut out = slots[k].lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,6 +5,7 @@ use crate::columns::{self, Settled};
 use crate::levels::Levels;
 use crate::options::{ReadOptions, TypeRule};
 use crate::report::ColumnReport;
+use learnt_core::context::Context;
 use learnt_core::error::Result;
 
 /// What was found in all pieces so far.
@@ -67,7 +68,10 @@ impl Tally {
         &self,
         names: &[String],
         rules: &[Option<TypeRule>],
+        run: &Context,
     ) -> Result<Vec<Vec<f64>>> {
+        let texts = self.columns.iter().map(|column| column.levels.bytes()).sum::<u64>();
+        run.claim(texts.saturating_mul(2), "the texts of the columns in order")?;
         let columns = self.columns.iter().zip(names).zip(rules);
         columns
             .map(|((column, name), rule)| match column.levels.len() {
@@ -91,7 +95,7 @@ impl Tally {
             let (name, rule) = (&names[j], rules[j].as_ref());
             let levels = (!numeric[j]).then_some(&column.levels);
             let facts = (column.missing, column.rounded);
-            reports.push(settled.add(name, levels, rule, facts, options)?);
+            reports.push(settled.add(name, levels, rule, facts, options)?.0);
         }
         Ok((settled, reports))
     }

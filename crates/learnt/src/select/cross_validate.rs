@@ -13,6 +13,7 @@
 use super::folds::{Split, Splitter};
 use crate::learner::{Fitted, offered};
 use crate::metrics::{Metric, Predictions, Task};
+use learnt_core::clock::Moment;
 use learnt_core::context::{Progress, Recorder};
 use learnt_core::error::Warning;
 use learnt_core::params::LearnerSpec;
@@ -21,7 +22,6 @@ use learnt_core::stats::summary;
 use learnt_core::trained::check_rows;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// Bytes of a table from which its splits come one at a time.
 const LARGE: usize = 4_000_000;
@@ -305,9 +305,9 @@ impl OneSplit<'_> {
         for same in kinds.into_values().filter(|same| same.len() > 1) {
             let all: Vec<&dyn AnyEstimator> = same.iter().map(|&member| learner(member)).collect();
             let train = offered(&rows.train, rows.train.x, all[0].any_accepts());
-            let start = Instant::now();
+            let start = Moment::now();
             if let Some(Ok(models)) = all[0].fit_together(&all, &train, run) {
-                let seconds = start.elapsed().as_secs_f64() / same.len() as f64;
+                let seconds = start.seconds() / same.len() as f64;
                 let shared = models.into_iter().map(|model| Shared { model, seconds });
                 out.extend(same.into_iter().zip(shared));
             }
@@ -354,11 +354,11 @@ fn prepare(
     test: &mut OwnedDataset,
     run: &Context,
 ) -> Result<f64> {
-    let start = Instant::now();
+    let start = Moment::now();
     let model = Fitted::fit(preparation, "preparation", &train.view(), run)?;
     let transformer = model.transformer()?;
     train.x = transformer.transform_in(&train.view().x, run)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = start.seconds();
     test.x = transformer.transform_in(&test.view().x, run)?;
     Ok(seconds)
 }
@@ -380,12 +380,12 @@ fn fit_and_score(
         Some(shared) => shared,
         None => {
             let train = offered(&rows.train, rows.train.x, learner.any_accepts());
-            let start = Instant::now();
+            let start = Moment::now();
             let model = learner.fit_any(&train, run)?;
-            Shared { model, seconds: start.elapsed().as_secs_f64() }
+            Shared { model, seconds: start.seconds() }
         }
     };
-    let fitted = Instant::now();
+    let fitted = Moment::now();
     let score = |data: &Dataset| -> Result<Vec<Result<f64>>> {
         check_rows(learner.about(), model.as_ref(), &data.x, run)?;
         let predictions = Predictions::of(model.as_ref(), &data.x, run)?;
@@ -397,7 +397,7 @@ fn fit_and_score(
             .collect())
     };
     let scores = score(&rows.test)?;
-    let score_seconds = fitted.elapsed().as_secs_f64();
+    let score_seconds = fitted.seconds();
     let train_scores = match trials.manner.train_scores {
         true => score(&rows.train)?,
         false => Vec::new(),

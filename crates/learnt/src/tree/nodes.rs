@@ -393,7 +393,7 @@ mod tests {
         assert!(bytes.len() < 10_000 * one, "{} bytes, and {one} for one tree", bytes.len());
         let arrays = bytes.windows(7).filter(|window| window == b"\"dtype\"").count();
         assert!(arrays < 40, "{arrays} arrays");
-        let started = std::time::Instant::now();
+        let started = learnt_core::clock::Moment::now();
         let back = Vec::<Tree>::from_node(&file::from_bytes(&bytes).unwrap()).unwrap();
         assert_eq!(back, trees);
         assert!(started.elapsed().as_secs() < 30, "{:?} to load", started.elapsed());

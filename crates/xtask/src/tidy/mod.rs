@@ -5,6 +5,7 @@ mod dependencies;
 mod edges;
 mod lengths;
 mod names;
+mod supply;
 mod words;
 
 use std::fs;
@@ -38,6 +39,7 @@ pub(crate) fn check() -> Result<(), String> {
     problems.extend(names::check(&sources));
     problems.extend(dependencies::check(&sources));
     problems.extend(words::check(&sources));
+    problems.extend(supply::check(&sources));
     match problems.is_empty() {
         true => Ok(()),
         false => Err(problems.join("\n")),
@@ -59,7 +61,7 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
 
 fn collect(folder: &Path, prefix: &str, out: &mut Vec<Source>) -> Result<(), String> {
     const ENDINGS: &[&str] = &["rs", "py", "pyi", "md", "toml", "yml", "sh"];
-    const FILES: &[&str] = &[".ci/run", "docs/reference/registry.json"];
+    const FILES: &[&str] = &[".ci/run", "Cargo.lock", "docs/reference/registry.json"];
     const FOLDERS: &[&str] = &[".ci", ".cargo", ".github"];
     let fail = |error: std::io::Error| format!("{}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(fail)? {

@@ -125,8 +125,13 @@ impl Job for ColumnsJob {
             let table = block.data.x.select(&placed.columns);
             let data = offered(&block.data, table.frame(), learner.any_accepts());
             if state.first_round {
-                data.check(learner.any_accepts(), false, &run.with_threads(1))
-                    .map_err(|error| error.within(placed.name))?;
+                data.check_block(
+                    block.first_row,
+                    learner.any_accepts(),
+                    false,
+                    &run.with_threads(1),
+                )
+                .map_err(|error| error.within(placed.name))?;
             }
             let summary = self
                 .job(*number)?

@@ -84,7 +84,7 @@ impl Job for PipelineJob {
         let data = offered(&block.data, x, accepts);
         if state.first_round {
             let needs_target = step.learner.any_roles().needs_target();
-            data.check(accepts, needs_target, &run.with_threads(1))
+            data.check_block(block.first_row, accepts, needs_target, &run.with_threads(1))
                 .map_err(|error| error.within(&step.name))?;
         }
         let inner = step

@@ -303,7 +303,7 @@ fn a_thousand_trees_save_and_load_within_a_second() {
     let forest = RandomForestClassifier { n_estimators: 1000, ..Default::default() };
     let run = Context::default();
     let trained = Trained::fit(&forest, &data.view(), &[], &run).unwrap();
-    let started = std::time::Instant::now();
+    let started = learnt_core::clock::Moment::now();
     let bytes = trained.to_bytes().unwrap();
     let again = crate::from_bytes(&bytes).unwrap();
     let seconds = started.elapsed().as_secs_f64();

@@ -2,6 +2,7 @@
 //! beyond. A clear error or a model that is whole, in bounded time and memory; never a panic.
 
 use super::{easy, exempt, for_each, learners, noise, outputs};
+use learnt::clock::Moment;
 use learnt::context::Observer;
 use learnt::error::Warning;
 use learnt::params::{Kind, Variant};
@@ -9,7 +10,7 @@ use learnt::prelude::*;
 use learnt::trained::Trained;
 use learnt_core::faults::{Fault, fail_at};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a fit may go on before it is asked to stop, and how long it may take to do so.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -18,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const ROOM: u64 = 256 << 20;
 
 /// Asks a run to stop after a while.
-struct Deadline(Instant);
+struct Deadline(Moment);
 
 impl Observer for Deadline {
     fn warning(&self, _: &Warning) {}
@@ -33,7 +34,7 @@ fn holds(
     data: &Dataset,
     what: &str,
 ) -> std::result::Result<(), String> {
-    let deadline = Deadline(Instant::now());
+    let deadline = Deadline(Moment::now());
     let limit = learnt_core::memory::in_use() + ROOM;
     let run =
         Context::default().with_threads(2).with_memory_limit(Some(limit)).observed_by(&deadline);

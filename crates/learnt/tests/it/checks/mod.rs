@@ -2,6 +2,7 @@
 //! says so in its own file, with the reason (`About::exempt`).
 
 mod behaviour;
+mod clocks;
 mod declarations;
 mod engine;
 mod extremes;

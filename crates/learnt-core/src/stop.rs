@@ -1,0 +1,138 @@
+//! A sign to stop that reaches where no [`Context`](crate::context::Context) does: into single factorisations.
+//!
+//! Work between two of a learner's own checks may take minutes: the eigenvalues of 5,000 columns are one call of
+//! the backend, which cannot be interrupted. Whoever runs a fit on somebody's behalf gives the threads of the run
+//! a flag ([`within`]). Long calls then run on a thread of their own ([`apart`]) while the caller looks at the
+//! flag. When it is set, the caller goes on at once with nothing, and the thread that was left behind ends when
+//! its call does; it holds copies only. Loops of our own look at [`asked`] and end early.
+//!
+//! Results are worthless from then on. Whoever sets a flag must throw them away.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A flag that is set once.
+pub type Flag = Arc<AtomicBool>;
+
+/// Operations of a call from which it runs apart: about a tenth of a second.
+const LONG: f64 = 5e8;
+/// How often a caller looks at its flag.
+const LOOK: Duration = Duration::from_millis(20);
+/// As deep as the stacks of the threads that call.
+const STACK_BYTES: usize = 8 << 20;
+
+thread_local! {
+    static FLAG: RefCell<Option<Flag>> = const { RefCell::new(None) };
+}
+
+/// Runs `work` on this thread, and on the threads that it uses, under a flag.
+pub fn within<T>(flag: &Flag, work: impl FnOnce() -> T) -> T {
+    /// Puts back what was there, also after a panic.
+    struct Back(Option<Flag>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            let before = self.0.take();
+            FLAG.with(|place| place.replace(before));
+        }
+    }
+    let _back = Back(FLAG.with(|place| place.replace(Some(Arc::clone(flag)))));
+    work()
+}
+
+/// The flag of this thread.
+pub(crate) fn current() -> Option<Flag> {
+    FLAG.with(|place| place.borrow().clone())
+}
+
+/// Whether this thread is to stop: what it computes is thrown away.
+pub fn asked() -> bool {
+    FLAG.with(|place| place.borrow().as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
+}
+
+/// Whether a call of about so many operations would run on a thread of its own.
+pub(crate) fn runs_apart(operations: f64) -> bool {
+    operations >= LONG && current().is_some()
+}
+
+/// The result of a call of about so many operations; `None` if the thread was asked to stop meanwhile.
+pub(crate) fn apart<T: Send + 'static>(
+    operations: f64,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let Some(flag) = current().filter(|_| operations >= LONG) else { return Some(call()) };
+    // Held by both sides, so that it is not lost where no thread can be had.
+    let call = Arc::new(Mutex::new(Some(call)));
+    let take = |held: &Mutex<Option<_>>| held.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (sender, done) = mpsc::channel();
+    let theirs = Arc::clone(&call);
+    let work = move || {
+        if let Some(call) = take(&theirs) {
+            // Nobody listens any more if the caller has gone on.
+            let _ = sender.send(call());
+        }
+    };
+    let named = std::thread::Builder::new().name("learnt apart".into()).stack_size(STACK_BYTES);
+    let Ok(worker) = named.spawn(work) else { return take(&call).map(|call| call()) };
+    loop {
+        match done.recv_timeout(LOOK) {
+            Ok(result) => return Some(result),
+            Err(RecvTimeoutError::Timeout) if flag.load(Ordering::Relaxed) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => return None,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Moment;
+    use crate::context::Context;
+
+    #[test]
+    fn a_long_call_is_left_behind_when_its_caller_is_asked_to_stop() {
+        let flag = Flag::default();
+        let (again, started) = (Arc::clone(&flag), Moment::now());
+        let (release, held) = mpsc::channel::<()>();
+        let left = within(&flag, || {
+            apart(1e12, move || {
+                again.store(true, Ordering::Relaxed);
+                let _ = held.recv_timeout(Duration::from_secs(20));
+            })
+        });
+        assert!(left.is_none() && started.seconds() < 10.0);
+        drop(release);
+        assert!(!asked());
+    }
+
+    #[test]
+    fn short_calls_and_calls_without_a_flag_run_where_they_are() {
+        let here = std::thread::current().id();
+        let name = || std::thread::current().id();
+        assert_eq!(apart(1e12, name), Some(here));
+        assert_eq!(within(&Flag::default(), || apart(1.0, name)), Some(here));
+        assert_ne!(within(&Flag::default(), || apart(1e12, name)), Some(here));
+    }
+
+    #[test]
+    fn threads_of_a_run_have_the_flag_of_their_caller() {
+        let flag = Flag::new(AtomicBool::new(true));
+        let run = Context::default().with_threads(3);
+        let seen = within(&flag, || run.par_map(50, |_| asked()));
+        assert!(seen.into_iter().all(|seen| seen));
+        assert!(run.par_map(50, |_| asked()).into_iter().all(|seen| !seen));
+    }
+
+    #[test]
+    fn a_panic_apart_is_a_panic_here() {
+        let call = || within(&Flag::default(), || apart(1e12, || panic!("apart")));
+        assert!(std::panic::catch_unwind(call).is_err());
+        assert!(current().is_none());
+    }
+}
