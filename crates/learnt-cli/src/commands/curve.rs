@@ -15,7 +15,7 @@ use learnt::data::{Dataset, Label, Matrix, Target};
 use learnt::error::{Error, Result};
 use learnt::function::{Classes, Function};
 use learnt::metrics::Task;
-use learnt::params::{Params, Value};
+use learnt::params::Value;
 use serde_json::json;
 use std::process::ExitCode;
 

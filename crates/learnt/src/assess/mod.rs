@@ -29,7 +29,9 @@ pub use criteria::{
     DevianceInformationFound, Deviances, InformationCriteria, InformationCriteriaFound,
     SquaredErrorCriteria, SquaredErrorCriteriaFound,
 };
-pub use curves::{LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores};
+pub use curves::{
+    LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores, Values,
+};
 pub use density_by_classifier::{ClassifiedDensity, DensityByClassifier, RowsAndPoints};
 pub use examples::Examples;
 pub use linear_smoother::{LinearSmoother, SmoothedRows, SmootherFound};
