@@ -21,6 +21,7 @@ __all__ = [
     "fcluster",
     "cophenet",
     "is_monotonic",
+    "is_nested",
     "lance_williams",
     "number_of_partitions",
     "number_of_dendrograms",
@@ -60,16 +61,17 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     ----------
     n_clusters : a whole number >= 1, default=8
         Number of clusters.
-    init : 'k-means++', 'random' or a list, each a list, each a number, default="k-means++"
+    init : 'k-means++', 'random', 'uniform' or a list, each a list, each a number, default="k-means++"
         Initialization of the centroids.
 
         - 'k-means++': Rows drawn one after another, far from those drawn before.
         - 'random': Rows drawn at random.
+        - 'uniform': Points drawn uniformly in the ranges of the columns.
         - a list, each a list, each a number: At these points, one list a cluster.
     n_init : 'auto' or a whole number >= 1, default="auto"
         Number of random restarts, of which the lowest inertia is kept.
 
-        - 'auto': 10 from random rows, else 1.
+        - 'auto': 10 from random rows or points, else 1.
         - a whole number >= 1: This many.
     max_iter : a whole number >= 1, default=300
         Maximum number of iterations of one start.
@@ -160,11 +162,12 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     ----------
     n_clusters : a whole number >= 1, default=8
         Number of clusters.
-    init : 'k-means++', 'random' or a list, each a list, each a number, default="k-means++"
+    init : 'k-means++', 'random', 'uniform' or a list, each a list, each a number, default="k-means++"
         Initialization of the centroids.
 
         - 'k-means++': Rows drawn one after another, far from those drawn before.
         - 'random': Rows drawn at random.
+        - 'uniform': Points drawn uniformly in the ranges of the columns.
         - a list, each a list, each a number: At these points, one list a cluster.
     max_iter : a whole number >= 1, default=100
         Passes over as many rows as the table has, at most.
@@ -180,7 +183,7 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     n_init : 'auto' or a whole number >= 1, default="auto"
         Number of random starts.
 
-        - 'auto': 10 from random rows, else 1.
+        - 'auto': 10 from random rows or points, else 1.
         - a whole number >= 1: This many.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
@@ -430,7 +433,7 @@ class DBSCAN(Weighted, Clusterer):
         Distance up to which rows are neighbours.
     min_samples : a whole number >= 1, default=5
         Weight of a core row's neighbours, itself included.
-    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
         The distance.
 
         - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
@@ -441,6 +444,7 @@ class DBSCAN(Weighted, Clusterer):
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
         - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
         How neighbours are found; the result is the same.
 
@@ -452,6 +456,12 @@ class DBSCAN(Weighted, Clusterer):
         Rows in a leaf of a tree; only time depends on it.
     p : a number > 0, default=2.0
         Power of the Minkowski distance.
+    border : 'first', 'nearest' or 'all', default="first"
+        Which cluster border rows join.
+
+        - 'first': The first of those that have a core row near them.
+        - 'nearest': That of the nearest core row.
+        - 'all': All of them: labels are those of `first`, and the others are listed beside.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -464,6 +474,9 @@ class DBSCAN(Weighted, Clusterer):
         Number of rows in each cluster.
     n_noise_
         Number of rows in no cluster.
+    border_memberships_
+        Border rows and the clusters with a core row near them, one pair a line; only where they
+        join all.
     labels_
         The cluster of each training row; -1 is noise.
     n_features_in_
@@ -491,6 +504,7 @@ class DBSCAN(Weighted, Clusterer):
         algorithm="auto",
         leaf_size=30,
         p=2.0,
+        border="first",
         n_jobs=None,
     ):
         self.eps = eps
@@ -499,6 +513,7 @@ class DBSCAN(Weighted, Clusterer):
         self.algorithm = algorithm
         self.leaf_size = leaf_size
         self.p = p
+        self.border = border
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None):
@@ -1028,7 +1043,7 @@ class DENCLUE(Assigning, Clusterer):
         return self._fit(X, None)
 
 
-def linkage(X, method="single", metric="euclidean", *, n_jobs=None):
+def linkage(X, method="single", metric="euclidean", *, coefficients=None, n_jobs=None):
     """Hierarchical clustering: the table of mergers of the rows, with its dendrogram.
 
     Parameters
@@ -1056,6 +1071,9 @@ def linkage(X, method="single", metric="euclidean", *, n_jobs=None):
         - 'chebyshev': The largest absolute difference.
         - 'cosine': One minus the cosine of the angle.
         - 'precomputed': The table holds the distances itself.
+    coefficients : a list, each a number or None, default=None
+        Coefficients alpha_i, alpha_j, beta, gamma of one's own for the update of Lance and
+        Williams, instead of those of `method`; see `lance_williams`.
     n_jobs : default=None
         Number of threads; None means all. The result does not depend on it.
 
@@ -1072,7 +1090,7 @@ def linkage(X, method="single", metric="euclidean", *, n_jobs=None):
         "cluster.linkage",
         ("matrix",),
         (X,),
-        {"method": method, "metric": metric},
+        {"method": method, "metric": metric, "coefficients": coefficients},
         ("value",),
         n_jobs=n_jobs,
     )
@@ -1152,6 +1170,36 @@ def is_monotonic(Z):
         (Z,),
         {},
         ("value",),
+    )
+
+
+def is_nested(fine, coarse):
+    """Nestedness: whether every fine cluster lies in one coarse cluster, as the levels of a tree do.
+
+    Parameters
+    ----------
+    fine : array of classes
+        The finer clusters, one a row.
+    coarse : array of classes
+        The coarser clusters, one a row.
+
+    Returns
+    -------
+    value
+        Whether no fine cluster is cut.
+    cut
+        Number of fine clusters with rows in two or more coarse ones.
+    n_fine
+        Number of fine clusters.
+    n_coarse
+        Number of coarse clusters.
+    """
+    return call(
+        "cluster.is_nested",
+        ("labels", "labels"),
+        (fine, coarse),
+        {},
+        ("value", "cut", "n_fine", "n_coarse"),
     )
 
 
@@ -1252,7 +1300,15 @@ def number_of_dendrograms(n):
     )
 
 
-def diana(X, metric="euclidean", *, n_jobs=None):
+def diana(
+    X,
+    metric="euclidean",
+    *,
+    split="splinter",
+    next="diameter",
+    random_state=None,
+    n_jobs=None,
+):
     """Divisive clustering (DIANA): the table of splits as mergers, the highest last.
 
     Parameters
@@ -1270,13 +1326,28 @@ def diana(X, metric="euclidean", *, n_jobs=None):
         - 'chebyshev': The largest absolute difference.
         - 'cosine': One minus the cosine of the angle.
         - 'precomputed': The table holds the distances itself.
+    split : 'splinter' or 'two_means', default="splinter"
+        How a cluster splits.
+
+        - 'splinter': Rows leave one by one for a splinter while they are nearer to it.
+        - 'two_means': By k-means with two centres; for rows, not for given distances.
+    next : 'diameter', 'mean_pairs', 'mean_all' or 'sum_of_squares', default="diameter"
+        Which cluster splits next; its measure is the height of the split.
+
+        - 'diameter': That of the largest distance of two rows.
+        - 'mean_pairs': That of the largest mean distance over pairs of different rows.
+        - 'mean_all': That of the largest mean distance over all n² pairs.
+        - 'sum_of_squares': That of the largest sum of squares: squared distances of pairs over the
+        number of rows.
+    random_state : default=None
+        Seed of the random draws; None takes one from NumPy's global generator.
     n_jobs : default=None
         Number of threads; None means all. The result does not depend on it.
 
     Returns
     -------
     value
-        Two nodes, the diameter of their union, the rows below; see `linkage`.
+        Two nodes, the measure of their union, the rows below; see `linkage`.
     coefficient
         How clear the clusters are, from 0 to 1.
 
@@ -1288,8 +1359,9 @@ def diana(X, metric="euclidean", *, n_jobs=None):
         "cluster.diana",
         ("matrix",),
         (X,),
-        {"metric": metric},
+        {"metric": metric, "split": split, "next": next},
         ("value", "coefficient"),
+        random_state=random_state,
         n_jobs=n_jobs,
     )
 
@@ -1341,6 +1413,7 @@ def gap_statistic(
     rule="first",
     power=2,
     inflate=True,
+    clusters="kmeans",
     random_state=None,
     n_jobs=None,
 ):
@@ -1368,6 +1441,14 @@ def gap_statistic(
         Power of the distances that are summed: 2 for squares, 1 for all pairs of distances.
     inflate : True or False, default=True
         Whether the deviation is taken times √(1 + 1/n_refs).
+    clusters : 'kmeans', 'ward', 'complete', 'average' or 'single', default="kmeans"
+        What makes the clusters.
+
+        - 'kmeans': k-means of ten starts.
+        - 'ward': The levels of the dendrogram of Ward's linkage.
+        - 'complete': The levels of the dendrogram of complete linkage.
+        - 'average': The levels of the dendrogram of average linkage.
+        - 'single': The levels of the dendrogram of single linkage.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
     n_jobs : default=None
@@ -1396,7 +1477,7 @@ def gap_statistic(
         "cluster.gap_statistic",
         ("matrix",),
         (X,),
-        {"k_max": k_max, "n_refs": n_refs, "reference": reference, "rule": rule, "power": power, "inflate": inflate},
+        {"k_max": k_max, "n_refs": n_refs, "reference": reference, "rule": rule, "power": power, "inflate": inflate, "clusters": clusters},
         ("value", "k", "log_w", "expected_log_w", "gap", "error"),
         random_state=random_state,
         n_jobs=n_jobs,
@@ -1516,7 +1597,7 @@ def hopkins(X, *, sample_size=None, random_state=None, n_jobs=None):
 
 
 def point_types(X, eps=0.5, min_samples=5, *, n_jobs=None):
-    """Kinds of points: 2 core rows, 1 border rows, 0 noise.
+    """Kinds of points: 2 core rows, 1 border rows, 0 noise; and the clusters that border rows share.
 
     Parameters
     ----------
@@ -1541,6 +1622,10 @@ def point_types(X, eps=0.5, min_samples=5, *, n_jobs=None):
         Number of border rows.
     n_noise
         Number of noise rows.
+    border_rows
+        Border rows, from 0, once for each cluster with a core row near them.
+    border_clusters
+        The clusters near them.
 
     Reference
     ---------
@@ -1551,7 +1636,7 @@ def point_types(X, eps=0.5, min_samples=5, *, n_jobs=None):
         ("matrix",),
         (X,),
         {"eps": eps, "min_samples": min_samples},
-        ("value", "neighbors", "n_core", "n_border", "n_noise"),
+        ("value", "neighbors", "n_core", "n_border", "n_noise", "border_rows", "border_clusters"),
         n_jobs=n_jobs,
     )
 
@@ -2246,6 +2331,8 @@ def choose_k(
         The number of the largest mean silhouette.
     bic_choice
         The number of the least BIC.
+    aic_choice
+        The number of the least AIC.
     k
         Numbers of clusters.
     inertia
@@ -2258,6 +2345,8 @@ def choose_k(
         Mean silhouette; none for one cluster.
     bic
         BIC of the mixture; none where it could not be fitted.
+    aic
+        AIC of the mixture; none where it could not be fitted.
 
     Reference
     ---------
@@ -2268,7 +2357,7 @@ def choose_k(
         ("matrix",),
         (X,),
         {"k_max": k_max, "n_refs": n_refs, "gap_rule": gap_rule, "covariance_type": covariance_type},
-        ("value", "elbow", "gap_choice", "silhouette_choice", "bic_choice", "k", "inertia", "gap", "gap_error", "silhouette", "bic"),
+        ("value", "elbow", "gap_choice", "silhouette_choice", "bic_choice", "aic_choice", "k", "inertia", "gap", "gap_error", "silhouette", "bic", "aic"),
         random_state=random_state,
         n_jobs=n_jobs,
     )

@@ -19,7 +19,7 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         self,
         n_clusters: int = 8,
         *,
-        init: Literal["k-means++", "random"] | Sequence[Sequence[float]] = "k-means++",
+        init: Literal["k-means++", "random", "uniform"] | Sequence[Sequence[float]] = "k-means++",
         n_init: Literal["auto"] | int = "auto",
         max_iter: int = 300,
         tol: float = 0.0001,
@@ -42,7 +42,7 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         self,
         n_clusters: int = 8,
         *,
-        init: Literal["k-means++", "random"] | Sequence[Sequence[float]] = "k-means++",
+        init: Literal["k-means++", "random", "uniform"] | Sequence[Sequence[float]] = "k-means++",
         max_iter: int = 100,
         batch_size: int = 1024,
         tol: float = 0.0,
@@ -103,6 +103,7 @@ class DBSCAN(Weighted, Clusterer):
     core_sample_indices_: Any
     cluster_sizes_: Any
     n_noise_: Any
+    border_memberships_: Any
     labels_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -111,10 +112,11 @@ class DBSCAN(Weighted, Clusterer):
         eps: float = 0.5,
         *,
         min_samples: int = 5,
-        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
         algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         leaf_size: int = 30,
         p: float = 2.0,
+        border: Literal["first", "nearest", "all"] = "first",
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN: ...
@@ -264,6 +266,7 @@ def linkage(
     method: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "single",
     metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
     *,
+    coefficients: Sequence[float] | None = None,
     n_jobs: int | None = None,
 ) -> Any: ...
 
@@ -276,6 +279,8 @@ def fcluster(
 def cophenet(Z: Any) -> Any: ...
 
 def is_monotonic(Z: Any) -> Any: ...
+
+def is_nested(fine: Any, coarse: Any) -> Any: ...
 
 def lance_williams(
     method: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "ward",
@@ -293,6 +298,9 @@ def diana(
     X: Any,
     metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
     *,
+    split: Literal["splinter", "two_means"] = "splinter",
+    next: Literal["diameter", "mean_pairs", "mean_all", "sum_of_squares"] = "diameter",
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...
 
@@ -313,6 +321,7 @@ def gap_statistic(
     rule: Literal["first", "largest"] = "first",
     power: int = 2,
     inflate: bool = True,
+    clusters: Literal["kmeans", "ward", "complete", "average", "single"] = "kmeans",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...

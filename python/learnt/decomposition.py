@@ -2,6 +2,7 @@
 """The learners and functions of `learnt.decomposition`."""
 
 from ._base import Invertible, Online, Transformer
+from ._decomposition import Principal
 from ._sklearn import Weighted
 from ._functions import call
 
@@ -14,7 +15,7 @@ __all__ = [
 ]
 
 
-class PCA(Weighted, Invertible, Transformer):
+class PCA(Principal, Weighted, Invertible, Transformer):
     """Principal component analysis (PCA): uncorrelated components, the largest variance first.
 
     The settings of scikit-learn's iterations (`tol`, `iterated_power`, `n_oversamples`,
@@ -33,6 +34,11 @@ class PCA(Weighted, Invertible, Transformer):
         - a number in (0, 1): As few as explain more than this share of the variance.
     whiten : True or False, default=False
         Divide the components by their standard deviations.
+    ddof : a whole number in [0, 1], default=1
+        Subtracted from the number of rows in the divisor of variances: 1, or 0 for the divisor n.
+    proper_rotation : True or False, default=False
+        Turn the last of as many components as columns so that they are a rotation, of determinant
+        +1, and no reflection.
     svd_solver : 'auto', 'full', 'covariance_eigh', 'randomized' or 'arpack', default="auto"
         The algorithm: eigendecomposition or singular values (SVD).
 
@@ -43,6 +49,9 @@ class PCA(Weighted, Invertible, Transformer):
         variances.
         - 'randomized': A Krylov space of six passes: exact for the components that stand out.
         - 'arpack': The same until it has converged; fewer components than rows and columns.
+    min_variance : a number in [0, inf) or None, default=None
+        Variance (eigenvalue) that a component must exceed to be kept; none keeps all that
+        `n_components` says.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -52,7 +61,7 @@ class PCA(Weighted, Invertible, Transformer):
     components_
         Directions in rows (n_components × n_features).
     explained_variance_
-        Variance along each component, divisor n - 1.
+        Variance along each component, divisor n - ddof.
     explained_variance_ratio_
         Share of the total variance.
     singular_values_
@@ -81,10 +90,23 @@ class PCA(Weighted, Invertible, Transformer):
 
     _path = "decomposition.PCA"
 
-    def __init__(self, n_components=None, *, whiten=False, svd_solver="auto", n_jobs=None):
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        whiten=False,
+        ddof=1,
+        proper_rotation=False,
+        svd_solver="auto",
+        min_variance=None,
+        n_jobs=None,
+    ):
         self.n_components = n_components
         self.whiten = whiten
+        self.ddof = ddof
+        self.proper_rotation = proper_rotation
         self.svd_solver = svd_solver
+        self.min_variance = min_variance
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
@@ -97,7 +119,7 @@ class PCA(Weighted, Invertible, Transformer):
         return self._fit(X, None, sample_weight, engine=engine)
 
 
-class IncrementalPCA(Online, Invertible, Transformer):
+class IncrementalPCA(Principal, Online, Invertible, Transformer):
     """Incremental PCA: principal components from batches of rows, for tables that come in pieces.
 
     `copy` does not exist.
@@ -109,6 +131,11 @@ class IncrementalPCA(Online, Invertible, Transformer):
         columns.
     whiten : True or False, default=False
         Divide the components by their standard deviations.
+    ddof : a whole number in [0, 1], default=1
+        Subtracted from the number of rows in the divisor of variances: 1, or 0 for the divisor n.
+    proper_rotation : True or False, default=False
+        Turn the last of as many components as columns so that they are a rotation, of determinant
+        +1, and no reflection.
     batch_size : a whole number >= 1 or None, default=None
         Rows of a batch of `fit`; five times the columns by default.
 
@@ -117,7 +144,7 @@ class IncrementalPCA(Online, Invertible, Transformer):
     components_
         Directions in rows (n_components × n_features).
     explained_variance_
-        Variance along each component, divisor n - 1.
+        Variance along each component, divisor n - ddof.
     explained_variance_ratio_
         Share of the total variance.
     singular_values_
@@ -150,9 +177,19 @@ class IncrementalPCA(Online, Invertible, Transformer):
 
     _path = "decomposition.IncrementalPCA"
 
-    def __init__(self, n_components=None, *, whiten=False, batch_size=None):
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        whiten=False,
+        ddof=1,
+        proper_rotation=False,
+        batch_size=None,
+    ):
         self.n_components = n_components
         self.whiten = whiten
+        self.ddof = ddof
+        self.proper_rotation = proper_rotation
         self.batch_size = batch_size
 
     def fit(self, X, y=None):
@@ -175,7 +212,12 @@ class Whitening(Weighted, Transformer):
         - 'zca': Symmetric: changes rows least.
         - 'pca': Components of variance one.
     tol : a number in [0, 1), default=1e-12
-        Share of the largest variance below which a direction is left out.
+        Share of the largest variance up to which a variance is small.
+    small_variances : 'drop' or 'floor', default="drop"
+        What happens to directions of small variance.
+
+        - 'drop': They are left out.
+        - 'floor': They are divided by the root of the share `tol` of the largest variance.
     ddof : a whole number in [0, 1], default=1
         Subtracted from the number of rows in the divisor of the covariance.
     n_jobs : int or None, default=None
@@ -206,9 +248,10 @@ class Whitening(Weighted, Transformer):
 
     _path = "decomposition.Whitening"
 
-    def __init__(self, method="zca", *, tol=1e-12, ddof=1, n_jobs=None):
+    def __init__(self, method="zca", *, tol=1e-12, small_variances="drop", ddof=1, n_jobs=None):
         self.method = method
         self.tol = tol
+        self.small_variances = small_variances
         self.ddof = ddof
         self.n_jobs = n_jobs
 

@@ -2,9 +2,10 @@
 from typing import Any, Literal
 
 from ._base import Invertible, Online, Transformer
+from ._decomposition import Principal
 from ._sklearn import Weighted
 
-class PCA(Weighted, Invertible, Transformer):
+class PCA(Principal, Weighted, Invertible, Transformer):
     components_: Any
     explained_variance_: Any
     explained_variance_ratio_: Any
@@ -20,12 +21,15 @@ class PCA(Weighted, Invertible, Transformer):
         n_components: Literal["mle"] | None | int | float = None,
         *,
         whiten: bool = False,
+        ddof: int = 1,
+        proper_rotation: bool = False,
         svd_solver: Literal["auto", "full", "covariance_eigh", "randomized", "arpack"] = "auto",
+        min_variance: float | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> PCA: ...
 
-class IncrementalPCA(Online, Invertible, Transformer):
+class IncrementalPCA(Principal, Online, Invertible, Transformer):
     components_: Any
     explained_variance_: Any
     explained_variance_ratio_: Any
@@ -43,6 +47,8 @@ class IncrementalPCA(Online, Invertible, Transformer):
         n_components: int | None = None,
         *,
         whiten: bool = False,
+        ddof: int = 1,
+        proper_rotation: bool = False,
         batch_size: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> IncrementalPCA: ...
@@ -59,6 +65,7 @@ class Whitening(Weighted, Transformer):
         method: Literal["zca", "pca"] = "zca",
         *,
         tol: float = 1e-12,
+        small_variances: Literal["drop", "floor"] = "drop",
         ddof: int = 1,
         n_jobs: int | None = None,
     ) -> None: ...

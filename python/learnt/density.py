@@ -4,10 +4,14 @@
 from ._base import Density, Detector
 from ._sklearn import Weighted
 from ._functions import call
+from ._density import (
+    window_density,
+)
 
 __all__ = [
     "GaussianDensity",
     "GaussianDetector",
+    "window_density",
     "empirical_distribution",
     "knn_density",
     "kde_gradient",

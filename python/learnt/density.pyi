@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from ._base import Density, Detector
 from ._sklearn import Weighted
+from ._density import window_density as window_density
 
 class GaussianDensity(Weighted, Density):
     mean_: Any

@@ -39,6 +39,13 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         Prior probabilities of the classes, in order; else their shares among the rows.
     n_components : a whole number >= 1 or None, default=None
         Number of discriminant coordinates of the transformation; else as many as there are.
+    reduced : True or False, default=False
+        Choose classes in the `n_components` coordinates and not in all columns: reduced-rank LDA.
+    centroid_weights : 'priors' or 'equal', default="priors"
+        How much the mean of each class counts for the coordinates.
+
+        - 'priors': As much as its prior probability.
+        - 'equal': All alike.
     store_covariance : True or False, default=False
         Keep the covariance also with `svd`.
     tol : a number >= 0, default=0.0001
@@ -90,6 +97,8 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         shrinkage=None,
         priors=None,
         n_components=None,
+        reduced=False,
+        centroid_weights="priors",
         store_covariance=False,
         tol=0.0001,
         n_jobs=None,
@@ -98,6 +107,8 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         self.shrinkage = shrinkage
         self.priors = priors
         self.n_components = n_components
+        self.reduced = reduced
+        self.centroid_weights = centroid_weights
         self.store_covariance = store_covariance
         self.tol = tol
         self.n_jobs = n_jobs

@@ -25,6 +25,8 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
         shrinkage: Literal["auto"] | None | float = None,
         priors: Sequence[float] | None = None,
         n_components: int | None = None,
+        reduced: bool = False,
+        centroid_weights: Literal["priors", "equal"] = "priors",
         store_covariance: bool = False,
         tol: float = 0.0001,
         n_jobs: int | None = None,

@@ -29,20 +29,28 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         - 'diag': Each component has its own variances; its columns are independent.
         - 'spherical': Each component has one variance.
     tol : a number >= 0, default=0.001
-        Change of the mean log-likelihood at which iterations end.
+        Change of the mean log-likelihood at which iterations end; see `stop`.
+    stop : 'likelihood' or 'means', default="likelihood"
+        What `tol` bounds.
+
+        - 'likelihood': The change of the mean log-likelihood is below `tol`.
+        - 'means': The squared shifts of the means sum to at most `tol`.
     reg_covar : a number >= 0, default=1e-6
         Added to every variance, so that no component collapses onto few rows.
     max_iter : a whole number >= 1, default=100
         Maximum number of iterations of one start.
     n_init : a whole number >= 1, default=1
         Number of starts, of which the one of highest likelihood is kept.
-    init_params : 'kmeans', 'k-means++', 'random' or 'random_from_data', default="kmeans"
+    init_params : 'kmeans', 'k-means++', 'random', 'random_from_data', 'uniform' or 'random_points', default="kmeans"
         How the first responsibilities are found.
 
         - 'kmeans': From the clusters of k-means.
         - 'k-means++': From rows drawn far from each other.
         - 'random': At random.
         - 'random_from_data': From rows drawn at random.
+        - 'uniform': Means drawn uniformly in the ranges of the columns, variances of one, equal
+        weights.
+        - 'random_points': Means at rows drawn at random, variances of all rows, equal weights.
     weights_init : a list, each a number or None, default=None
         First weights, one a component.
     means_init : a list, each a list, each a number or None, default=None
@@ -52,6 +60,8 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         each for `diag`, a number each for `spherical`.
     known_variance : a number > 0 or None, default=None
         The variance, if it is known: all components have it and equal weights.
+    sort : True or False, default=False
+        Number the components by their means, those of the first column first.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -99,6 +109,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         *,
         covariance_type="full",
         tol=0.001,
+        stop="likelihood",
         reg_covar=1e-6,
         max_iter=100,
         n_init=1,
@@ -107,12 +118,14 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         means_init=None,
         precisions_init=None,
         known_variance=None,
+        sort=False,
         random_state=None,
         n_jobs=None,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.tol = tol
+        self.stop = stop
         self.reg_covar = reg_covar
         self.max_iter = max_iter
         self.n_init = n_init
@@ -121,6 +134,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         self.means_init = means_init
         self.precisions_init = precisions_init
         self.known_variance = known_variance
+        self.sort = sort
         self.random_state = random_state
         self.n_jobs = n_jobs
 

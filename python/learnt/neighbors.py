@@ -2,8 +2,12 @@
 """The learners and functions of `learnt.neighbors`."""
 
 from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor
+from ._neighbors import Neighborly
 from ._sklearn import Weighted
 from ._functions import call
+from ._neighbors import (
+    distances_by,
+)
 
 __all__ = [
     "KNeighborsClassifier",
@@ -14,10 +18,12 @@ __all__ = [
     "InstanceBasedClassifier",
     "MultiCentroidClassifier",
     "KernelDensity",
+    "distances_by",
     "mahalanobis_distances",
     "attribute_distances",
     "check_distances",
     "to_distances",
+    "check_invariance",
     "closest_pair",
     "any_within",
     "any_on_line",
@@ -30,23 +36,30 @@ __all__ = [
 ]
 
 
-class KNeighborsClassifier(Weighted, Probabilities, Classifier):
+class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
     """k-nearest neighbours (kNN) classification: a vote of the nearest training rows.
 
-    A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
-    counts as w of the neighbours.
+    A function as `weights`, of the distances of all neighbours, exists in Python only and cannot
+    be saved; a function as `metric`, and `metric_params`, do not exist. A row of weight w counts
+    as w of the neighbours.
 
     Parameters
     ----------
     n_neighbors : a whole number >= 1, default=5
         Number of neighbours (k) that vote.
-    weights : 'uniform', 'distance' or 'distance_squared', default="uniform"
+    weights : 'uniform', 'distance', 'distance_squared', 'triangular', 'epanechnikov', 'biweight', 'tricube' or 'gaussian', default="uniform"
         Weights of the neighbours.
 
         - 'uniform': All the same.
         - 'distance': One over the distance; where neighbours are at distance 0, those alone.
         - 'distance_squared': One over the squared distance; where neighbours are at distance 0,
         those alone.
+        - 'triangular': 1 - u, with u the distance as a share of the reach: the distance of the
+        next row after the k neighbours, or the radius.
+        - 'epanechnikov': 1 - u².
+        - 'biweight': (1 - u²)².
+        - 'tricube': (1 - u³)³.
+        - 'gaussian': exp(-2 u²): a normal law whose deviation is half the reach.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
         The search algorithm: tree or brute force; all give the same neighbours.
 
@@ -120,24 +133,45 @@ class KNeighborsClassifier(Weighted, Probabilities, Classifier):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
+    def neighbors(self, X, *, k=0):
+        """The nearest training rows of each row, from 0, with their distances, nearest first.
 
-class KNeighborsRegressor(Weighted, Regressor):
+        `k`: Number of neighbours of each row; 0 takes as many as vote. (a whole number >= 0)
+        """
+        return self.ask("neighbors", X, k=k)
+
+    def training_neighbors(self, *, k=0):
+        """The nearest other training rows of each training row, with their distances.
+
+        `k`: Number of neighbours of each row; 0 takes as many as vote. (a whole number >= 0)
+        """
+        return self.ask("training_neighbors", k=k)
+
+
+class KNeighborsRegressor(Neighborly, Weighted, Regressor):
     """k-nearest neighbours (kNN) regression: the mean target of the nearest training rows.
 
-    A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
-    counts as w of the neighbours.
+    A function as `weights`, of the distances of all neighbours, exists in Python only and cannot
+    be saved; a function as `metric`, and `metric_params`, do not exist. A row of weight w counts
+    as w of the neighbours.
 
     Parameters
     ----------
     n_neighbors : a whole number >= 1, default=5
         Number of neighbours (k) whose target is averaged.
-    weights : 'uniform', 'distance' or 'distance_squared', default="uniform"
+    weights : 'uniform', 'distance', 'distance_squared', 'triangular', 'epanechnikov', 'biweight', 'tricube' or 'gaussian', default="uniform"
         Weights of the neighbours.
 
         - 'uniform': All the same.
         - 'distance': One over the distance; where neighbours are at distance 0, those alone.
         - 'distance_squared': One over the squared distance; where neighbours are at distance 0,
         those alone.
+        - 'triangular': 1 - u, with u the distance as a share of the reach: the distance of the
+        next row after the k neighbours, or the radius.
+        - 'epanechnikov': 1 - u².
+        - 'biweight': (1 - u²)².
+        - 'tricube': (1 - u³)³.
+        - 'gaussian': exp(-2 u²): a normal law whose deviation is half the reach.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
         The search algorithm: tree or brute force; all give the same neighbours.
 
@@ -209,6 +243,20 @@ class KNeighborsRegressor(Weighted, Regressor):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
+    def neighbors(self, X, *, k=0):
+        """The nearest training rows of each row, from 0, with their distances, nearest first.
+
+        `k`: Number of neighbours of each row; 0 takes as many as vote. (a whole number >= 0)
+        """
+        return self.ask("neighbors", X, k=k)
+
+    def training_neighbors(self, *, k=0):
+        """The nearest other training rows of each training row, with their distances.
+
+        `k`: Number of neighbours of each row; 0 takes as many as vote. (a whole number >= 0)
+        """
+        return self.ask("training_neighbors", k=k)
+
 
 class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
     """Classification by a vote of all training rows within a radius.
@@ -220,13 +268,19 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
     ----------
     radius : a number > 0, default=1.0
         Distance up to which rows vote.
-    weights : 'uniform', 'distance' or 'distance_squared', default="uniform"
+    weights : 'uniform', 'distance', 'distance_squared', 'triangular', 'epanechnikov', 'biweight', 'tricube' or 'gaussian', default="uniform"
         Weights of the neighbours.
 
         - 'uniform': All the same.
         - 'distance': One over the distance; where neighbours are at distance 0, those alone.
         - 'distance_squared': One over the squared distance; where neighbours are at distance 0,
         those alone.
+        - 'triangular': 1 - u, with u the distance as a share of the reach: the distance of the
+        next row after the k neighbours, or the radius.
+        - 'epanechnikov': 1 - u².
+        - 'biweight': (1 - u²)².
+        - 'tricube': (1 - u³)³.
+        - 'gaussian': exp(-2 u²): a normal law whose deviation is half the reach.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
         The search algorithm; all give the same neighbours.
 
@@ -318,13 +372,19 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
     ----------
     radius : a number > 0, default=1.0
         Distance up to which rows count.
-    weights : 'uniform', 'distance' or 'distance_squared', default="uniform"
+    weights : 'uniform', 'distance', 'distance_squared', 'triangular', 'epanechnikov', 'biweight', 'tricube' or 'gaussian', default="uniform"
         Weights of the neighbours.
 
         - 'uniform': All the same.
         - 'distance': One over the distance; where neighbours are at distance 0, those alone.
         - 'distance_squared': One over the squared distance; where neighbours are at distance 0,
         those alone.
+        - 'triangular': 1 - u, with u the distance as a share of the reach: the distance of the
+        next row after the k neighbours, or the radius.
+        - 'epanechnikov': 1 - u².
+        - 'biweight': (1 - u²)².
+        - 'tricube': (1 - u³)³.
+        - 'gaussian': exp(-2 u²): a normal law whose deviation is half the reach.
     algorithm : 'auto', 'brute', 'kd_tree' or 'ball_tree', default="auto"
         The search algorithm; all give the same neighbours.
 
@@ -598,6 +658,9 @@ class KernelDensity(Weighted, Density):
         - 'linear': 1 - u inside the unit ball.
         - 'cosine': cos(πu/2) inside the unit ball.
         - 'hypercube': 1 where no column differs by more than half a bandwidth.
+    profile : a list, each a number or None, default=None
+        A window of one's own instead of `kernel`: its values at equal steps of the length of a
+        difference from 0 to one bandwidth, straight between them; it is scaled to be a density.
     atol : a number in [0, inf), default=0.0
         Absolute error of a density that is allowed.
     rtol : a number in [0, 1), default=0.0
@@ -635,6 +698,7 @@ class KernelDensity(Weighted, Density):
         *,
         bandwidth=1.0,
         kernel="gaussian",
+        profile=None,
         atol=0.0,
         rtol=0.0,
         leaf_size=40,
@@ -642,6 +706,7 @@ class KernelDensity(Weighted, Density):
     ):
         self.bandwidth = bandwidth
         self.kernel = kernel
+        self.profile = profile
         self.atol = atol
         self.rtol = rtol
         self.leaf_size = leaf_size
@@ -685,7 +750,7 @@ def mahalanobis_distances(X, Y=None, *, covariance=None, n_jobs=None):
     )
 
 
-def attribute_distances(X, scale="squared", *, weights=None, n_jobs=None):
+def attribute_distances(X, scale="squared", *, weights=None, ordered=None, n_jobs=None):
     """Dissimilarities of rows with numbers and classes, column by column.
 
     Parameters
@@ -700,6 +765,9 @@ def attribute_distances(X, scale="squared", *, weights=None, n_jobs=None):
         - 'overlap': 0 or 1 for every column, summed: the number of columns that differ.
     weights : a list, each a number or None, default=None
         Weight of each column; equal by default.
+    ordered : a list, each a whole number >= 0 or None, default=None
+        Columns, numbered from 0, that are compared by their ranks; categories that are ordered
+        always are.
     n_jobs : default=None
         Number of threads; None means all. The result does not depend on it.
 
@@ -716,7 +784,7 @@ def attribute_distances(X, scale="squared", *, weights=None, n_jobs=None):
         "neighbors.attribute_distances",
         ("table",),
         (X,),
-        {"scale": scale, "weights": weights},
+        {"scale": scale, "weights": weights, "ordered": ordered},
         ("value",),
         n_jobs=n_jobs,
     )
@@ -785,6 +853,77 @@ def to_distances(D, conversion="one_minus", *, symmetric=True):
         (D,),
         {"conversion": conversion, "symmetric": symmetric},
         ("value",),
+    )
+
+
+def check_invariance(
+    X,
+    Y=None,
+    metric="euclidean",
+    *,
+    p=2.0,
+    precomputed=False,
+    matrix=None,
+    offset=None,
+    tolerance=1e-9,
+    n_jobs=None,
+):
+    """Invariance of a distance under a transform of the rows: given as the transformed rows, or as x
+    ↦ A x + b.
+
+    Parameters
+    ----------
+    X : array of numbers, one or two dimensions
+        The rows, or a square table of their distances.
+    Y : array of numbers, one or two dimensions, default=None
+        The same rows after the transform, or their distances; made by `matrix` and `offset` by
+        default.
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+        The distance.
+
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
+        - 'euclidean': The root of the sum of squared differences.
+        - 'l2': Another name for `euclidean`.
+        - 'manhattan': The sum of absolute differences.
+        - 'cityblock': Another name for `manhattan`.
+        - 'l1': Another name for `manhattan`.
+        - 'chebyshev': The largest absolute difference.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+    p : a number > 0, default=2.0
+        Power of the Minkowski distance.
+    precomputed : True or False, default=False
+        Whether both tables hold distances, of whatever proximity, and not rows.
+    matrix : a list, each a list, each a number or None, default=None
+        A, one list a row; the identity by default.
+    offset : a list, each a number or None, default=None
+        b, one number a new column; zero by default.
+    tolerance : a number >= 0, default=1e-9
+        Difference that is taken for rounding, as a share of the largest distance.
+    n_jobs : default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Returns
+    -------
+    value
+        Whether all distances are the same.
+    scaled
+        Whether they are the same times one factor.
+    ordered
+        Whether no two pairs of rows change their order.
+    difference
+        Largest difference, as a share of the largest distance.
+    factor
+        The factor that brings the distances nearest to the transformed ones.
+    scaled_difference
+        Largest difference after the factor, as a share of the largest transformed distance.
+    """
+    return call(
+        "neighbors.check_invariance",
+        ("matrix", "matrix"),
+        (X, Y),
+        {"metric": metric, "p": p, "precomputed": precomputed, "matrix": matrix, "offset": offset, "tolerance": tolerance},
+        ("value", "scaled", "ordered", "difference", "factor", "scaled_difference"),
+        n_jobs=n_jobs,
     )
 
 

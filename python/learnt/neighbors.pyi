@@ -5,9 +5,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor
+from ._neighbors import Neighborly
 from ._sklearn import Weighted
+from ._neighbors import distances_by as distances_by
+from .answer import Answer
 
-class KNeighborsClassifier(Weighted, Probabilities, Classifier):
+class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
     effective_metric_: Any
     n_samples_fit_: Any
     classes_: Any
@@ -17,7 +20,7 @@ class KNeighborsClassifier(Weighted, Probabilities, Classifier):
         self,
         n_neighbors: int = 5,
         *,
-        weights: Literal["uniform", "distance", "distance_squared"] = "uniform",
+        weights: Literal["uniform", "distance", "distance_squared", "triangular", "epanechnikov", "biweight", "tricube", "gaussian"] = "uniform",
         algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         leaf_size: int = 30,
         p: float = 2.0,
@@ -25,8 +28,10 @@ class KNeighborsClassifier(Weighted, Probabilities, Classifier):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KNeighborsClassifier: ...
+    def neighbors(self, X, *, k=0) -> Answer: ...
+    def training_neighbors(self, *, k=0) -> Answer: ...
 
-class KNeighborsRegressor(Weighted, Regressor):
+class KNeighborsRegressor(Neighborly, Weighted, Regressor):
     effective_metric_: Any
     n_samples_fit_: Any
     n_features_in_: int
@@ -35,7 +40,7 @@ class KNeighborsRegressor(Weighted, Regressor):
         self,
         n_neighbors: int = 5,
         *,
-        weights: Literal["uniform", "distance", "distance_squared"] = "uniform",
+        weights: Literal["uniform", "distance", "distance_squared", "triangular", "epanechnikov", "biweight", "tricube", "gaussian"] = "uniform",
         algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         leaf_size: int = 30,
         p: float = 2.0,
@@ -43,6 +48,8 @@ class KNeighborsRegressor(Weighted, Regressor):
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KNeighborsRegressor: ...
+    def neighbors(self, X, *, k=0) -> Answer: ...
+    def training_neighbors(self, *, k=0) -> Answer: ...
 
 class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
     effective_metric_: Any
@@ -54,7 +61,7 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
         self,
         radius: float = 1.0,
         *,
-        weights: Literal["uniform", "distance", "distance_squared"] = "uniform",
+        weights: Literal["uniform", "distance", "distance_squared", "triangular", "epanechnikov", "biweight", "tricube", "gaussian"] = "uniform",
         algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         leaf_size: int = 30,
         p: float = 2.0,
@@ -73,7 +80,7 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
         self,
         radius: float = 1.0,
         *,
-        weights: Literal["uniform", "distance", "distance_squared"] = "uniform",
+        weights: Literal["uniform", "distance", "distance_squared", "triangular", "epanechnikov", "biweight", "tricube", "gaussian"] = "uniform",
         algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         leaf_size: int = 30,
         p: float = 2.0,
@@ -142,6 +149,7 @@ class KernelDensity(Weighted, Density):
         *,
         bandwidth: Literal["scott", "silverman"] | float = 1.0,
         kernel: Literal["gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine", "hypercube"] = "gaussian",
+        profile: Sequence[float] | None = None,
         atol: float = 0.0,
         rtol: float = 0.0,
         leaf_size: int = 40,
@@ -162,6 +170,7 @@ def attribute_distances(
     scale: Literal["squared", "gower", "overlap"] = "squared",
     *,
     weights: Sequence[float] | None = None,
+    ordered: Sequence[int] | None = None,
     n_jobs: int | None = None,
 ) -> Any: ...
 
@@ -172,6 +181,19 @@ def to_distances(
     conversion: Literal["one_minus", "from_most", "minus_log", "keep"] = "one_minus",
     *,
     symmetric: bool = True,
+) -> Any: ...
+
+def check_invariance(
+    X: Any,
+    Y: Any = None,
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+    *,
+    p: float = 2.0,
+    precomputed: bool = False,
+    matrix: Sequence[Sequence[float]] | None = None,
+    offset: Sequence[float] | None = None,
+    tolerance: float = 1e-9,
+    n_jobs: int | None = None,
 ) -> Any: ...
 
 def closest_pair(A: Any, B: Any, *, n_jobs: int | None = None) -> Any: ...

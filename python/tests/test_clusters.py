@@ -2,16 +2,40 @@
 
 import numpy as np
 import pytest
+from sklearn import cluster as other_cluster
 from sklearn import decomposition as other_decomposition
 from sklearn import mixture as other_mixture
 from sklearn.datasets import load_digits, load_iris
 
-from learnt.cluster import KMeans, choose_k, exemplar, hdbscan_cut
-from learnt.decomposition import PCA, IncrementalPCA
+from learnt.cluster import (
+    DBSCAN,
+    KMeans,
+    choose_k,
+    diana,
+    exemplar,
+    fcluster,
+    gap_statistic,
+    hdbscan_cut,
+    is_nested,
+    linkage,
+    point_types,
+)
+from learnt.decomposition import PCA, IncrementalPCA, Whitening
+from learnt.density import window_density
+from learnt.discriminant_analysis import LinearDiscriminantAnalysis
 from learnt.linear_model import LinearRegression
 from learnt.metrics import inertia
 from learnt.mixture import GaussianMixture
-from learnt.neighbors import InstanceBasedClassifier, KNeighborsClassifier, nearest_rows
+from learnt.neighbors import (
+    InstanceBasedClassifier,
+    KernelDensity,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    check_distances,
+    check_invariance,
+    distances_by,
+    nearest_rows,
+)
 from learnt.pipeline import Pipeline
 from learnt.random_projection import GaussianRandomProjection, projected_partition
 
@@ -112,3 +136,127 @@ def test_instances_that_are_kept_classify_the_rest():
     model = InstanceBasedClassifier("ib2").fit(FLOWERS[rows], SPECIES[rows])
     assert len(model.cases_) < 40
     assert model.score(FLOWERS, SPECIES) > 0.9
+
+
+def test_a_window_of_ones_own_gives_the_density_of_the_definition():
+    rows = np.array([[2.0], [3.0], [4.0], [8.0], [10.0], [11.0], [12.0]])
+    places = [[1.0], [3.0]]
+    cube = window_density(rows, places, lambda u: np.all(abs(u) <= 0.5, axis=1), bandwidth=3.0)
+    np.testing.assert_allclose(cube, [1 / 21, 1 / 7])
+    normal = window_density(rows, places, lambda u: np.exp(-(u[:, 0] ** 2) / 2) / np.sqrt(2 * np.pi))
+    assert normal[1] == pytest.approx(0.1261264595)
+    np.testing.assert_allclose(np.log(normal), KernelDensity().fit(rows).score_samples(places))
+    # The same as values of a profile: a tent over two columns, of the mass pi / 3.
+    tent = KernelDensity(bandwidth=0.7, profile=[1.0, 0.0]).fit(FLOWERS[:, :2])
+    by_name = KernelDensity(bandwidth=0.7, kernel="linear").fit(FLOWERS[:, :2])
+    own = window_density(
+        FLOWERS[:, :2],
+        FLOWERS[:40, :2],
+        lambda u: np.maximum(0, 1 - np.linalg.norm(u, axis=1)) * 3 / np.pi,
+        bandwidth=0.7,
+    )
+    np.testing.assert_allclose(np.exp(tent.score_samples(FLOWERS[:40, :2])), own)
+    np.testing.assert_allclose(np.exp(by_name.score_samples(FLOWERS[:40, :2])), own)
+    weights = np.arange(7.0)
+    twice = window_density(rows, places, lambda u: (abs(u[:, 0]) <= 0.5) * 1.0, sample_weight=weights)
+    np.testing.assert_allclose(twice, [0, 1 / 21])
+    drawn = tent.sample(2000, random_state=0)
+    assert np.linalg.norm(drawn[:, None] - FLOWERS[None, :, :2], axis=2).min(axis=1).max() <= 0.7
+    with pytest.raises(ValueError, match="window"):
+        window_density(rows, places, lambda u: 3.0)
+    with pytest.raises(ValueError, match="profile"):
+        KernelDensity(profile=[1.0]).fit(rows)
+
+
+def test_transforms_of_ones_own_keep_or_change_distances():
+    moved = check_invariance(FLOWERS, FLOWERS + 3.0, "manhattan")
+    assert moved.value and moved.ordered
+    turned = check_invariance(FLOWERS[:, :2], matrix=[[0.6, -0.8], [0.8, 0.6]])
+    assert turned.value
+    assert not check_invariance(FLOWERS[:, :2], FLOWERS[:, :2] ** 3).ordered
+    squared = ((FLOWERS[:, None] - FLOWERS[None]) ** 2).sum(axis=2)
+    found = check_invariance(np.sqrt(squared), squared, precomputed=True)
+    assert found.ordered and not found.scaled
+
+
+def test_distances_that_are_given_have_the_clusters_of_their_rows():
+    lengths = np.linalg.norm(FLOWERS[:, None] - FLOWERS[None], axis=2)
+    rows = DBSCAN(eps=0.5).fit(FLOWERS)
+    given = DBSCAN(eps=0.5, metric="precomputed").fit(lengths)
+    other = other_cluster.DBSCAN(eps=0.5, metric="precomputed").fit(lengths)
+    np.testing.assert_array_equal(given.labels_, rows.labels_)
+    np.testing.assert_array_equal(given.labels_, other.labels_)
+    np.testing.assert_array_equal(given.core_sample_indices_, other.core_sample_indices_)
+    values = np.array([[0.0], [0.5], [1.0], [2.0], [3.0], [3.5], [4.0]])
+    shared = DBSCAN(eps=1.0, min_samples=4, border="all").fit(values)
+    pairs = shared.border_memberships_[shared.border_memberships_[:, 0] == 3]
+    assert pairs[:, 1].tolist() == [0.0, 1.0]
+    kinds = point_types(values, 1.0, 4)
+    assert [c for r, c in zip(kinds.border_rows, kinds.border_clusters) if r == 3] == [0, 1]
+
+
+def test_linkages_by_coefficients_of_ones_own_are_those_of_scipy():
+    from scipy.cluster.hierarchy import linkage as other_linkage
+
+    for method, own in {
+        "single": [0.5, 0.5, 0, -0.5],
+        "complete": [0.5, 0.5, 0, 0.5],
+        "weighted": [0.5, 0.5, 0, 0],
+    }.items():
+        tree = linkage(DIGITS[:80], coefficients=own)
+        np.testing.assert_allclose(tree[:, 2], other_linkage(DIGITS[:80], method)[:, 2])
+
+
+def test_settings_of_the_courses_reach_python():
+    flat = PCA(ddof=0).fit(FLOWERS)
+    np.testing.assert_allclose(flat.explained_variance_, np.linalg.eigvalsh(np.cov(FLOWERS.T, ddof=0))[::-1])
+    assert PCA(min_variance=0.2).fit(FLOWERS).n_components_ == 2
+    assert np.linalg.det(PCA(proper_rotation=True).fit(FLOWERS).components_) == pytest.approx(1)
+    floor = Whitening("pca", tol=0.01, small_variances="floor").fit(FLOWERS)
+    assert floor.matrix_.shape == (4, 4)
+    model = KMeans(3, init="uniform", random_state=0).fit(FLOWERS)
+    assert model.inertia_ == pytest.approx(78.851441, abs=1e-4)
+    mixed = GaussianMixture(3, init_params="uniform", n_init=5, sort=True, random_state=0).fit(FLOWERS)
+    assert (np.diff(mixed.means_[:, 0]) > 0).all()
+    one = LinearDiscriminantAnalysis(n_components=1, reduced=True).fit(FLOWERS, SPECIES)
+    z = one.transform(FLOWERS)[:, 0]
+    means = np.array([z[SPECIES == k].mean() for k in range(3)])
+    np.testing.assert_array_equal(one.predict(FLOWERS), abs(z[:, None] - means).argmin(axis=1))
+    gaps = gap_statistic(FLOWERS, clusters="ward", k_max=5, n_refs=5, random_state=0)
+    assert len(gaps.gap) == 5
+    split = diana(FLOWERS, split="two_means", next="sum_of_squares", random_state=0)
+    assert split.value.shape == (149, 4)
+
+
+def test_kernels_weigh_neighbours_as_their_formulas_say():
+    from sklearn.neighbors import KNeighborsRegressor as Other
+
+    far = nearest_rows(FLOWERS, FLOWERS, 8)
+    reach = np.asarray(far.distances)[:, 7]
+
+    def tricube(distances):
+        return (1 - (distances / reach[:, None]) ** 3) ** 3
+
+    y = FLOWERS[:, 0] * 2
+    own = KNeighborsRegressor(7, weights="tricube").fit(FLOWERS, y)
+    other = Other(7, weights=tricube).fit(FLOWERS, y)
+    np.testing.assert_allclose(own.predict(FLOWERS), other.predict(FLOWERS))
+
+
+def test_distances_of_ones_own_are_clustered():
+    words = np.array([["cat"], ["cut"], ["cot"], ["house"], ["mouse"], ["louse"]])
+
+    def letters(a, b):
+        longest = max(len(a[0]), len(b[0]))
+        return sum(x != y for x, y in zip(a[0].ljust(longest), b[0].ljust(longest)))
+
+    table = distances_by(words, letters)
+    assert check_distances(table).value
+    found = DBSCAN(eps=1, min_samples=2, metric="precomputed").fit_predict(table)
+    assert found.tolist() == [0, 0, 0, 1, 1, 1]
+    assert fcluster(linkage(table, "average", "precomputed"), 2, "maxclust").tolist() == [1] * 3 + [2] * 3
+    assert distances_by(words, letters, words[:2]).shape == (6, 2)
+    with pytest.raises(ValueError, match="NaN"):
+        distances_by(words, lambda a, b: float("nan"))
+    fine, coarse = [0, 0, 1, 2, 2, 3], ["a", "a", "a", "b", "b", "b"]
+    assert is_nested(fine, coarse).value and not is_nested(coarse, fine).value

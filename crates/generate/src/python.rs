@@ -14,6 +14,7 @@ const WIDTH: usize = 99;
 /// Functions that are written by hand, by module: the file they stand in, and their names.
 const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     ("datasets", "_datasets", &["load", "names"]),
+    ("density", "_density", &["window_density"]),
     ("metrics", "_metrics", &["classification_report"]),
     (
         "model_selection",
@@ -32,6 +33,7 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
             "train_test_split",
         ],
     ),
+    ("neighbors", "_neighbors", &["distances_by"]),
     (
         "optimize",
         "_optimize",
@@ -111,17 +113,17 @@ pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -
 fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let about = entry.about;
     let (roles, offers) = (about.roles, about.offers);
+    let asked = |name: &str| (entry.questions)().iter().any(|question| question.name == name);
     let offered = [
+        (asked("training_neighbors"), "Neighborly"),
+        (roles.transformer && about.name().ends_with("PCA"), "Principal"),
         (about.accepts.weights, "Weighted"),
         (holds_learners(entry) == Some(true) && is_composite(entry), "Steps"),
         (holds_learners(entry) == Some(true) && roles.transformer, "Columns"),
         (holds_learners(entry) == Some(false), "Composed"),
         (is_composite(entry), "Composite"),
-        ((entry.questions)().iter().any(|question| question.name == "nodes"), "Treelike"),
-        (
-            (entry.questions)().iter().any(|question| question.name == "tree_dependence"),
-            "ManyTrees",
-        ),
+        (asked("nodes"), "Treelike"),
+        (asked("tree_dependence"), "ManyTrees"),
         (about.uses.online, "Online"),
         (roles.classifier && offers.probabilities, "Probabilities"),
         (roles.classifier && offers.some_probabilities, "SomeProbabilities"),
@@ -144,8 +146,10 @@ fn holds_learners(entry: &Entry) -> Option<bool> {
 
 /// The lines that bring the classes in that others inherit from.
 fn imports(bases: &BTreeSet<&'static str>) -> String {
-    const HOMES: [(&str, &[&str]); 3] = [
+    const HOMES: [(&str, &[&str]); 5] = [
         ("_compose", &["Columns", "Composed", "Steps"]),
+        ("_decomposition", &["Principal"]),
+        ("_neighbors", &["Neighborly"]),
         ("_sklearn", &["Weighted"]),
         ("_tree", &["ManyTrees", "Treelike"]),
     ];

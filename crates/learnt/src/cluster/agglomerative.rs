@@ -6,7 +6,9 @@
 //!
 //! Ward (1963), JASA 58, 236-244; Lance and Williams (1967), Computer Journal 9, 373-380.
 
-use super::linkage::{Linkage, Tree, link_distances, link_rows};
+use super::linkage::{
+    Linkage, LinkageUpdate, Tree, link_by, link_distances, link_rows, link_rows_by,
+};
 use crate::neighbors::{Metric, MetricName};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -82,6 +84,19 @@ impl RowDistance {
             Some(Metric::Cosine) => link_rows(unit_rows(x)?.view(), linkage, Metric::Cosine, run),
             Some(metric) => link_rows(x, linkage, metric, run),
             None => link_distances(x, linkage, run),
+        }
+    }
+}
+
+impl RowDistance {
+    /// The same by coefficients of one's own.
+    pub fn link_by(self, x: MatRef, coefficients: LinkageUpdate, run: &Context) -> Result<Tree> {
+        match self.metric() {
+            Some(Metric::Cosine) => {
+                link_rows_by(unit_rows(x)?.view(), Metric::Cosine, coefficients, run)
+            }
+            Some(metric) => link_rows_by(x, metric, coefficients, run),
+            None => link_by(x, coefficients, run),
         }
     }
 }

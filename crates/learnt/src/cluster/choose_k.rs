@@ -2,14 +2,15 @@
 //!
 //! Elbow: the k whose sum of squares lies farthest below the straight line from the first to the last;
 //! a heuristic. Gap: Gap(k) = mean ln W*_k - ln W_k over uniform tables W*; the smallest k with Gap(k)
-//! ≥ Gap(k+1) - s_{k+1}, s the deviation of ln W* times √(1 + 1/B). Stability: the mean adjusted Rand
+//! ≥ Gap(k+1) - s_{k+1}, s the deviation of ln W* times √(1 + 1/B); k clusters are those of k-means, or of
+//! the level of a tree of mergers that has k. Stability: the mean adjusted Rand
 //! index of all rows under k-means of two bootstrap samples. Hopkins: Σ u^d / (Σ u^d + Σ w^d) of the
 //! distances u from uniform points and w from rows to the nearest (other) row: about 0.5 without
 //! clusters, towards 1 with them.
 //!
 //! R. Tibshirani, G. Walther and T. Hastie (2001), JRSS B 63, 411-423; B. Hopkins and J. Skellam (1954).
 
-use super::{KMeans, KMeansModel, Restarts};
+use super::{KMeans, KMeansModel, Linkage, Restarts, link_rows};
 use crate::metrics::{Compactness, Contingency};
 use crate::neighbors::{Index, Metric, Structure};
 use learnt_core::chart::{Chart, Mark, Panel};
@@ -115,6 +116,34 @@ pub enum GapRule {
     Largest,
 }
 
+/// What makes the clusters of the gap statistic.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapClusters {
+    /// k-means of ten starts.
+    #[choice(name = "kmeans")]
+    KMeans,
+    /// The levels of the dendrogram of Ward's linkage.
+    Ward,
+    /// The levels of the dendrogram of complete linkage.
+    Complete,
+    /// The levels of the dendrogram of average linkage.
+    Average,
+    /// The levels of the dendrogram of single linkage.
+    Single,
+}
+
+impl GapClusters {
+    fn linkage(self) -> Option<Linkage> {
+        match self {
+            GapClusters::KMeans => None,
+            GapClusters::Ward => Some(Linkage::Ward),
+            GapClusters::Complete => Some(Linkage::Complete),
+            GapClusters::Average => Some(Linkage::Average),
+            GapClusters::Single => Some(Linkage::Single),
+        }
+    }
+}
+
 /// Gap statistic: the number of clusters at which rows are tighter than uniform ones.
 #[derive(Params, Clone, Debug)]
 pub struct GapStatistic {
@@ -136,6 +165,9 @@ pub struct GapStatistic {
     /// Whether the deviation is taken times √(1 + 1/n_refs).
     #[param(default = true)]
     pub inflate: bool,
+    /// What makes the clusters.
+    #[param(default = GapClusters::KMeans)]
+    pub clusters: GapClusters,
 }
 
 /// Gaps against the number of clusters.
@@ -156,12 +188,32 @@ pub struct Gaps {
 }
 
 impl GapStatistic {
-    fn log_w(&self, x: MatRef, k: usize, run: &Context) -> Result<f64> {
-        let model = centres(x, k, run)?;
-        let w = match self.power {
-            2 => model.inertia / 2.0,
-            _ => half_mean_distances(&x.to_matrix(), &model.labels, k),
+    /// ln W of each number of clusters.
+    fn logs_w(&self, x: &Matrix, k: &[usize], run: &Context) -> Result<Vec<f64>> {
+        let Some(linkage) = self.clusters.linkage() else {
+            let one = |&k: &usize| {
+                let model = centres(x.view(), k, run)?;
+                let w = match self.power {
+                    2 => model.inertia / 2.0,
+                    _ => half_mean_distances(x, &model.labels, k),
+                };
+                Self::log_w(w, x, k)
+            };
+            return k.iter().map(one).collect();
         };
+        let tree = link_rows(x.view(), linkage, Metric::Euclidean, run)?;
+        let level = |&k: &usize| {
+            let labels = tree.cut_count(k);
+            let w = match self.power {
+                2 => half_sum_of_squares(x, &labels, k),
+                _ => half_mean_distances(x, &labels, k),
+            };
+            Self::log_w(w, x, k)
+        };
+        k.iter().map(level).collect()
+    }
+
+    fn log_w(w: f64, x: &Matrix, k: usize) -> Result<f64> {
         match w > 0.0 {
             true => Ok(w.ln()),
             false => Err(Error::new(
@@ -199,6 +251,23 @@ impl GapStatistic {
     }
 }
 
+/// Half the squared distances of rows from the means of their clusters.
+fn half_sum_of_squares(x: &Matrix, labels: &[u32], k: usize) -> f64 {
+    let mut means = Matrix::zeros(k, x.ncols());
+    let mut sizes = vec![0.0_f64; k];
+    for (row, &label) in x.rows().zip(labels) {
+        sizes[label as usize] += 1.0;
+        learnt_core::linalg::add_scaled(means.row_mut(label as usize), 1.0, row);
+    }
+    for (c, size) in sizes.iter().enumerate() {
+        means.row_mut(c).iter_mut().for_each(|sum| *sum /= size.max(1.0));
+    }
+    let square = |(row, &label): (&[f64], &u32)| {
+        learnt_core::linalg::squared_distance(row, means.row(label as usize))
+    };
+    x.rows().zip(labels).map(square).sum::<f64>() / 2.0
+}
+
 /// Σ over clusters of half the distances between pairs, each pair once, over the cluster's rows.
 fn half_mean_distances(x: &Matrix, labels: &[u32], k: usize) -> f64 {
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); k];
@@ -229,12 +298,11 @@ impl Function for GapStatistic {
     fn call(&self, given: RowsToCluster, run: &Context) -> Result<Gaps> {
         let k = tried(self.k_max, given.x.nrows());
         let x = given.x.to_matrix();
-        let log_w: Vec<f64> =
-            k.iter().map(|&k| self.log_w(x.view(), k, run)).collect::<Result<_>>()?;
+        let log_w = self.logs_w(&x, &k, run)?;
         let drawn = run.try_par_map(self.n_refs, |b| {
             let inner = run.child(b as u64);
             let table = self.drawn(&x, &inner)?;
-            k.iter().map(|&k| self.log_w(table.view(), k, &inner)).collect::<Result<Vec<f64>>>()
+            self.logs_w(&table, &k, &inner)
         })?;
         let count = self.n_refs as f64;
         let mean = |i: usize| drawn.iter().map(|logs| logs[i]).sum::<f64>() / count;
@@ -468,6 +536,27 @@ mod tests {
         let stable = ClusterStability { k_max: 6, n_pairs: 10 }.compute(given).unwrap();
         assert_eq!(stable.value, 3);
         assert!(stable.score[1] > 0.99);
+    }
+
+    #[test]
+    fn levels_of_dendrograms_have_gaps_too() {
+        let x = three();
+        let given = RowsToCluster { x: x.view() };
+        let all = [GapClusters::Ward, GapClusters::Complete, GapClusters::Average];
+        for clusters in all.into_iter().chain([GapClusters::Single]) {
+            for power in [1, 2] {
+                let rule = GapRule::Largest;
+                let gaps = GapStatistic { clusters, power, rule, k_max: 6, ..Default::default() };
+                let found = gaps.compute(given).unwrap();
+                assert_eq!(found.value, 3, "{clusters:?} {power}");
+            }
+        }
+        // Three groups far apart are the same clusters by Ward and by k-means.
+        let of = |clusters| {
+            let gaps = GapStatistic { clusters, k_max: 3, n_refs: 2, ..Default::default() };
+            gaps.compute(given).unwrap().log_w[2]
+        };
+        assert!((of(GapClusters::Ward) - of(GapClusters::KMeans)).abs() < 1e-9);
     }
 
     #[test]

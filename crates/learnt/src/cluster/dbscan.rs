@@ -1,11 +1,12 @@
 //! DBSCAN: clusters are rows joined through dense places.
 //!
 //! A row is a core row if the rows within `eps` of it, itself included, weigh at least `min_samples`.
-//! Core rows within `eps` of each other are of one cluster; other rows near a core row join the first
-//! of their clusters, and the rest is noise. Clusters are numbered by their first core row. Euclidean
+//! Core rows within `eps` of each other are of one cluster; other rows near a core row are border rows and join
+//! the first of their clusters, that of their nearest core row (the lowest row of equals), or all of them; the
+//! rest is noise. Clusters are numbered by their first core row. Euclidean
 //! distances over up to three columns go by a grid of cells ([`dbscan_grid`](super::dbscan_grid)), up to
 //! fifteen by a tree of boxes ([`dbscan_tree`](super::dbscan_tree)); others by searches of the neighbour
-//! index, to count and to join. Memory never grows with the number of neighbours.
+//! index, or of given distances, to count and to join. Memory never grows with the number of neighbours.
 //!
 //! M. Ester, H.-P. Kriegel, J. Sander and X. Xu (1996), KDD, 226-231.
 
@@ -36,8 +37,8 @@ pub struct DBSCAN {
     #[param(default = 5, range = 1.., search = linear(2, 20))]
     pub min_samples: usize,
     /// The distance.
-    #[param(default = MetricName::Euclidean)]
-    pub metric: MetricName,
+    #[param(default = RadiusMetric::Euclidean)]
+    pub metric: RadiusMetric,
     /// How neighbours are found; the result is the same.
     #[param(default = Algorithm::Auto)]
     pub algorithm: Algorithm,
@@ -47,6 +48,60 @@ pub struct DBSCAN {
     /// Power of the Minkowski distance.
     #[param(default = 2.0, above = 0.0)]
     pub p: f64,
+    /// Which cluster border rows join.
+    #[param(default = Border::First)]
+    pub border: Border,
+}
+
+/// Which cluster border rows join.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum Border {
+    /// The first of those that have a core row near them.
+    First,
+    /// That of the nearest core row.
+    Nearest,
+    /// All of them: labels are those of `first`, and the others are listed beside.
+    All,
+}
+
+/// The distance between rows, or that the table holds distances.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum RadiusMetric {
+    /// The p-th root of the sum of absolute differences to the power `p`.
+    Minkowski,
+    /// The root of the sum of squared differences.
+    Euclidean,
+    /// Another name for `euclidean`.
+    L2,
+    /// The sum of absolute differences.
+    Manhattan,
+    /// Another name for `manhattan`.
+    Cityblock,
+    /// Another name for `manhattan`.
+    L1,
+    /// The largest absolute difference.
+    Chebyshev,
+    /// One minus the cosine of the angle; brute force only, and no row may be zero.
+    Cosine,
+    /// The table holds the distances itself: square, symmetric, of any proximity.
+    Precomputed,
+}
+
+impl RadiusMetric {
+    /// The distance, with this power where it is Minkowski's; none where distances are given.
+    pub fn with_power(self, p: f64) -> Option<Metric> {
+        let name = match self {
+            RadiusMetric::Minkowski => MetricName::Minkowski,
+            RadiusMetric::Euclidean | RadiusMetric::L2 => MetricName::Euclidean,
+            RadiusMetric::Manhattan | RadiusMetric::Cityblock | RadiusMetric::L1 => {
+                MetricName::Manhattan
+            }
+            RadiusMetric::Chebyshev => MetricName::Chebyshev,
+            RadiusMetric::Cosine => MetricName::Cosine,
+            RadiusMetric::Precomputed => return None,
+        };
+        Some(name.with_power(p))
+    }
 }
 
 /// A fitted [`DBSCAN`]. The clusters of the training rows are in memory only.
@@ -60,14 +115,19 @@ pub struct DBSCANModel {
     pub cluster_sizes: Vec<u64>,
     /// Number of rows in no cluster.
     pub n_noise: u64,
+    /// Border rows and the clusters with a core row near them, one pair a line; only where they join all.
+    #[model(transient)]
+    pub border_memberships: Option<Matrix>,
     #[model(transient)]
     labels: Vec<Option<u32>>,
 }
 
 impl DBSCAN {
     fn constraints(&self) -> Result<()> {
-        let metric = self.metric.with_power(self.p);
-        self.algorithm.structure(metric, usize::MAX, 1).check(metric)
+        match self.metric.with_power(self.p) {
+            Some(metric) => self.algorithm.structure(metric, usize::MAX, 1).check(metric),
+            None => Ok(()),
+        }
     }
 }
 
@@ -84,69 +144,156 @@ impl Estimator for DBSCAN {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DBSCANModel> {
         let x = data.x.values();
-        let metric = self.metric.with_power(self.p);
-        let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
-        let least = self.min_samples as f64;
-        let dense = self.algorithm == Algorithm::Auto && metric == Metric::Euclidean;
-        let (core, labels) = match self.grid(x, metric, run)? {
-            Some(grid) => dbscan_grid::clusters(&grid, data, self.eps, least, run)?,
-            None if dense && structure == Structure::KdTree => {
-                let near = Vicinity::new(data, self.eps, run)?;
-                let core = near.core_rows(least, run)?;
-                let labels = near.borders(near.join(&core, run)?, run)?;
-                (core, labels)
-            }
+        let (core, mut labels) = match self.dense_clusters(data, run)? {
+            Some(found) => found,
             None => {
-                let index = Index::build(x, metric, structure, self.leaf_size, run)?;
-                let search = Search { x, index: &index, radius: self.eps };
+                let search = self.search(x, run)?;
                 let core = self.core_rows(data, &search, run)?;
                 let labels = join(&search, &core, run)?;
                 (core, labels)
             }
+        };
+        let border_memberships = match self.border {
+            Border::First => None,
+            Border::Nearest => {
+                to_nearest(&self.search(x, run)?, &core, &mut labels, run)?;
+                None
+            }
+            Border::All => Some(memberships(&self.search(x, run)?, &core, &labels, run)?),
         };
         let clusters = labels.iter().flatten().map(|label| *label as usize + 1).max().unwrap_or(0);
         let mut cluster_sizes = vec![0; clusters];
         labels.iter().flatten().for_each(|label| cluster_sizes[*label as usize] += 1);
         let n_noise = labels.iter().filter(|label| label.is_none()).count() as u64;
         let core_sample_indices = (0..core.len()).filter(|&i| core[i]).map(|i| i as u32).collect();
-        Ok(DBSCANModel { core_sample_indices, cluster_sizes, n_noise, labels })
+        Ok(DBSCANModel { core_sample_indices, cluster_sizes, n_noise, border_memberships, labels })
     }
 }
 
 /// Searches within one radius.
-struct Search<'a> {
-    x: MatRef<'a>,
-    index: &'a Index,
-    radius: f64,
+enum Search<'a> {
+    Rows { x: MatRef<'a>, index: Index, radius: f64 },
+    Distances { d: MatRef<'a>, radius: f64 },
 }
 
 impl Search<'_> {
-    /// Calls `f` with each of these rows and the rows within the radius, in order.
-    fn each(&self, rows: &[usize], run: &Context, mut f: impl FnMut(usize, &[u32])) -> Result<()> {
-        const CHUNK: usize = 1024;
-        for rows in rows.chunks(CHUNK) {
-            run.checkpoint()?;
-            let found = self.index.within(self.x.gather_rows(rows).view(), self.radius, run)?;
-            rows.iter().enumerate().for_each(|(k, &i)| f(i, found.rows(k)));
+    /// Calls `f` with each of these rows, the rows within the radius and their distances, in order.
+    fn each(
+        &self,
+        rows: &[usize],
+        run: &Context,
+        mut f: impl FnMut(usize, &[u32], &[f64]),
+    ) -> Result<()> {
+        match self {
+            Search::Rows { x, index, radius } => {
+                index.each_within(*x, rows, *radius, run, |i, near, distances| {
+                    f(i, near, distances);
+                    Ok(())
+                })
+            }
+            Search::Distances { d, radius } => {
+                let (mut near, mut distances) = (Vec::new(), Vec::new());
+                for (k, &i) in rows.iter().enumerate() {
+                    if k % 256 == 0 {
+                        run.checkpoint()?;
+                    }
+                    near.clear();
+                    distances.clear();
+                    for j in 0..d.ncols() {
+                        let distance = if i == j { 0.0 } else { d.at(i, j) };
+                        if distance <= *radius {
+                            near.push(j as u32);
+                            distances.push(distance);
+                        }
+                    }
+                    f(i, &near, &distances);
+                }
+                Ok(())
+            }
         }
-        Ok(())
     }
 }
 
-impl DBSCAN {
-    /// The grid, where there can be one and no other search is asked for.
-    fn grid(&self, x: MatRef, metric: Metric, run: &Context) -> Result<Option<Grid>> {
-        match self.algorithm == Algorithm::Auto && metric == Metric::Euclidean {
-            true => Grid::new(x, self.eps, run),
-            false => Ok(None),
+/// Refuses a table that holds no distances between its rows.
+fn check_distances(d: MatRef, run: &Context) -> Result<()> {
+    let n = d.nrows();
+    if d.ncols() != n {
+        let found = format!("{n} x {}", d.ncols());
+        return Err(Error::shape("X", "a square table of distances", found));
+    }
+    for i in 0..n {
+        if i % 256 == 0 {
+            run.checkpoint()?;
         }
+        for j in 0..i {
+            let (there, back) = (d.at(i, j), d.at(j, i));
+            if there < 0.0 || back < 0.0 {
+                let message = format!(
+                    "the distance between rows {} and {} is {}, below 0",
+                    j + 1,
+                    i + 1,
+                    there.min(back)
+                );
+                return Err(Error::new(Code::Usage, message));
+            }
+            if (there - back).abs() > 1e-9 * there.max(back) {
+                let message = format!(
+                    "the distance from row {} to row {} is {back}, and {there} back",
+                    j + 1,
+                    i + 1
+                );
+                return Err(
+                    Error::new(Code::Usage, message).hint("take (D + D') / 2, which is symmetric")
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+impl DBSCAN {
+    /// The searches around rows, or in given distances.
+    fn search<'a>(&self, x: MatRef<'a>, run: &Context) -> Result<Search<'a>> {
+        let radius = self.eps;
+        let Some(metric) = self.metric.with_power(self.p) else {
+            check_distances(x, run)?;
+            return Ok(Search::Distances { d: x, radius });
+        };
+        let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
+        Ok(Search::Rows {
+            x,
+            index: Index::build(x, metric, structure, self.leaf_size, run)?,
+            radius,
+        })
+    }
+
+    /// Core rows and clusters by a grid or a tree of boxes, where there can be one and no other search
+    /// is asked for.
+    fn dense_clusters(&self, data: &Dataset, run: &Context) -> Result<Option<Clusters>> {
+        let x = data.x.values();
+        let metric = self.metric.with_power(self.p);
+        if self.algorithm != Algorithm::Auto || metric != Some(Metric::Euclidean) {
+            return Ok(None);
+        }
+        let least = self.min_samples as f64;
+        if let Some(grid) = Grid::new(x, self.eps, run)? {
+            return dbscan_grid::clusters(&grid, data, self.eps, least, run).map(Some);
+        }
+        let structure = self.algorithm.structure(Metric::Euclidean, x.nrows(), x.ncols());
+        if structure != Structure::KdTree {
+            return Ok(None);
+        }
+        let near = Vicinity::new(data, self.eps, run)?;
+        let core = near.core_rows(least, run)?;
+        let labels = near.borders(near.join(&core, run)?, run)?;
+        Ok(Some((core, labels)))
     }
 
     /// Whether the neighbours of each row weigh enough.
     fn core_rows(&self, data: &Dataset, search: &Search, run: &Context) -> Result<Vec<bool>> {
         let all: Vec<usize> = (0..data.nrows()).collect();
         let mut core = Vec::with_capacity(data.nrows());
-        search.each(&all, run, |_, neighbours| {
+        search.each(&all, run, |_, neighbours, _| {
             let weight: f64 = neighbours.iter().map(|&row| data.weight(row as usize)).sum();
             core.push(weight >= self.min_samples as f64);
         })?;
@@ -154,18 +301,61 @@ impl DBSCAN {
     }
 }
 
+/// Which rows are core rows, and the cluster of each row.
+type Clusters = (Vec<bool>, Vec<Option<u32>>);
+
+/// Border rows: in a cluster, but no core rows.
+fn border_rows(core: &[bool], labels: &[Option<u32>]) -> Vec<usize> {
+    (0..core.len()).filter(|&i| !core[i] && labels[i].is_some()).collect()
+}
+
+/// Border rows take the cluster of their nearest core row, the lowest row of equals.
+fn to_nearest(
+    search: &Search,
+    core: &[bool],
+    labels: &mut [Option<u32>],
+    run: &Context,
+) -> Result<()> {
+    let clusters = labels.to_vec();
+    search.each(&border_rows(core, &clusters), run, |i, near, distances| {
+        let cores = near.iter().zip(distances).filter(|(row, _)| core[**row as usize]);
+        let nearest = cores.min_by(|a, b| a.1.total_cmp(b.1).then(a.0.cmp(b.0)));
+        if let Some((&row, _)) = nearest {
+            labels[i] = clusters[row as usize];
+        }
+    })
+}
+
+/// Border rows with each of the clusters that have a core row near them.
+fn memberships(
+    search: &Search,
+    core: &[bool],
+    labels: &[Option<u32>],
+    run: &Context,
+) -> Result<Matrix> {
+    let mut pairs: Vec<[f64; 2]> = Vec::new();
+    search.each(&border_rows(core, labels), run, |i, near, _| {
+        let cores = near.iter().map(|&row| row as usize).filter(|&row| core[row]);
+        let mut clusters: Vec<u32> = cores.filter_map(|row| labels[row]).collect();
+        clusters.sort_unstable();
+        clusters.dedup();
+        pairs.extend(clusters.into_iter().map(|cluster| [i as f64, f64::from(cluster)]));
+    })?;
+    Ok(Matrix::from_fn(pairs.len(), 2, |i, j| pairs[i][j]))
+}
+
 /// Clusters of core rows that are near each other, and of the rows near to those.
 fn join(search: &Search, core: &[bool], run: &Context) -> Result<Vec<Option<u32>>> {
     let (inner, others): (Vec<usize>, Vec<usize>) = (0..core.len()).partition(|&i| core[i]);
     let mut forest = Forest::new(core.len());
-    search.each(&inner, run, |i, neighbours| {
+    search.each(&inner, run, |i, neighbours, _| {
         let near = neighbours.iter().map(|&row| row as usize).filter(|&row| core[row]);
         near.for_each(|row| forest.join(i, row));
     })?;
     let root = |i: usize| core[i].then(|| forest.root(i) as u32);
     let number = numbered(&(0..core.len()).map(root).collect::<Vec<_>>());
     let mut labels = number.clone();
-    search.each(&others, run, |i, neighbours| {
+    search.each(&others, run, |i, neighbours, _| {
         labels[i] = neighbours.iter().filter_map(|&row| number[row as usize]).min();
     })?;
     Ok(labels)
@@ -242,6 +432,12 @@ impl DBSCANModel {
         let mut answer = Answer::new("DBSCAN");
         answer.tables.push(table);
         answer.push("noise", self.n_noise);
+        if let Some(pairs) = &self.border_memberships {
+            let rows: Vec<f64> = pairs.column(0);
+            let later = rows.windows(2).filter(|pair| pair[0] == pair[1]).count();
+            answer.push("memberships of border rows", rows.len());
+            answer.push("of them beside the first", later);
+        }
         answer
     }
 }
@@ -307,6 +503,69 @@ mod tests {
         }
         assert!(next > 1 && labels.contains(&None), "{next} clusters");
         assert_eq!(model.labels(), labels);
+    }
+
+    #[test]
+    fn a_shared_border_row_goes_to_the_first_the_nearest_or_all_clusters() {
+        let values = vec![0.0, 0.5, 1.0, 2.0, 3.0, 3.5, 4.0];
+        let fit = |values: &[f64], border, algorithm| {
+            let data = OwnedDataset::unsupervised(Matrix::column_vector(values.to_vec()));
+            let learner =
+                DBSCAN { eps: 1.0, min_samples: 4, border, algorithm, ..Default::default() };
+            learner.fit(&data.view()).unwrap()
+        };
+        for algorithm in [Algorithm::Auto, Algorithm::Brute] {
+            let first = fit(&values, Border::First, algorithm);
+            assert_eq!(first.core_sample_indices, [2, 4]);
+            assert_eq!(first.labels()[3], Some(0));
+            assert!(first.border_memberships.is_none());
+            // As far from both: the lower row. A little nearer to the second core row: that one.
+            assert_eq!(fit(&values, Border::Nearest, algorithm).labels()[3], Some(0));
+            let closer: Vec<f64> =
+                values.iter().map(|v| if *v > 2.5 { v - 0.125 } else { *v }).collect();
+            let nearest = fit(&closer, Border::Nearest, algorithm);
+            assert_eq!(nearest.labels()[3], nearest.labels()[4]);
+            assert_eq!(nearest.cluster_sizes, [3, 4]);
+            let all = fit(&values, Border::All, algorithm);
+            assert_eq!(all.labels(), first.labels());
+            let pairs = all.border_memberships.unwrap();
+            let of = |row: f64| {
+                let own = pairs.rows().filter(|pair| pair[0] == row);
+                own.map(|pair| pair[1]).collect::<Vec<f64>>()
+            };
+            assert_eq!((of(3.0), of(0.0), of(6.0)), (vec![0.0, 1.0], vec![0.0], vec![1.0]));
+        }
+    }
+
+    #[test]
+    fn given_distances_of_any_proximity_have_the_clusters_of_their_rows() {
+        let x = Matrix::from_fn(90, 2, |i, j| ((i * (5 + 2 * j) % 37) as f64 * 0.21).sin() * 3.0);
+        let length = |i: usize, j: usize| (x[(i, 0)] - x[(j, 0)]).hypot(x[(i, 1)] - x[(j, 1)]);
+        let mut table = OwnedDataset::unsupervised(Matrix::from_fn(90, 90, length));
+        table.weights = Some((0..90).map(|i| f64::from(i % 3 + 1) / 2.0).collect());
+        let mut rows = OwnedDataset::unsupervised(x.clone());
+        rows.weights = table.weights.clone();
+        for border in [Border::First, Border::Nearest, Border::All] {
+            let learner = DBSCAN { eps: 0.45, min_samples: 4, border, ..Default::default() };
+            let given = DBSCAN { metric: RadiusMetric::Precomputed, ..learner.clone() };
+            let (a, b) = (learner.fit(&rows.view()).unwrap(), given.fit(&table.view()).unwrap());
+            assert_eq!(a.labels(), b.labels());
+            assert_eq!(a.border_memberships, b.border_memberships);
+            assert!(a.cluster_sizes.len() > 1);
+        }
+        let fit = |d: &[[f64; 3]]| {
+            let data = OwnedDataset::unsupervised(Matrix::from_rows(d).unwrap());
+            let metric = RadiusMetric::Precomputed;
+            let learner = DBSCAN { eps: 1.0, min_samples: 2, metric, ..Default::default() };
+            learner.fit(&data.view()).map(|model| model.labels())
+        };
+        // No triangle: 0 and 1, 1 and 2 are near, and 0 and 2 far beyond the sum.
+        let chain = fit(&[[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]]).unwrap();
+        assert_eq!(chain, [Some(0); 3]);
+        let error = fit(&[[0.0, 1.0, 9.0], [2.0, 0.0, 1.0], [9.0, 1.0, 0.0]]).unwrap_err();
+        assert!(error.to_string().contains("symmetric"), "{error}");
+        assert!(fit(&[[0.0, -1.0, 9.0], [-1.0, 0.0, 1.0], [9.0, 1.0, 0.0]]).is_err());
+        assert!(fit(&[[0.0, 1.0, 9.0], [1.0, 0.0, 1.0]]).is_err());
     }
 
     #[test]

@@ -255,22 +255,19 @@ fn near_pairs(
     let structure = Structure::suited(Metric::Euclidean, rows.nrows(), rows.ncols());
     let index = Index::build(rows.view(), Metric::Euclidean, structure, 30, run)?;
     let mut pairs = Vec::new();
-    for first in (0..dense.len()).step_by(1024) {
-        let end = (first + 1024).min(dense.len());
-        let found = index.within(rows.view().rows(first, end), 4.0 * climber.h, run)?;
-        for i in first..end {
-            let own = home[dense[i]];
-            let mut near: Vec<(f64, usize, usize)> = found
-                .rows(i - first)
-                .iter()
-                .zip(found.distances(i - first))
-                .map(|(&other, &distance)| (distance, dense[i], dense[other as usize]))
-                .filter(|&(_, _, other)| home[other] != own)
-                .collect();
-            near.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-            pairs.extend(near.into_iter().take(MOST));
-        }
-    }
+    let all: Vec<usize> = (0..dense.len()).collect();
+    index.each_within(rows.view(), &all, 4.0 * climber.h, run, |i, found, distances| {
+        let own = home[dense[i]];
+        let mut near: Vec<(f64, usize, usize)> = found
+            .iter()
+            .zip(distances)
+            .map(|(&other, &distance)| (distance, dense[i], dense[other as usize]))
+            .filter(|&(_, _, other)| home[other] != own)
+            .collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        pairs.extend(near.into_iter().take(MOST));
+        Ok(())
+    })?;
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     Ok(pairs)
 }

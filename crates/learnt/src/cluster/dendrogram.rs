@@ -5,6 +5,7 @@ use super::agglomerative::RowDistance;
 use super::linkage::{Linkage, Tree};
 use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
+use std::collections::BTreeSet;
 
 /// Rows to be clustered, or their distances.
 #[derive(Inputs, Clone, Copy)]
@@ -31,6 +32,9 @@ pub struct LinkageTable {
     /// The distance between rows.
     #[param(default = RowDistance::Euclidean, positional)]
     pub metric: RowDistance,
+    /// Coefficients alpha_i, alpha_j, beta, gamma of one's own for the update of Lance and Williams,
+    /// instead of those of `method`; see `lance_williams`.
+    pub coefficients: Option<Vec<f64>>,
 }
 
 impl Function for LinkageTable {
@@ -42,7 +46,17 @@ impl Function for LinkageTable {
         .reference("Müllner (2011), Modern hierarchical, agglomerative clustering algorithms");
 
     fn call(&self, given: RowsToLink, run: &Context) -> Result<Matrix> {
-        Ok(self.metric.link(given.x, self.method, run)?.to_matrix())
+        let tree = match self.coefficients.as_deref() {
+            None => self.metric.link(given.x, self.method, run)?,
+            Some(&[a, b, c, g]) if [a, b, c, g].iter().all(|v| v.is_finite()) => {
+                self.metric.link_by(given.x, &|_, _, _| [a, b, c, g], run)?
+            }
+            Some(others) => {
+                let got = format!("{others:?}");
+                return Err(Error::parameter("coefficients", "4 finite numbers", got));
+            }
+        };
+        Ok(tree.to_matrix())
     }
 
     fn chart(&self, found: &Matrix) -> Option<Chart> {
@@ -124,6 +138,49 @@ impl Function for IsMonotonic {
 
     fn call(&self, given: Mergers, _run: &Context) -> Result<bool> {
         Ok(Tree::from_matrix(given.z)?.is_monotone())
+    }
+}
+
+/// Two clusterings of the same rows.
+#[derive(Inputs, Clone, Copy)]
+pub struct TwoPartitions<'a> {
+    /// The finer clusters, one a row.
+    pub fine: Classes<'a>,
+    /// The coarser clusters, one a row.
+    pub coarse: Classes<'a>,
+}
+
+/// Nestedness: whether every fine cluster lies in one coarse cluster, as the levels of a tree do.
+#[derive(Params, Clone, Debug)]
+pub struct IsNested {}
+
+/// Whether clusters lie in clusters.
+#[derive(Output, Clone, Debug, PartialEq)]
+pub struct Nestedness {
+    /// Whether no fine cluster is cut.
+    pub value: bool,
+    /// Number of fine clusters with rows in two or more coarse ones.
+    pub cut: u64,
+    /// Number of fine clusters.
+    pub n_fine: u64,
+    /// Number of coarse clusters.
+    pub n_coarse: u64,
+}
+
+impl Function for IsNested {
+    type Inputs<'a> = TwoPartitions<'a>;
+    type Output = Nestedness;
+    const ABOUT: &'static Callable = &Callable::new("cluster.is_nested", FunctionKind::Analysis);
+
+    fn call(&self, given: TwoPartitions, _run: &Context) -> Result<Nestedness> {
+        let pairs = given.fine.codes.iter().zip(given.coarse.codes);
+        let pairs: BTreeSet<(u32, u32)> = pairs.map(|(&a, &b)| (a, b)).collect();
+        let fine: BTreeSet<u32> = pairs.iter().map(|pair| pair.0).collect();
+        let coarse: BTreeSet<u32> = pairs.iter().map(|pair| pair.1).collect();
+        let homes = |cluster: u32| pairs.range((cluster, 0)..=(cluster, u32::MAX)).count();
+        let cut = fine.iter().filter(|&&cluster| homes(cluster) > 1).count() as u64;
+        let (n_fine, n_coarse) = (fine.len() as u64, coarse.len() as u64);
+        Ok(Nestedness { value: cut == 0, cut, n_fine, n_coarse })
     }
 }
 
@@ -274,6 +331,71 @@ mod tests {
         assert!(IsMonotonic {}.compute(Mergers { z: z.view() }).unwrap());
         let bad = Matrix::from_rows(&[[0.0, 7.0, 1.0, 2.0]]).unwrap();
         assert!(Cophenet {}.compute(Mergers { z: bad.view() }).is_err());
+    }
+
+    #[test]
+    fn levels_of_a_tree_are_nested_and_other_clusterings_are_not() {
+        let x = Matrix::from_fn(30, 2, |i, j| ((i * (3 + j)) as f64 * 1.3).sin() * 5.0);
+        let learner = LinkageTable { method: Linkage::Average, ..Default::default() };
+        let z = learner.compute(RowsToLink { x: x.view() }).unwrap();
+        let tree = Tree::from_matrix(z.view()).unwrap();
+        let names: Vec<Label> = (0..30).map(Label::Int).collect();
+        let nested = |fine: &[u32], coarse: &[u32]| {
+            let of = |codes| Classes { codes, classes: &names };
+            IsNested {}.compute(TwoPartitions { fine: of(fine), coarse: of(coarse) }).unwrap()
+        };
+        for (many, few) in [(9, 4), (4, 2), (30, 1), (5, 5)] {
+            let found = nested(&tree.cut_count(many), &tree.cut_count(few));
+            assert_eq!((found.value, found.cut), (true, 0));
+            assert_eq!((found.n_fine, found.n_coarse), (many as u64, few as u64));
+        }
+        assert!(!nested(&tree.cut_count(2), &tree.cut_count(3)).value);
+        let odd: Vec<u32> = (0..30).map(|i| i % 2).collect();
+        assert_eq!(nested(&tree.cut_count(1), &odd).cut, 1);
+    }
+
+    #[test]
+    fn coefficients_of_ones_own_give_known_and_flexible_linkages() {
+        let x = Matrix::from_fn(23, 2, |i, j| ((i * (3 + j)) as f64 * 1.3).sin() * 5.0);
+        let link = |method, coefficients| {
+            let learner = LinkageTable { method, coefficients, ..Default::default() };
+            learner.compute(RowsToLink { x: x.view() })
+        };
+        for (method, own) in [
+            (Linkage::Single, [0.5, 0.5, 0.0, -0.5]),
+            (Linkage::Complete, [0.5, 0.5, 0.0, 0.5]),
+            (Linkage::Weighted, [0.5, 0.5, 0.0, 0.0]),
+        ] {
+            let expected = link(method, None).unwrap();
+            let found = link(Linkage::Ward, Some(own.to_vec())).unwrap();
+            for i in 0..22 {
+                assert!((found[(i, 2)] - expected[(i, 2)]).abs() < 1e-12, "{method:?}");
+                assert_eq!(found[(i, 3)], expected[(i, 3)]);
+            }
+        }
+        // Flexible with beta = -1/4: by the definition, from the whole table each time.
+        let found = link(Linkage::Ward, Some(vec![0.625, 0.625, -0.25, 0.0])).unwrap();
+        let distance = |i: usize, j: usize| (x[(i, 0)] - x[(j, 0)]).hypot(x[(i, 1)] - x[(j, 1)]);
+        let mut d: Vec<Vec<f64>> =
+            (0..23).map(|i| (0..23).map(|j| distance(i, j)).collect()).collect();
+        let mut live: Vec<usize> = (0..23).collect();
+        for step in 0..22 {
+            let pairs = live.iter().flat_map(|&a| live.iter().map(move |&b| (a, b)));
+            let (a, b) = pairs
+                .filter(|(a, b)| a < b)
+                .min_by(|p, q| d[p.0][p.1].total_cmp(&d[q.0][q.1]))
+                .unwrap();
+            assert!((found[(step, 2)] - d[a][b]).abs() < 1e-12);
+            live.retain(|&other| other != a);
+            let between = d[a][b];
+            for &other in live.iter().filter(|&&other| other != b) {
+                let new = 0.625 * (d[a][other] + d[b][other]) - 0.25 * between;
+                (d[b][other], d[other][b]) = (new, new);
+            }
+        }
+        assert!(link(Linkage::Ward, Some(vec![0.5; 3])).is_err());
+        let error = link(Linkage::Ward, Some(vec![0.5, 0.5, -5.0, 0.0])).unwrap_err();
+        assert!(error.to_string().contains("negative"), "{error}");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 //! on it, and what the exact problem costs.
 
 use super::choose_k::{RowsToCluster, farthest_below_chord};
-use super::dbscan::DBSCAN;
+use super::dbscan::{Border, DBSCAN};
 use crate::neighbors::{Index, Metric, Structure};
 use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::prelude::*;
 
-/// Kinds of points: 2 core rows, 1 border rows, 0 noise.
+/// Kinds of points: 2 core rows, 1 border rows, 0 noise; and the clusters that border rows share.
 #[derive(Params, Clone, Debug)]
 pub struct PointTypes {
     /// Distance up to which rows are neighbours.
@@ -31,6 +31,10 @@ pub struct KindsOfPoints {
     pub n_border: u64,
     /// Number of noise rows.
     pub n_noise: u64,
+    /// Border rows, from 0, once for each cluster with a core row near them.
+    pub border_rows: Vec<u64>,
+    /// The clusters near them.
+    pub border_clusters: Vec<u64>,
 }
 
 impl Function for PointTypes {
@@ -42,26 +46,33 @@ impl Function for PointTypes {
 
     fn call(&self, given: RowsToCluster, run: &Context) -> Result<KindsOfPoints> {
         let n = given.x.nrows();
-        let index = index(given.x, run)?;
+        let all: Vec<usize> = (0..n).collect();
         let mut neighbors = Vec::with_capacity(n);
-        let mut near = Vec::with_capacity(n);
-        for first in (0..n).step_by(4096) {
-            let end = (first + 4096).min(n);
-            let found = index.within(given.x.rows(first, end), self.eps, run)?;
-            for i in 0..end - first {
-                neighbors.push(found.rows(i).len() as u64);
-                near.push(found.rows(i).to_vec());
-            }
-        }
-        let core = |i: usize| neighbors[i] >= self.min_samples as u64;
-        let kind = |i: usize| match core(i) {
-            true => 2,
-            false => i64::from(near[i].iter().any(|&row| core(row as usize))),
-        };
-        let value: Vec<i64> = (0..n).map(kind).collect();
+        index(given.x, run)?.each_within(given.x, &all, self.eps, run, |_, rows, _| {
+            neighbors.push(rows.len() as u64);
+            Ok(())
+        })?;
+        let (eps, min_samples) = (self.eps, self.min_samples);
+        let learner = DBSCAN { eps, min_samples, border: Border::All, ..DBSCAN::default() };
+        let data = OwnedDataset::unsupervised(given.x.to_matrix());
+        let model = learner.fit_in(&data.view(), run)?;
+        let mut value: Vec<i64> =
+            model.labels().iter().map(|label| i64::from(label.is_some())).collect();
+        model.core_sample_indices.iter().for_each(|&row| value[row as usize] = 2);
         let count = |kind: i64| value.iter().filter(|&&value| value == kind).count() as u64;
         let (n_core, n_border, n_noise) = (count(2), count(1), count(0));
-        Ok(KindsOfPoints { value, neighbors, n_core, n_border, n_noise })
+        let shared = model.border_memberships.unwrap_or_else(|| Matrix::zeros(0, 2));
+        let (border_rows, border_clusters) =
+            shared.rows().map(|pair| (pair[0] as u64, pair[1] as u64)).unzip();
+        Ok(KindsOfPoints {
+            value,
+            neighbors,
+            n_core,
+            n_border,
+            n_noise,
+            border_rows,
+            border_clusters,
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use super::centres::{self, Cost, Leaders, Race, Sample, SeedMemo, Sums};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::linalg::{Distances, Nearest};
 use learnt_core::prelude::*;
+use learnt_core::stats::sample::uniform;
 
 /// k-means clustering: groups rows around centroids, each the mean of the rows nearest to it.
 ///
@@ -62,6 +63,8 @@ pub enum Init {
     Greedy,
     /// Rows drawn at random.
     Random,
+    /// Points drawn uniformly in the ranges of the columns.
+    Uniform,
     /// At these points, one list a cluster.
     Centers(Vec<Vec<f64>>),
 }
@@ -69,7 +72,7 @@ pub enum Init {
 /// Number of starts.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
 pub enum Restarts {
-    /// 10 from random rows, else 1.
+    /// 10 from random rows or points, else 1.
     Auto,
     /// This many.
     #[choice(range = 1..)]
@@ -125,7 +128,7 @@ impl KMeans {
         match (self.n_init, &self.init) {
             (_, Init::Centers(_)) => 1,
             (Restarts::Count(count), _) => count,
-            (Restarts::Auto, Init::Random) => 10,
+            (Restarts::Auto, Init::Random | Init::Uniform) => 10,
             (Restarts::Auto, Init::Greedy) => 1,
         }
     }
@@ -277,7 +280,7 @@ impl Rounds for KMeans {
             best: None,
             sample: match self.init {
                 Init::Greedy => centres::share(outline.rows, self.n_clusters),
-                Init::Random | Init::Centers(_) => 0.0,
+                Init::Random | Init::Uniform | Init::Centers(_) => 0.0,
             },
         })
     }
@@ -295,7 +298,7 @@ impl Rounds for KMeans {
                 let drawn = match self.init {
                     Init::Greedy => centres::draw_row(block, stream, run),
                     Init::Random => centres::draw_rows(block, self.n_clusters, stream, run),
-                    Init::Centers(_) => Leaders::new(0),
+                    Init::Uniform | Init::Centers(_) => Leaders::new(0),
                 };
                 let sample = Sample::of(block, state.sample, stream + 1, run);
                 let moments = ColumnMoments::of(&block.data);
@@ -338,7 +341,7 @@ impl Rounds for KMeans {
             (Stage::Begin, KMeansSummary::Begin(all)) => {
                 state.tolerance = self.tol * mean_variance(&all.moments)?;
                 state.scatter = all.moments.squares.iter().sum();
-                state.origin = all.moments.mean;
+                state.origin.clone_from(&all.moments.mean);
                 let stream = ((state.start as u64) << 32) + 1;
                 let (count, trials) = (self.n_clusters, self.candidates());
                 let drawn = match state.sample > 0.0 {
@@ -347,7 +350,7 @@ impl Rounds for KMeans {
                 };
                 match drawn {
                     Some(centres) => Stage::Move { centres, n_iter: 0 },
-                    None => self.first_stage(&all.drawn)?,
+                    None => self.first_stage(&all, stream, run)?,
                 }
             }
             (Stage::Seed { chosen, candidates }, KMeansSummary::Seed(race)) => {
@@ -402,8 +405,8 @@ fn better(best: Option<Outcome>, new: Outcome) -> Outcome {
 }
 
 impl KMeans {
-    fn first_stage(&self, drawn: &Leaders) -> Result<Stage> {
-        let rows: Vec<&[f64]> = drawn.rows.iter().map(|row| row.values.as_slice()).collect();
+    fn first_stage(&self, all: &Beginning, stream: u64, run: &Context) -> Result<Stage> {
+        let rows: Vec<&[f64]> = all.drawn.rows.iter().map(|row| row.values.as_slice()).collect();
         Ok(match &self.init {
             Init::Centers(centers) => {
                 Stage::Move { centres: Matrix::from_rows(centers)?, n_iter: 0 }
@@ -414,6 +417,16 @@ impl KMeans {
             }
             Init::Random if rows.len() == self.n_clusters => {
                 Stage::Move { centres: Matrix::from_rows(&rows)?, n_iter: 0 }
+            }
+            Init::Uniform => {
+                let mut rng = run.rng(stream);
+                let ColumnMoments { low, high, .. } = &all.moments;
+                let place = |_: usize, j: usize| {
+                    let share = uniform(&mut rng);
+                    (1.0 - share) * low[j] + share * high[j]
+                };
+                let centres = Matrix::from_fn(self.n_clusters, low.len(), place);
+                Stage::Move { centres, n_iter: 0 }
             }
             _ => {
                 let message = format!(
@@ -481,6 +494,23 @@ impl KMeans {
             weights: best.cost.weights,
             converged: best.converged,
         })
+    }
+}
+
+impl KMeans {
+    /// The centres that a start from points begins with, and the variance of each column (divisor n),
+    /// from the first round of a fit.
+    pub(crate) fn first_points(
+        &self,
+        start: usize,
+        all: &KMeansSummary,
+        run: &Context,
+    ) -> Result<(Matrix, Vec<f64>)> {
+        let KMeansSummary::Begin(all) = all else { return Err(mixed()) };
+        match self.first_stage(all, ((start as u64) << 32) + 1, run)? {
+            Stage::Move { centres, .. } => Ok((centres, all.moments.variance(0.0))),
+            _ => Err(mixed()),
+        }
     }
 }
 
@@ -650,6 +680,34 @@ mod tests {
     fn more_clusters_than_rows_are_refused_with_both_numbers() {
         let error = KMeans::default().fit(&blobs(5, 2).view()).unwrap_err();
         assert!(error.message().contains("n_samples=5 should be >= n_clusters=8"), "{error}");
+    }
+
+    #[test]
+    fn a_uniform_start_lies_in_the_ranges_and_ends_where_others_do() {
+        let data = blobs(400, 4);
+        let uniform = KMeans { n_clusters: 4, init: Init::Uniform, ..Default::default() };
+        let run = Context::default().with_seed(1);
+        let fit = |learner: &KMeans| learner.fit_in(&data.view(), &run).unwrap();
+        let best = fit(&KMeans { init: Init::Greedy, ..uniform.clone() });
+        assert!((fit(&uniform).inertia - best.inertia).abs() < 1e-9 * best.inertia);
+        // One value: the centres of a first step come from points between the ends of the ranges.
+        let values = Matrix::column_vector((0..1000).map(f64::from).collect());
+        let line = OwnedDataset::unsupervised(values);
+        let n_init = Restarts::Count(1);
+        let one = KMeans { n_clusters: 2, max_iter: 1, n_init, ..uniform };
+        let mut first = Vec::new();
+        for seed in 0..200 {
+            let run = Context::default().with_seed(seed);
+            let model = one.fit_in(&line.view(), &run).unwrap();
+            // Means of two halves of the line lie 500 apart; their middle tells that of the points.
+            first.push(model.cluster_centers.as_slice().iter().sum::<f64>() - 499.5);
+        }
+        assert!(first.iter().all(|middle| (0.0..=999.0).contains(middle)));
+        let mean = first.iter().sum::<f64>() / 200.0;
+        assert!((mean - 499.5).abs() < 60.0, "{mean}");
+        let equal = OwnedDataset::unsupervised(Matrix::from_fn(9, 2, |_, _| 3.0));
+        let model = KMeans { n_clusters: 2, ..one }.fit(&equal.view()).unwrap();
+        assert_eq!(model.inertia, 0.0);
     }
 
     #[test]

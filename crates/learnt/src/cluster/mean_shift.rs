@@ -99,46 +99,55 @@ struct Ended {
 }
 
 impl MeanShift {
-    /// Climbs from each row with a flat window.
-    fn climb_flat(&self, x: &Matrix, h: f64, run: &Context) -> Result<Vec<Ended>> {
+    /// Climbs from some rows with a flat window.
+    fn climb_flat(
+        &self,
+        x: &Matrix,
+        starts: &[usize],
+        h: f64,
+        run: &Context,
+    ) -> Result<Vec<Ended>> {
         let structure = Structure::suited(Metric::Euclidean, x.nrows(), x.ncols());
         let index = Index::build(x.view(), Metric::Euclidean, structure, 30, run)?;
-        let mut all: Vec<Ended> =
-            x.rows().map(|row| Ended { place: row.to_vec(), mass: 0.0, steps: 0 }).collect();
-        let mut moving: Vec<usize> = (0..x.nrows()).collect();
+        let ended = |&i: &usize| Ended { place: x.row(i).to_vec(), mass: 0.0, steps: 0 };
+        let mut all: Vec<Ended> = starts.iter().map(ended).collect();
+        let mut moving: Vec<usize> = (0..all.len()).collect();
         for _ in 0..self.max_iter {
             if moving.is_empty() {
                 break;
             }
+            let places: Vec<&[f64]> = moving.iter().map(|&i| all[i].place.as_slice()).collect();
+            let places = Matrix::from_rows(&places)?;
+            let each: Vec<usize> = (0..moving.len()).collect();
             let mut still = Vec::new();
-            for part in moving.chunks(2048) {
-                run.checkpoint()?;
-                let places: Vec<&[f64]> = part.iter().map(|&i| all[i].place.as_slice()).collect();
-                let found = index.within(Matrix::from_rows(&places)?.view(), h, run)?;
-                for (k, &i) in part.iter().enumerate() {
-                    let rows = found.rows(k);
-                    if rows.is_empty() {
-                        continue;
-                    }
-                    let mean = mean_of(x, rows);
-                    let moved = squared_distance(&mean, &all[i].place).sqrt();
-                    all[i].place = mean;
-                    all[i].mass = rows.len() as f64;
-                    all[i].steps += 1;
-                    if moved > 1e-3 * h {
-                        still.push(i);
-                    }
+            index.each_within(places.view(), &each, h, run, |k, rows, _| {
+                if rows.is_empty() {
+                    return Ok(());
                 }
-            }
+                let ended = &mut all[moving[k]];
+                let mean = mean_of(x, rows);
+                let moved = squared_distance(&mean, &ended.place).sqrt();
+                *ended = Ended { place: mean, mass: rows.len() as f64, steps: ended.steps + 1 };
+                if moved > 1e-3 * h {
+                    still.push(moving[k]);
+                }
+                Ok(())
+            })?;
             moving = still;
         }
         Ok(all)
     }
 
-    /// Climbs from each row with a normal window over all rows.
-    fn climb_gaussian(&self, x: &Matrix, h: f64, run: &Context) -> Result<Vec<Ended>> {
-        run.try_par_map(x.nrows(), |i| {
-            let mut ended = Ended { place: x.row(i).to_vec(), mass: 0.0, steps: 0 };
+    /// Climbs from some rows with a normal window over all rows.
+    fn climb_gaussian(
+        &self,
+        x: &Matrix,
+        starts: &[usize],
+        h: f64,
+        run: &Context,
+    ) -> Result<Vec<Ended>> {
+        run.try_par_map(starts.len(), |i| {
+            let mut ended = Ended { place: x.row(starts[i]).to_vec(), mass: 0.0, steps: 0 };
             while ended.steps < self.max_iter {
                 let (mean, mass) = normal_mean(x, &ended.place, h);
                 let moved = squared_distance(&mean, &ended.place).sqrt();
@@ -151,6 +160,20 @@ impl MeanShift {
             Ok(ended)
         })
     }
+}
+
+/// The first of each set of equal rows, in order.
+fn first_of_equals(x: &Matrix) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..x.nrows()).collect();
+    let compare = |a: &usize, b: &usize| {
+        let columns = x.row(*a).iter().zip(x.row(*b));
+        let differ = columns.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|o| o.is_ne());
+        differ.unwrap_or(std::cmp::Ordering::Equal)
+    };
+    order.sort_by(compare);
+    order.dedup_by(|b, a| compare(a, b).is_eq());
+    order.sort_unstable();
+    order
 }
 
 fn mean_of(x: &Matrix, rows: &[u32]) -> Vec<f64> {
@@ -223,9 +246,13 @@ impl Estimator for MeanShift {
             let message = format!("the bandwidth from the rows is {bandwidth}");
             return Err(Error::numeric(message).hint("give a bandwidth above 0"));
         }
+        // Equal rows climb alike.
+        let starts = first_of_equals(&x);
         let (ended, near) = match self.kernel {
-            ShiftWindow::Flat => (self.climb_flat(&x, bandwidth, run)?, bandwidth),
-            ShiftWindow::Gaussian => (self.climb_gaussian(&x, bandwidth, run)?, 1e-2 * bandwidth),
+            ShiftWindow::Flat => (self.climb_flat(&x, &starts, bandwidth, run)?, bandwidth),
+            ShiftWindow::Gaussian => {
+                (self.climb_gaussian(&x, &starts, bandwidth, run)?, 1e-2 * bandwidth)
+            }
         };
         let tops = tops(&ended, near);
         let centres: Vec<&[f64]> = tops.iter().map(|&i| ended[i].place.as_slice()).collect();
@@ -342,5 +369,9 @@ mod tests {
         assert!(error.to_string().contains("bandwidth"), "{error}");
         let given = MeanShift { bandwidth: Some(1.0), ..Default::default() };
         assert_eq!(given.fit(&data.view()).unwrap().cluster_sizes, [20]);
+        // Equal rows climb once: a hundred thousand of them do not take their square.
+        let many = Matrix::from_fn(100_000, 2, |i, _| (i % 2) as f64 * 50.0);
+        let model = given.fit(&OwnedDataset::unsupervised(many).view()).unwrap();
+        assert_eq!(model.cluster_sizes, [50_000, 50_000]);
     }
 }

@@ -33,24 +33,25 @@ pub use approximate_dbscan::{ApproximateDBSCAN, ApproximateDBSCANModel, Sandwich
 pub use bisecting::{Bisecting, BisectingKMeans, BisectingKMeansModel, DivisionStart};
 pub use centres::{Cost, Leader, Leaders, Race, SeedMemo, Sums};
 pub use choose_k::{
-    ClusterStability, Elbow, ElbowCurve, GapRule, GapStatistic, Gaps, Hopkins, ReferenceBox,
-    RowsToCluster, ScoresByK, SilhouetteCurve,
+    ClusterStability, Elbow, ElbowCurve, GapClusters, GapRule, GapStatistic, Gaps, Hopkins,
+    ReferenceBox, RowsToCluster, ScoresByK, SilhouetteCurve,
 };
 pub use climb::{Ascent, Climbs, HillClimb, RowsToClimb};
 pub use constrained::{
     ConstrainedClusters, ConstrainedLinkage, ConstrainedLinkageKind, RowsAndPairs,
 };
-pub use dbscan::{DBSCAN, DBSCANModel};
+pub use dbscan::{Border, DBSCAN, DBSCANModel, RadiusMetric};
 pub use denclue::{DENCLUE, DENCLUEModel};
 pub use dendrogram::{
-    Coefficients, Cophenet, Criterion, FlatClusters, IsMonotonic, LanceWilliams, LinkageTable,
-    Mergers, NumberOfDendrograms, NumberOfPartitions, RowsToLink, TreeCounts,
+    Coefficients, Cophenet, Criterion, FlatClusters, IsMonotonic, IsNested, LanceWilliams,
+    LinkageTable, Mergers, Nestedness, NumberOfDendrograms, NumberOfPartitions, RowsToLink,
+    TreeCounts, TwoPartitions,
 };
 pub use density_studies::{
     CostExponent, DbscanCost, EpsStudy, KDistance, KDistances, KindsOfPoints, PointTypes,
     RadiusStudy,
 };
-pub use diana::{Diana, DivisiveTree};
+pub use diana::{Diana, Division, DivisiveTree, NextSplit};
 pub use exemplars::{ClusterFigures, ClusterReport, Exemplar, ExemplarFound, ExemplarKind};
 pub use hdbscan::{Branch, Condensed, HDBSCAN, HDBSCANModel, Reach, Selection, reachability};
 pub use k_means::{
@@ -58,7 +59,10 @@ pub use k_means::{
 };
 pub use k_means_views::{HardSteps, KMeansSteps, KMeansWithoutOutliers, WithoutOutliers};
 pub use k_medoids::{KMedoids, KMedoidsModel, MedoidStart};
-pub use linkage::{Edge, Linkage, Tree, boruvka, link_distances, link_rows, prim};
+pub use linkage::{
+    Edge, Linkage, LinkageUpdate, Tree, boruvka, link_by, link_distances, link_rows, link_rows_by,
+    prim,
+};
 pub use mean_shift::{MeanShift, MeanShiftModel, ShiftWindow};
 pub use mini_batch::MiniBatchKMeans;
 pub use multi_centroid::{MultiCentroidClassifier, MultiCentroidClassifierModel, distinct_rows};
@@ -92,6 +96,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<FlatClusters>(),
     function::<Cophenet>(),
     function::<IsMonotonic>(),
+    function::<IsNested>(),
     function::<LanceWilliams>(),
     function::<NumberOfPartitions>(),
     function::<NumberOfDendrograms>(),

@@ -160,6 +160,11 @@ impl Estimator for OPTICS {
             reachability[seen.row as usize] = seen.reach;
             predecessor[seen.row as usize] = seen.from.map_or(-1, i64::from);
         }
+        if reachability.iter().all(|reach| *reach == f64::INFINITY) {
+            let message = "All reachability values are inf: no row is within max_eps of another, and \
+                           all rows are noise; set a larger max_eps";
+            run.warn(Code::TooFew, message.to_string());
+        }
         let ordering: Vec<u32> = visits.iter().map(|seen| seen.row).collect();
         let (labels, valleys) = match self.cluster_method {
             Extraction::Xi => {

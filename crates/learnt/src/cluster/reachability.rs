@@ -8,6 +8,7 @@
 //! M. Ester et al. (1996), KDD, 226-231; R. Campello et al. (2013), PAKDD, 160-172.
 
 use super::choose_k::RowsToCluster;
+use super::dbscan::{Border, DBSCAN};
 use super::hdbscan::reachability;
 use crate::neighbors::{Index, Metric, MetricName, Structure};
 use learnt_core::prelude::*;
@@ -50,39 +51,75 @@ pub struct Reachability {
     pub chain: Vec<u64>,
 }
 
-/// Rows with their neighbours.
-struct Graph {
-    near: Vec<Vec<u32>>,
+/// Rows, which of them are core rows, and the clusters of each.
+struct Graph<'a> {
+    x: MatRef<'a>,
+    index: Index,
+    eps: f64,
     core: Vec<bool>,
+    labels: Vec<Option<u32>>,
+    /// Border rows with all of their clusters, one pair a line.
+    shared: Matrix,
 }
 
-impl Graph {
-    fn new(x: MatRef, eps: f64, min_samples: usize, run: &Context) -> Result<Graph> {
+impl<'a> Graph<'a> {
+    fn new(x: MatRef<'a>, eps: f64, min_samples: usize, run: &Context) -> Result<Graph<'a>> {
         let structure = Structure::suited(Metric::Euclidean, x.nrows(), x.ncols());
         let index = Index::build(x, Metric::Euclidean, structure, 30, run)?;
-        let found = index.within(x, eps, run)?;
-        let near: Vec<Vec<u32>> = (0..x.nrows()).map(|i| found.rows(i).to_vec()).collect();
-        let core = near.iter().map(|near| near.len() >= min_samples).collect();
-        Ok(Graph { near, core })
+        let learner = DBSCAN { eps, min_samples, border: Border::All, ..DBSCAN::default() };
+        let model = learner.fit_in(&OwnedDataset::unsupervised(x.to_matrix()).view(), run)?;
+        let mut core = vec![false; x.nrows()];
+        model.core_sample_indices.iter().for_each(|&row| core[row as usize] = true);
+        let labels = model.labels();
+        let shared = model.border_memberships.unwrap_or_else(|| Matrix::zeros(0, 2));
+        Ok(Graph { x, index, eps, core, labels, shared })
     }
 
-    /// The row before each on shortest chains from a row; the row itself for the first.
-    fn reached(&self, from: usize) -> Vec<Option<usize>> {
-        let mut before = vec![None; self.near.len()];
-        before[from] = Some(from);
-        let mut queue = std::collections::VecDeque::from([from]);
-        while let Some(at) = queue.pop_front() {
-            if !self.core[at] {
-                continue;
-            }
-            for &next in &self.near[at] {
-                if before[next as usize].is_none() {
-                    before[next as usize] = Some(at);
-                    queue.push_back(next as usize);
-                }
-            }
+    /// The clusters that a row belongs to: one of a core row, any number of a border row.
+    fn clusters(&self, row: usize) -> Vec<u32> {
+        if self.core[row] {
+            return self.labels[row].into_iter().collect();
         }
-        before
+        let own = self.shared.rows().filter(|pair| pair[0] as usize == row);
+        own.map(|pair| pair[1] as u32).collect()
+    }
+
+    fn is_near(&self, a: usize, b: usize, run: &Context) -> Result<bool> {
+        let found = self.index.within(self.x.gather_rows(&[a]).view(), self.eps, run)?;
+        Ok(found.rows(0).contains(&(b as u32)))
+    }
+
+    /// A shortest chain between two rows through core rows; empty where there is none.
+    fn chain(&self, from: usize, to: usize, run: &Context) -> Result<Vec<u64>> {
+        let mut before: Vec<Option<usize>> = vec![None; self.core.len()];
+        before[from] = Some(from);
+        let mut level = vec![from];
+        while before[to].is_none() && !level.is_empty() {
+            level.retain(|&row| self.core[row]);
+            let mut next = Vec::new();
+            self.index.each_within(self.x, &level, self.eps, run, |at, near, _| {
+                for &row in near {
+                    let row = row as usize;
+                    if before[row].is_none() {
+                        before[row] = Some(at);
+                        next.push(row);
+                    }
+                }
+                Ok(())
+            })?;
+            level = next;
+        }
+        let mut chain = Vec::new();
+        let mut at = to;
+        while let Some(earlier) = before[at] {
+            chain.push(at as u64);
+            if earlier == at {
+                break;
+            }
+            at = earlier;
+        }
+        chain.reverse();
+        Ok(chain)
     }
 }
 
@@ -103,32 +140,20 @@ impl Function for DensityReachability {
         }
         let (a, b) = (self.a, self.b);
         let graph = Graph::new(given.x, self.eps, self.min_samples, run)?;
-        let direct =
-            |from: usize, to: usize| graph.core[from] && graph.near[from].contains(&(to as u32));
-        let (from_a, from_b) = (graph.reached(a), graph.reached(b));
-        // Of two rows, each is a core row or has core neighbours; all those of one cluster reach alike.
-        let doors =
-            |row: usize| graph.near[row].iter().copied().filter(|&i| graph.core[i as usize]);
-        let connected = doors(a).any(|core| {
-            let reached = graph.reached(core as usize);
-            reached[a].is_some() && reached[b].is_some()
-        });
-        let mut chain = Vec::new();
-        if from_a[b].is_some() && graph.core[a] {
-            let mut at = b;
-            chain.push(at as u64);
-            while let Some(before) = from_a[at].filter(|&before| before != at) {
-                at = before;
-                chain.push(at as u64);
-            }
-            chain.reverse();
-        }
+        let near = graph.is_near(a, b, run)?;
+        let (of_a, of_b) = (graph.clusters(a), graph.clusters(b));
+        // A chain of core rows ends in every row of their cluster, border rows included.
+        let connected = of_a.iter().any(|cluster| of_b.contains(cluster));
+        let chain = match graph.core[a] && connected {
+            true => graph.chain(a, b, run)?,
+            false => Vec::new(),
+        };
         Ok(Reachability {
             value: connected,
-            direct: direct(a, b),
-            direct_back: direct(b, a),
-            reachable: graph.core[a] && from_a[b].is_some(),
-            reachable_back: graph.core[b] && from_b[a].is_some(),
+            direct: graph.core[a] && near,
+            direct_back: graph.core[b] && near,
+            reachable: graph.core[a] && connected,
+            reachable_back: graph.core[b] && connected,
             a_core: graph.core[a],
             b_core: graph.core[b],
             chain,
@@ -199,7 +224,6 @@ impl Function for HdbscanCut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::DBSCAN;
 
     fn rows() -> Matrix {
         Matrix::from_fn(90, 2, |i, j| ((i * (5 + 2 * j) % 37) as f64 * 0.21).sin() * 3.0)

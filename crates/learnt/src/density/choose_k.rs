@@ -1,7 +1,7 @@
 //! How many clusters, asked of four judges at once: elbow, gap statistic, silhouettes and BIC.
 //!
 //! Elbow, gaps and silhouettes are those of k-means; BIC = -2 ln L + p ln n is that of a normal mixture
-//! with full covariances, ln L its log-likelihood and p its free parameters. The suggestion is the
+//! with full covariances (AIC = -2 ln L + 2 p stands beside it and has no vote: it likes many components), ln L its log-likelihood and p its free parameters. The suggestion is the
 //! number that most of them name, the lowest of equals. The judges need not agree, and that is an
 //! answer too. Numbers of clusters stay below that of distinct rows.
 
@@ -40,6 +40,8 @@ pub struct NumberOfClusters {
     pub silhouette_choice: u64,
     /// The number of the least BIC.
     pub bic_choice: u64,
+    /// The number of the least AIC.
+    pub aic_choice: u64,
     /// Numbers of clusters.
     pub k: Vec<u64>,
     /// Sum of squared distances from the centres.
@@ -52,6 +54,8 @@ pub struct NumberOfClusters {
     pub silhouette: Vec<f64>,
     /// BIC of the mixture; none where it could not be fitted.
     pub bic: Vec<f64>,
+    /// AIC of the mixture; none where it could not be fitted.
+    pub aic: Vec<f64>,
 }
 
 impl Function for ChooseK {
@@ -79,8 +83,12 @@ impl Function for ChooseK {
         }
         .call(given, run)?;
         let scores = SilhouetteCurve { k_max }.call(given, run)?;
-        let bic: Vec<f64> =
-            elbow.k.iter().map(|&k| self.bic(given.x, k as usize, run)).collect::<Result<_>>()?;
+        let criteria: Vec<(f64, f64)> = elbow
+            .k
+            .iter()
+            .map(|&k| self.criteria(given.x, k as usize, run))
+            .collect::<Result<_>>()?;
+        let (aic, bic): (Vec<f64>, Vec<f64>) = criteria.into_iter().unzip();
         let score = |k: &u64| {
             scores.k.iter().position(|known| known == k).map_or(f64::NAN, |i| scores.score[i])
         };
@@ -96,12 +104,14 @@ impl Function for ChooseK {
             gap_choice: choices[1],
             silhouette_choice: choices[2],
             bic_choice: choices[3],
+            aic_choice: elbow.k[first_least(&aic).unwrap_or(least)],
             k: elbow.k,
             inertia: elbow.inertia,
             gap: gaps.gap,
             gap_error: gaps.error,
             silhouette,
             bic,
+            aic,
         })
     }
 
@@ -131,8 +141,8 @@ impl Function for ChooseK {
 }
 
 impl ChooseK {
-    /// BIC of a mixture of k components; not a number where there is none.
-    fn bic(&self, x: MatRef, k: usize, run: &Context) -> Result<f64> {
+    /// AIC and BIC of a mixture of k components; not numbers where there is none.
+    fn criteria(&self, x: MatRef, k: usize, run: &Context) -> Result<(f64, f64)> {
         let covariance_type = self.covariance_type;
         let learner =
             GaussianMixture { n_components: k, covariance_type, ..GaussianMixture::default() };
@@ -140,10 +150,12 @@ impl ChooseK {
         let model = match learner.fit_in(&data.view(), &run.untraced()) {
             Ok(model) => model,
             Err(error) if error.code() == Code::Cancelled => return Err(error),
-            Err(_) => return Ok(f64::NAN),
+            Err(_) => return Ok((f64::NAN, f64::NAN)),
         };
         let log_likelihood: f64 = model.log_density_in(&data.x.frame(), run)?.iter().sum();
-        Ok(model.n_parameters() as f64 * (x.nrows() as f64).ln() - 2.0 * log_likelihood)
+        let count = model.n_parameters() as f64;
+        let penalty = (x.nrows() as f64).ln();
+        Ok((2.0 * count - 2.0 * log_likelihood, penalty * count - 2.0 * log_likelihood))
     }
 }
 
@@ -211,6 +223,8 @@ mod tests {
         let ln_l = -n / 2.0 * (2.0 * std::f64::consts::TAU.ln() + determinant.ln() + 2.0);
         let expected = 5.0 * n.ln() - 2.0 * ln_l;
         assert!((found.bic[0] - expected).abs() < 1e-3, "{} {expected}", found.bic[0]);
+        let expected = 2.0 * 5.0 - 2.0 * ln_l;
+        assert!((found.aic[0] - expected).abs() < 1e-3, "{} {expected}", found.aic[0]);
     }
 
     #[test]

@@ -5,10 +5,11 @@
 //! 1e-14. So the density is within `atol` plus r times itself of the sum over all rows. Endless
 //! windows are summed relative to the nearest row, so that far tails have finite logarithms; beyond
 //! the reach of the others the density is 0 and its logarithm -∞. Rows are drawn as a row at random
-//! plus a difference from the window.
+//! plus a difference from the window. A window of one's own is a profile over the length (`profile.rs`).
 //!
 //! M. Rosenblatt (1956); E. Parzen (1962); A. Gray and A. Moore (2003), SIAM Data Mining.
 
+use super::profile::{Profile, Shape};
 use super::windows::Window;
 use crate::neighbors::BoxTree;
 use learnt_core::persist::{Node, invalid};
@@ -30,6 +31,7 @@ use learnt_core::vectorized;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
+#[params(constraints = constraints)]
 pub struct KernelDensity {
     /// Width of the window.
     #[param(default = Bandwidth::Width(1.0), search = log(1e-2, 1e2))]
@@ -37,6 +39,9 @@ pub struct KernelDensity {
     /// The window.
     #[param(default = Window::Gaussian)]
     pub kernel: Window,
+    /// A window of one's own instead of `kernel`: its values at equal steps of the length of a difference
+    /// from 0 to one bandwidth, straight between them; it is scaled to be a density.
+    pub profile: Option<Vec<f64>>,
     /// Absolute error of a density that is allowed.
     #[param(default = 0.0, range = 0.0.., below = f64::INFINITY)]
     pub atol: f64,
@@ -46,6 +51,12 @@ pub struct KernelDensity {
     /// Rows in a leaf of the tree; only time depends on it.
     #[param(default = 40, range = 1..)]
     pub leaf_size: usize,
+}
+
+impl KernelDensity {
+    fn constraints(&self) -> Result<()> {
+        self.profile.as_deref().map_or(Ok(()), Profile::check)
+    }
 }
 
 /// Width of the window.
@@ -83,6 +94,8 @@ pub struct KernelDensityModel {
     /// Number of training rows.
     pub n_samples: usize,
     window: Window,
+    #[model(later)]
+    profile: Option<Vec<f64>>,
     atol: f64,
     rtol: f64,
     rows: Bumps,
@@ -174,6 +187,7 @@ impl Estimator for KernelDensity {
             bandwidth,
             n_samples: data.nrows(),
             window: self.kernel,
+            profile: self.profile.clone(),
             atol: self.atol,
             rtol: self.rtol,
             rows: Bumps::new(largest, weights, self.leaf_size, run)?,
@@ -188,30 +202,32 @@ impl KernelDensityModel {
     fn validate(&self) -> Result<()> {
         let tolerances = [self.atol, self.rtol];
         let good = self.n_samples == self.rows.x.nrows()
-            && tolerances.iter().all(|tol| *tol >= 0.0 && tol.is_finite());
+            && tolerances.iter().all(|tol| *tol >= 0.0 && tol.is_finite())
+            && self.profile.as_deref().is_none_or(|values| Profile::check(values).is_ok());
         if good { Ok(()) } else { Err(invalid("numbers of a kernel density")) }
     }
 
+    fn shape(&self) -> Shape {
+        Shape::new(self.window, self.profile.as_deref(), self.rows.x.ncols())
+    }
+
     /// ln of what a sum of kernels is divided by.
-    fn ln_divisor(&self) -> f64 {
+    fn ln_divisor(&self, shape: &Shape) -> f64 {
         let d = self.rows.x.ncols();
-        self.window.ln_mass(d) + d as f64 * self.bandwidth.ln() + self.rows.sums[1].ln()
+        shape.ln_mass(d) + d as f64 * self.bandwidth.ln() + self.rows.sums[1].ln()
     }
 
     /// ln p at a point.
     #[inline(always)]
-    fn ln_density(&self, point: &[f64], divisor: f64, work: &mut Work) -> f64 {
-        let shift = match self.window.is_endless() {
-            true => -self.window.ln_endless(self.nearest(point, work)),
-            false => 0.0,
-        };
-        let sum = self.sum(point, shift, divisor, work);
+    fn ln_density(&self, shape: &Shape, point: &[f64], divisor: f64, work: &mut Work) -> f64 {
+        let shift = -shape.ln_endless(|| self.nearest(shape, point, work));
+        let sum = self.sum(shape, point, shift, divisor, work);
         sum.ln() - shift - divisor
     }
 
     /// The squared distance in bandwidths to the nearest row.
     #[inline(always)]
-    fn nearest(&self, point: &[f64], work: &mut Work) -> f64 {
+    fn nearest(&self, shape: &Shape, point: &[f64], work: &mut Work) -> f64 {
         let tree = &self.rows.tree;
         let mut best = f64::INFINITY;
         work.stack.clear();
@@ -221,7 +237,7 @@ impl KernelDensityModel {
                 continue;
             }
             if tree.is_leaf(node) {
-                self.measure(node, point, work);
+                self.measure(shape.is_cube(), node, point, work);
                 best = work.squares.iter().fold(best, |best, &square| best.min(square));
                 continue;
             }
@@ -233,11 +249,10 @@ impl KernelDensityModel {
 
     /// Squared distances of the rows of a leaf; largest differences squared for a hypercube.
     #[inline(always)]
-    fn measure(&self, node: usize, point: &[f64], work: &mut Work) {
+    fn measure(&self, cube: bool, node: usize, point: &[f64], work: &mut Work) {
         let range = self.rows.tree.range(node);
         work.squares.clear();
         work.squares.resize(range.len(), 0.0);
-        let cube = self.window == Window::Hypercube;
         for (j, &x) in point.iter().enumerate() {
             let column = &self.rows.tree.column(j)[range.clone()];
             for (square, y) in work.squares.iter_mut().zip(column) {
@@ -249,28 +264,28 @@ impl KernelDensityModel {
 
     /// Σ w K exp(shift), nearest nodes first.
     #[inline(always)]
-    fn sum(&self, point: &[f64], shift: f64, divisor: f64, work: &mut Work) -> f64 {
+    fn sum(&self, shape: &Shape, point: &[f64], shift: f64, divisor: f64, work: &mut Work) -> f64 {
         let Bumps { tree, sums, ordered, .. } = &self.rows;
         let scale = (self.bandwidth * self.bandwidth).recip();
         let relative = self.rtol.max(ROUNDING);
         // The error of a density that is allowed, as a part of the sum.
         let absolute = if self.atol > 0.0 { self.atol * (divisor + shift).exp() } else { 0.0 };
-        let cube = self.window == Window::Hypercube;
+        let cube = shape.is_cube();
         let mut total = 0.0;
         work.stack.clear();
         work.stack.push((0.0, 1));
         while let Some((near, node)) = work.stack.pop() {
             let high = match cube {
                 // No row is nearer along any column than the box is over all of them by √d.
-                true => self.window.value(near * scale / point.len() as f64, 0.0),
-                false => self.window.value(near * scale, shift),
+                true => shape.highest(near * scale / point.len() as f64, 0.0),
+                false => shape.highest(near * scale, shift),
             };
             if high == 0.0 {
                 continue;
             }
             let low = match cube {
                 true => 0.0,
-                false => self.window.value(tree.farthest_square(node, point) * scale, shift),
+                false => shape.lowest(tree.farthest_square(node, point) * scale, shift),
             };
             let allowed = 2.0 * (absolute + relative * total) / sums[1];
             if high - low <= allowed && total > 0.0 {
@@ -278,10 +293,10 @@ impl KernelDensityModel {
                 continue;
             }
             if tree.is_leaf(node) {
-                self.measure(node, point, work);
+                self.measure(shape.is_cube(), node, point, work);
                 let weights = &ordered[tree.range(node)];
                 let mut part = 0.0;
-                self.window.values(&mut work.squares, scale, shift);
+                shape.values(&mut work.squares, scale, shift);
                 for (value, weight) in work.squares.iter().zip(weights) {
                     part += value * weight;
                 }
@@ -311,14 +326,15 @@ impl Density for KernelDensityModel {
             return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
         }
         run.checkpoint()?;
-        let divisor = self.ln_divisor();
+        let shape = self.shape();
+        let divisor = self.ln_divisor(&shape);
         let mut out = vec![0.0; x.nrows()];
         run.par_fill(&mut out, ROWS, |first, piece| {
             let mut point = vec![0.0; width];
             let mut work = Work::default();
             for (i, out) in piece.iter_mut().enumerate() {
                 x.values().copy_row(first + i, &mut point);
-                *out = vectorized!(self.ln_density(&point, divisor, &mut work));
+                *out = vectorized!(self.ln_density(&shape, &point, divisor, &mut work));
             }
         });
         Ok(out)
@@ -328,6 +344,7 @@ impl Density for KernelDensityModel {
         const STREAM: u64 = 0x6b64_6531;
         let width = self.rows.x.ncols();
         run.claim_table(rows, width, "the drawn rows")?;
+        let shape = self.shape();
         let mut reached = 0.0;
         let ends: Vec<f64> = self
             .rows
@@ -344,7 +361,7 @@ impl Density for KernelDensityModel {
                 let mut rng = run.row_rng(STREAM, (start / width + i) as u64);
                 let at = uniform(&mut rng) * reached;
                 let from = ends.partition_point(|&end| end <= at).min(ends.len() - 1);
-                self.window.draw(row, &mut rng);
+                shape.draw(row, &mut rng);
                 for (value, x) in row.iter_mut().zip(self.rows.x.row(from)) {
                     *value = x + self.bandwidth * *value;
                 }
@@ -407,6 +424,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_window_of_ones_own_is_that_of_the_sum_and_of_its_name_where_it_has_one() {
+        let data = rows();
+        let run = Context::default();
+        let of = |kernel, profile: Option<Vec<f64>>, width, leaf_size| {
+            let bandwidth = Bandwidth::Width(width);
+            let learner =
+                KernelDensity { bandwidth, kernel, profile, leaf_size, ..Default::default() };
+            let model = learner.fit(&data.view()).unwrap();
+            model.log_density_in(&data.x.frame().rows(0, 60), &run).unwrap()
+        };
+        let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-10);
+        let linear = of(Window::Linear, None, 1.5, 8);
+        assert!(same(&linear, &of(Window::Gaussian, Some(vec![7.0, 3.5, 0.0]), 1.5, 8)));
+        // One that rises and falls, against the sum over all rows by a function.
+        let own = |u: &[f64]| {
+            let length = (u[0] * u[0] + u[1] * u[1]).sqrt();
+            let value = if length <= 0.5 { 2.0 * length } else { 2.0 - 2.0 * length };
+            // Its mass over the plane: 2π (1/12 + 1/6) = π/2.
+            if length <= 1.0 { value / std::f64::consts::FRAC_PI_2 } else { 0.0 }
+        };
+        let (x, at) = (data.x.values(), data.x.values().view().rows(0, 60));
+        let expected = super::super::profile::window_density(x.view(), None, at, 0.8, own, &run);
+        let expected: Vec<f64> = expected.unwrap().iter().map(|p| p.ln()).collect();
+        for leaf_size in [2, 8, 1000] {
+            let found = of(Window::Gaussian, Some(vec![0.0, 1.0, 0.0]), 0.8, leaf_size);
+            assert!(same(&found, &expected), "{leaf_size}");
+        }
+        let bad = KernelDensity { profile: Some(vec![1.0, -1.0]), ..Default::default() };
+        assert!(bad.fit(&data.view()).unwrap_err().to_string().contains("profile"));
     }
 
     #[test]

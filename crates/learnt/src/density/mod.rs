@@ -8,6 +8,7 @@ mod gaussian_detector;
 mod kernel_density;
 mod membership;
 mod mixture;
+mod profile;
 mod window_studies;
 mod windows;
 
@@ -23,8 +24,9 @@ pub use kernel_density::{Bandwidth, Bumps, KernelDensity, KernelDensityModel};
 pub use membership::{CovarianceDivisor, KnownMixture, MixtureFromLabels};
 pub use mixture::{
     Components, Covariances, GaussianMixture, GaussianMixtureModel, InitParams, MixtureCovariance,
-    MixtureState, MixtureSummary, Moments,
+    MixtureState, MixtureStop, MixtureSummary, Moments,
 };
+pub use profile::window_density;
 pub use window_studies::{
     CheckWindow, CountedDensity, CountingDensity, Sequences, WidthSequences, WindowFacts,
     WindowShape, WindowValues,

@@ -118,7 +118,7 @@ impl Window {
 }
 
 /// A vector of this length in a random direction.
-fn direction(out: &mut [f64], length: f64, rng: &mut learnt_core::context::Rng) {
+pub(super) fn direction(out: &mut [f64], length: f64, rng: &mut learnt_core::context::Rng) {
     loop {
         out.iter_mut().for_each(|x| *x = standard_normal(rng));
         let norm = learnt_core::linalg::norm(out);

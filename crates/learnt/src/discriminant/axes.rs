@@ -10,6 +10,12 @@ pub(super) fn overall_mean(means: &Matrix, priors: &[f64]) -> Vec<f64> {
     out
 }
 
+/// One share for each class that has a prior.
+pub(super) fn equal_shares(priors: &[f64]) -> Vec<f64> {
+    let present = priors.iter().filter(|prior| **prior > 0.0).count().max(1) as f64;
+    priors.iter().map(|&prior| if prior > 0.0 { present.recip() } else { 0.0 }).collect()
+}
+
 /// The discriminant coordinates.
 pub(super) struct Axes {
     /// In columns.

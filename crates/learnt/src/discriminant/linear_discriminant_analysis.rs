@@ -5,12 +5,14 @@
 //! and the pooled scatter, a second is made for estimated shrinkage. Columns are sphered,
 //! S⁻¹ = WᵀW, and the discriminant coordinates are the principal axes of the sphered class means
 //! weighted by their priors: the covariance within classes is the identity on them, and the largest
-//! loading of each, the first of equals, is positive. A score of 0 of two classes is of the second,
+//! loading of each, the first of equals, is positive. With `reduced`, S⁻¹ in the scores is that of the
+//! `n_components` coordinates alone, so that a class is the nearest of the means projected onto them,
+//! corrected by the priors; all coordinates give the classes of all columns. A score of 0 of two classes is of the second,
 //! equal scores of more go to the first.
 //!
 //! Fisher (1936), Annals of Eugenics 7, 179-188; Rao (1948), J. Royal Statistical Society B 10.
 
-use super::axes::{Axes, overall_mean, scores};
+use super::axes::{Axes, equal_shares, overall_mean, scores};
 use super::passes::{ClassPasses, Known};
 use super::posterior;
 use super::questions::QUESTIONS;
@@ -53,12 +55,27 @@ pub struct LinearDiscriminantAnalysis {
     /// Number of discriminant coordinates of the transformation; else as many as there are.
     #[param(default = None, range = 1..)]
     pub n_components: Option<usize>,
+    /// Choose classes in the `n_components` coordinates and not in all columns: reduced-rank LDA.
+    #[param(default = false)]
+    pub reduced: bool,
+    /// How much the mean of each class counts for the coordinates.
+    #[param(default = CentroidWeights::Priors)]
+    pub centroid_weights: CentroidWeights,
     /// Keep the covariance also with `svd`.
     #[param(default = false)]
     pub store_covariance: bool,
     /// Singular values of columns scaled to unit variance that count as zero, with `svd`.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
+}
+
+/// How much the mean of each class counts for the discriminant coordinates.
+#[derive(Choice, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CentroidWeights {
+    /// As much as its prior probability.
+    Priors,
+    /// All alike.
+    Equal,
 }
 
 /// What is computed.
@@ -177,12 +194,27 @@ impl FitBy<ClassPasses> for LinearDiscriminantAnalysis {
         let all = known.all;
         let priors = posterior::priors(self.priors.as_deref(), &all.weight);
         let xbar = overall_mean(&all.mean, &priors);
-        let axes = Axes::new(&sphering, &all.mean, &xbar, &priors, all.total())?;
+        let axes = match self.centroid_weights {
+            CentroidWeights::Priors => {
+                Axes::new(&sphering, &all.mean, &xbar, &priors, all.total())?
+            }
+            CentroidWeights::Equal => {
+                let equal = equal_shares(&priors);
+                let centre = overall_mean(&all.mean, &equal);
+                Axes::new(&sphering, &all.mean, &centre, &equal, all.total())?
+            }
+        };
         let is_svd = self.solver == LinearDiscriminantSolver::Svd;
         let has_axes = self.solver != LinearDiscriminantSolver::Lsqr;
         let origin = if is_svd { xbar.clone() } else { vec![0.0; xbar.len()] };
-        let (coef, intercept) = scores(&sphering, &all.mean, &origin, &priors);
         let components = self.n_components.map_or(axes.ratios.len(), |n| n.min(axes.ratios.len()));
+        let (coef, intercept) = match self.reduced {
+            true => {
+                let directions = axes.scalings.view().columns(0, components).transposed();
+                scores(&directions.to_matrix(), &all.mean, &origin, &priors)
+            }
+            false => scores(&sphering, &all.mean, &origin, &priors),
+        };
         Ok(LinearDiscriminantAnalysisModel {
             coef,
             intercept,
@@ -416,6 +448,47 @@ mod tests {
         assert_eq!(svd.classify_reduced_in(&frame, 2, &run).unwrap(), expected);
         assert_ne!(svd.classify_reduced_in(&frame, 1, &run).unwrap(), expected);
         assert!(svd.classify_reduced_in(&frame, 3, &run).is_err());
+    }
+
+    #[test]
+    fn reduced_scores_choose_the_nearest_mean_in_fewer_coordinates() {
+        let data = sample(500);
+        let (frame, run) = (data.x.frame(), Context::default());
+        for solver in [LinearDiscriminantSolver::Svd, LinearDiscriminantSolver::Eigen] {
+            let whole = with(solver).fit(&data.view()).unwrap();
+            for count in [1, 2] {
+                let n_components = Some(count);
+                let learner =
+                    LinearDiscriminantAnalysis { reduced: true, n_components, ..with(solver) };
+                let model = learner.fit(&data.view()).unwrap();
+                let classes = model.classify(&frame).unwrap();
+                assert_eq!(classes, whole.classify_reduced_in(&frame, count, &run).unwrap());
+                // A class is chosen by the coordinates alone.
+                assert_eq!(classes, model.classify_reduced_in(&frame, count, &run).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn means_may_count_alike_for_the_coordinates() {
+        // Two classes of many rows differ along the second column, the third of few along the first.
+        let mut rng = Context::default().rng(4);
+        let class = |i: usize| if i < 20 { 2 } else { i % 2 };
+        let x = Matrix::from_fn(420, 2, |i, j| {
+            let middle = [[0.0, -2.0], [0.0, 2.0], [6.0, 0.0]][class(i)][j];
+            middle + standard_normal(&mut rng)
+        });
+        let labels: Vec<Label> = (0..420).map(|i| Label::Int(class(i) as i64)).collect();
+        let data = OwnedDataset::classification(x, &labels);
+        let first = |centroid_weights| {
+            let learner = LinearDiscriminantAnalysis { centroid_weights, ..Default::default() };
+            let scalings = learner.fit(&data.view()).unwrap().scalings.unwrap();
+            (scalings[(0, 0)].abs(), scalings[(1, 0)].abs())
+        };
+        let (across, along) = first(CentroidWeights::Priors);
+        assert!(along > 5.0 * across, "{across} {along}");
+        let (across, along) = first(CentroidWeights::Equal);
+        assert!(across > 5.0 * along, "{across} {along}");
     }
 
     #[test]

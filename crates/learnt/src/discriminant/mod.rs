@@ -18,7 +18,8 @@ mod sphering;
 mod tables;
 
 pub use linear_discriminant_analysis::{
-    LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, LinearDiscriminantSolver,
+    CentroidWeights, LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel,
+    LinearDiscriminantSolver,
 };
 pub use masking::{Masking, MaskingCounts, MaskingReport, Predicted, masking};
 pub use quadratic_discriminant_analysis::{

@@ -1,6 +1,6 @@
 //! What the radius-neighbour learners share: training rows within a radius of a query, and how much
-//! each counts: its weight, times one over its distance (squared) if asked. Where rows lie at
-//! distance 0, those alone count.
+//! each counts: its weight, times one over its distance (squared) or a kernel of it if asked. Where rows
+//! lie at distance 0, those alone count for one over the distance.
 
 use super::index::Index;
 use super::neighborhood::{Algorithm, MetricName, NeighborWeights};
@@ -68,35 +68,22 @@ impl Ball {
         run: &Context,
         answer: impl Fn(usize, &[u32], &[f64], &mut [f64]) -> Result<()>,
     ) -> Result<Matrix> {
-        const QUERIES: usize = 2048;
         run.claim_table(x.nrows(), width, "the predictions")?;
         let mut out = Matrix::zeros(x.nrows(), width);
         let mut counts = Vec::new();
-        for first in (0..x.nrows()).step_by(QUERIES) {
-            run.checkpoint()?;
-            let end = (first + QUERIES).min(x.nrows());
-            let found = self.index.within(x.values().rows(first, end), self.radius, run)?;
-            for i in first..end {
-                let rows = found.rows(i - first);
-                self.count(rows, found.distances(i - first), &mut counts);
-                answer(i, rows, &counts, out.row_mut(i))?;
-            }
-        }
+        let all: Vec<usize> = (0..x.nrows()).collect();
+        self.index.each_within(x.values(), &all, self.radius, run, |i, rows, distances| {
+            self.count(rows, distances, &mut counts);
+            answer(i, rows, &counts, out.row_mut(i))
+        })?;
         Ok(out)
     }
 
     fn count(&self, rows: &[u32], distances: &[f64], counts: &mut Vec<f64>) {
-        let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);
         counts.clear();
-        for (&row, &distance) in rows.iter().zip(distances) {
-            let weight = self.row_weights.as_ref().map_or(1.0, |w| w[row as usize]);
-            let share = if distance == nearest { 1.0 } else { nearest / distance };
-            counts.push(match self.weights {
-                NeighborWeights::Uniform => weight,
-                NeighborWeights::Distance => weight * share,
-                NeighborWeights::DistanceSquared => weight * share * share,
-            });
-        }
+        let weight = |row: &u32| self.row_weights.as_ref().map_or(1.0, |w| w[*row as usize]);
+        counts.extend(rows.iter().map(weight));
+        self.weights.weigh(distances, self.radius, counts);
     }
 }
 

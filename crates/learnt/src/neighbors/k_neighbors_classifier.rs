@@ -1,20 +1,22 @@
 //! Nearest-neighbour classification: the vote of the k nearest training rows.
 //!
-//! p(class | x) = Σ w_i [y_i = class] / Σ w_i over the k nearest rows, with w_i = 1, 1 / d_i or
-//! 1 / d_i². Equal distances go to the lower row number, equal votes to the first class. Nothing is
-//! fitted but the index that finds the rows.
+//! p(class | x) = Σ w_i [y_i = class] / Σ w_i over the k nearest rows, with w_i = 1, 1 / d_i,
+//! 1 / d_i² or a kernel of d_i over the distance of the next row. Equal distances go to the lower row
+//! number, equal votes to the first class. Nothing is fitted but the index that finds the rows.
 //!
 //! Fix and Hodges (1951); Cover and Hart (1967), IEEE Transactions on Information Theory 13(1), 21-27.
 
 use super::index::Neighbors;
 use super::neighborhood::{Algorithm, MetricName, NeighborWeights, Neighborhood, Settings};
+use super::questions::QUESTIONS;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// k-nearest neighbours (kNN) classification: a vote of the nearest training rows.
 ///
-/// A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
-/// counts as w of the neighbours.
+/// A function as `weights`, of the distances of all neighbours, exists in Python only and cannot be
+/// saved; a function as `metric`, and `metric_params`, do not exist. A row of weight w counts as w of the
+/// neighbours.
 ///
 /// ```
 /// use learnt::{neighbors::KNeighborsClassifier, prelude::*};
@@ -49,7 +51,7 @@ pub struct KNeighborsClassifier {
 
 /// A fitted [`KNeighborsClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate)]
+#[model(classifier, validate = validate, questions = QUESTIONS)]
 pub struct KNeighborsClassifierModel {
     /// The distance in use.
     pub effective_metric: String,
@@ -119,6 +121,10 @@ impl KNeighborsClassifierModel {
         let good =
             self.effective_metric == index.metric().name() && self.n_samples_fit == index.nrows();
         if good { Ok(()) } else { Err(invalid("classes of training rows")) }
+    }
+
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        self.neighborhood.answer_question(asked)
     }
 
     /// The `k` nearest training rows of each row of `x`, with their distances, nearest first.

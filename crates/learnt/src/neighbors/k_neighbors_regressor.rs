@@ -1,20 +1,22 @@
 //! Nearest-neighbour regression: the mean of the k nearest training rows.
 //!
-//! y(x) = Σ w_i y_i / Σ w_i over the k nearest rows, with w_i = 1, 1 / d_i or 1 / d_i². Equal
-//! distances go to the lower row number. Consistent as k grows and k / n falls; the prediction jumps
-//! where the set of neighbours changes.
+//! y(x) = Σ w_i y_i / Σ w_i over the k nearest rows, with w_i = 1, 1 / d_i, 1 / d_i² or a
+//! kernel of d_i over the distance of the next row. Equal distances go to the lower row number. Consistent
+//! as k grows and k / n falls; the prediction jumps where the set of neighbours changes.
 //!
 //! Stone (1977), Annals of Statistics 5(4), 595-620.
 
 use super::index::Neighbors;
 use super::neighborhood::{Algorithm, MetricName, NeighborWeights, Neighborhood, Settings};
+use super::questions::QUESTIONS;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// k-nearest neighbours (kNN) regression: the mean target of the nearest training rows.
 ///
-/// A function as `weights` or `metric`, and `metric_params`, are not available. A row of weight w
-/// counts as w of the neighbours.
+/// A function as `weights`, of the distances of all neighbours, exists in Python only and cannot be
+/// saved; a function as `metric`, and `metric_params`, do not exist. A row of weight w counts as w of the
+/// neighbours.
 ///
 /// ```
 /// use learnt::{neighbors::KNeighborsRegressor, prelude::*};
@@ -49,7 +51,7 @@ pub struct KNeighborsRegressor {
 
 /// A fitted [`KNeighborsRegressor`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate)]
+#[model(regressor, validate = validate, questions = QUESTIONS)]
 pub struct KNeighborsRegressorModel {
     /// The distance in use.
     pub effective_metric: String,
@@ -112,6 +114,10 @@ impl KNeighborsRegressorModel {
         let good =
             self.effective_metric == index.metric().name() && self.n_samples_fit == index.nrows();
         if good { Ok(()) } else { Err(invalid("targets of training rows")) }
+    }
+
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        self.neighborhood.answer_question(asked)
     }
 
     /// The `k` nearest training rows of each row of `x`, with their distances, nearest first.

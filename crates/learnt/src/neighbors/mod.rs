@@ -7,11 +7,13 @@ mod geometry;
 mod grid;
 mod index;
 mod instance_based;
+mod invariance;
 mod k_neighbors_classifier;
 mod k_neighbors_regressor;
 mod nearest_centroid;
 mod neighborhood;
 mod proximity;
+mod questions;
 mod radius_neighbors_classifier;
 mod radius_neighbors_regressor;
 mod searches;
@@ -25,13 +27,14 @@ pub use index::{Index, Metric, Neighbors, Structure, Within};
 pub use instance_based::{
     AccuracyInterval, InstanceBasedClassifier, InstanceBasedClassifierModel, InstanceRule,
 };
+pub use invariance::{CheckInvariance, Invariance, RowsTransformed, invariance};
 pub use k_neighbors_classifier::{KNeighborsClassifier, KNeighborsClassifierModel};
 pub use k_neighbors_regressor::{KNeighborsRegressor, KNeighborsRegressorModel};
 pub use nearest_centroid::{CentroidMetric, NearestCentroid, NearestCentroidModel};
 pub use neighborhood::{Algorithm, MetricName, NeighborWeights};
 pub use proximity::{
     AttributeDistances, AttributeScale, CheckDistances, Conversion, DistanceFaults,
-    MahalanobisDistances, MixedRows, Proximities, RowsToCompare, ToDistances,
+    MahalanobisDistances, MixedRows, Proximities, RowsToCompare, ToDistances, distances_by,
 };
 pub use radius_neighbors_classifier::{
     OutlierLabel, RadiusNeighborsClassifier, RadiusNeighborsClassifierModel,
@@ -61,6 +64,7 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<AttributeDistances>(),
     function::<CheckDistances>(),
     function::<ToDistances>(),
+    function::<CheckInvariance>(),
     function::<ClosestPair>(),
     function::<AnyWithin>(),
     function::<AnyOnLine>(),

@@ -17,6 +17,60 @@ pub enum NeighborWeights {
     Distance,
     /// One over the squared distance; where neighbours are at distance 0, those alone.
     DistanceSquared,
+    /// 1 - u, with u the distance as a share of the reach: the distance of the next row after the k
+    /// neighbours, or the radius.
+    Triangular,
+    /// 1 - u².
+    Epanechnikov,
+    /// (1 - u²)².
+    Biweight,
+    /// (1 - u³)³.
+    Tricube,
+    /// exp(-2 u²): a normal law whose deviation is half the reach.
+    Gaussian,
+}
+
+impl NeighborWeights {
+    /// The kernel at a share of the reach; none where weights need no reach.
+    fn kernel(self, u: f64) -> Option<f64> {
+        let inside = (1.0 - u).max(0.0);
+        Some(match self {
+            NeighborWeights::Triangular => inside,
+            NeighborWeights::Epanechnikov => inside * (1.0 + u),
+            NeighborWeights::Biweight => (inside * (1.0 + u)).powi(2),
+            NeighborWeights::Tricube => (inside * (1.0 + u + u * u)).powi(3),
+            NeighborWeights::Gaussian => (-2.0 * u * u).exp(),
+            _ => return None,
+        })
+    }
+
+    fn has_kernel(self) -> bool {
+        self.kernel(0.0).is_some()
+    }
+
+    /// Multiplies the parts of neighbours by how much their distances make them count. Inverse
+    /// distances are shares of the smallest, so that nothing overflows; where a kernel leaves
+    /// nothing, because all are as far as its reach, parts stay as they are.
+    pub(super) fn weigh(self, distances: &[f64], reach: f64, parts: &mut [f64]) {
+        if self.has_kernel() {
+            let share = |d: f64| if d == reach { 1.0 } else { d / reach };
+            let factor = |d: f64| self.kernel(share(d)).unwrap_or(0.0);
+            let counts = |(&d, &part): (&f64, &f64)| part > 0.0 && factor(d) > 0.0;
+            if distances.iter().zip(&*parts).any(counts) {
+                parts.iter_mut().zip(distances).for_each(|(part, &d)| *part *= factor(d));
+            }
+            return;
+        }
+        let nearest = distances.iter().copied().fold(f64::INFINITY, f64::min);
+        for (part, &distance) in parts.iter_mut().zip(distances) {
+            let share = if distance == nearest { 1.0 } else { nearest / distance };
+            *part = match self {
+                NeighborWeights::Distance => *part * share,
+                NeighborWeights::DistanceSquared => *part * share * share,
+                _ => *part,
+            };
+        }
+    }
 }
 
 /// How neighbours are found. The result is the same, only time differs.
@@ -140,6 +194,11 @@ impl Neighborhood {
         }
     }
 
+    /// How many neighbours vote.
+    pub(super) fn voters_wanted(&self) -> usize {
+        self.n_neighbors
+    }
+
     /// The `k` nearest training rows of each row of `x`.
     pub(super) fn neighbors(&self, x: &Frame, k: usize, run: &Context) -> Result<Neighbors> {
         self.enough(k as f64, self.index.nrows() as f64)?;
@@ -180,17 +239,23 @@ impl Neighborhood {
         Ok(out)
     }
 
-    /// So many nearest rows that their weights reach the number of neighbours.
+    /// So many nearest rows that their weights reach the number of neighbours, and one more where a
+    /// kernel needs its reach.
     fn voters(&self, x: &Frame, run: &Context) -> Result<Neighbors> {
         let (n, wanted) = (self.index.nrows(), self.n_neighbors as f64);
+        let beyond = usize::from(self.weights.has_kernel());
         let Some(weights) = &self.row_weights else {
-            return self.neighbors(x, self.n_neighbors, run);
+            self.enough(wanted, n as f64)?;
+            return self.index.nearest(x.values(), (self.n_neighbors + beyond).min(n), run);
         };
         self.enough(wanted, weights.iter().sum())?;
-        let mut k = self.n_neighbors.min(n);
+        let mut k = (self.n_neighbors + beyond).min(n);
         loop {
             let found = self.index.nearest(x.values(), k, run)?;
-            let total = |i: usize| found.rows(i).iter().map(|&row| weights[row as usize]).sum();
+            let total = |i: usize| {
+                let rows = &found.rows(i)[..k - beyond.min(k - 1)];
+                rows.iter().map(|&row| weights[row as usize]).sum()
+            };
             if k == n || (0..found.len()).all(|i| wanted <= total(i)) {
                 return Ok(found);
             }
@@ -198,23 +263,22 @@ impl Neighborhood {
         }
     }
 
-    /// How much each neighbour counts: its part of the k, times one over its distance as a share of
-    /// the smallest, so that nothing overflows.
+    /// How much each neighbour counts: its part of the k, by its distance.
     fn count(&self, rows: &[u32], distances: &[f64], counts: &mut Vec<f64>) {
         let mut left = self.n_neighbors as f64;
-        let nearest = distances[0];
+        let mut reach = None;
         counts.clear();
         for (&row, &distance) in rows.iter().zip(distances) {
             let weight = self.row_weights.as_ref().map_or(1.0, |w| w[row as usize]);
             let part = weight.min(left);
             left -= part;
-            let share = if distance == nearest { 1.0 } else { nearest / distance };
-            counts.push(match self.weights {
-                NeighborWeights::Uniform => part,
-                NeighborWeights::Distance => part * share,
-                NeighborWeights::DistanceSquared => part * share * share,
-            });
+            counts.push(part);
+            if part < weight {
+                reach.get_or_insert(distance);
+            }
         }
+        let farthest = distances.last().copied().unwrap_or(0.0);
+        self.weights.weigh(distances, reach.unwrap_or(farthest), counts);
     }
 }
 

@@ -3,9 +3,11 @@
 //!
 //! Mahalanobis: √((u - v)ᵀ S⁻¹ (u - v)), S the covariance of the rows (divisor n - 1). Attributes: Σ w_j
 //! d_j, d_j the squared difference of numbers and 0 or 1 for classes; `gower` divides numbers by their
-//! range, takes absolute differences and the mean over columns.
+//! range, takes absolute differences and the mean over columns. Of an ordered column d_j is the difference
+//! of ranks, |r - r'| / (m - 1), where r counts the m distinct values from the lowest: it does not change
+//! with any increasing transform of the column.
 //!
-//! P. Mahalanobis (1936); J. Gower (1971), Biometrics 27, 857-871.
+//! P. Mahalanobis (1936); J. Gower (1971), Biometrics 27, 857-871; J. Podani (1999), Taxon 48, 331-340.
 
 use learnt_core::linalg::{Cholesky, squared_distance};
 use learnt_core::prelude::*;
@@ -61,7 +63,8 @@ impl Function for MahalanobisDistances {
             (0..out.nrows()).for_each(|i| factor.solve_lower_in_place(out.row_mut(i)));
             out
         };
-        all_pairs(&whiten(given.x), &whiten(others), run, |a, b| squared_distance(a, b).sqrt())
+        let distance = |a: &[f64], b: &[f64]| squared_distance(a, b).sqrt();
+        distances_by(&whiten(given.x), &whiten(others), distance, run)
     }
 }
 
@@ -76,11 +79,20 @@ fn sample_covariance(x: MatRef) -> Result<Matrix> {
     Ok(Matrix::from_fn(x.ncols(), x.ncols(), |i, j| found.scatter[(i, j)] / divisor))
 }
 
-fn all_pairs(
+/// All distances between rows by any function of one's own, for learners that take given distances.
+///
+/// ```
+/// use learnt::{neighbors::distances_by, prelude::*};
+/// let x = Matrix::from_rows(&[[0.0, 1.0], [3.0, 1.0]])?;
+/// let shared = |a: &[f64], b: &[f64]| a.iter().zip(b).filter(|(a, b)| a != b).count() as f64;
+/// assert_eq!(distances_by(&x, &x, shared, &Context::default())?.row(0), [0.0, 1.0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn distances_by(
     x: &Matrix,
     y: &Matrix,
-    run: &Context,
     distance: impl Fn(&[f64], &[f64]) -> f64 + Sync,
+    run: &Context,
 ) -> Result<Matrix> {
     run.claim_table(x.nrows(), y.nrows(), "a matrix of all pairs")?;
     let lines = run.try_par_map(x.nrows(), |i| {
@@ -116,6 +128,46 @@ pub struct AttributeDistances {
     pub scale: AttributeScale,
     /// Weight of each column; equal by default.
     pub weights: Option<Vec<f64>>,
+    /// Columns, numbered from 0, that are compared by their ranks; categories that are ordered always are.
+    pub ordered: Option<Vec<usize>>,
+}
+
+/// How the values of one column are compared.
+#[derive(Clone, Copy, PartialEq)]
+enum Attribute {
+    Nominal,
+    Numeric,
+    Ranks,
+}
+
+impl AttributeDistances {
+    fn kinds(&self, schema: &Schema) -> Result<Vec<Attribute>> {
+        let kind = |column: &Column| match &column.kind {
+            ColumnKind::Categorical { ordered: true, .. } => Attribute::Ranks,
+            ColumnKind::Categorical { .. } => Attribute::Nominal,
+            ColumnKind::Numeric => Attribute::Numeric,
+        };
+        let mut kinds: Vec<Attribute> = schema.columns().iter().map(kind).collect();
+        for &j in self.ordered.iter().flatten() {
+            let count = kinds.len();
+            let Some(kind) = kinds.get_mut(j) else {
+                return Err(Error::parameter("ordered", format!("columns below {count}"), j));
+            };
+            *kind = Attribute::Ranks;
+        }
+        Ok(kinds)
+    }
+}
+
+/// Values as their place among the distinct ones, from 0 for the lowest to 1 for the highest.
+fn to_ranks(column: &mut [f64]) {
+    let mut distinct = column.to_vec();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let steps = distinct.len().saturating_sub(1).max(1) as f64;
+    for value in column {
+        *value = distinct.partition_point(|other| other < value) as f64 / steps;
+    }
 }
 
 impl Function for AttributeDistances {
@@ -127,15 +179,19 @@ impl Function for AttributeDistances {
             .reference("Gower (1971), Biometrics 27, 857-871");
 
     fn call(&self, given: MixedRows, run: &Context) -> Result<Matrix> {
-        let (x, width) = (given.x.values().to_matrix(), given.x.ncols());
+        let (mut x, width) = (given.x.values().to_matrix(), given.x.ncols());
         let weights = self.weights.clone().unwrap_or_else(|| vec![1.0; width]);
         let total: f64 = weights.iter().sum();
         if weights.len() != width || !weights.iter().all(|w| *w >= 0.0) || total <= 0.0 {
             let expected = format!("{width} weights, none negative and not all 0");
             return Err(Error::parameter("weights", expected, format!("{} given", weights.len())));
         }
-        let nominal: Vec<bool> =
-            given.x.schema().columns().iter().map(|column| column.levels().is_some()).collect();
+        let kinds = self.kinds(given.x.schema())?;
+        for j in (0..width).filter(|&j| kinds[j] == Attribute::Ranks) {
+            let mut column = x.column(j);
+            to_ranks(&mut column);
+            column.into_iter().enumerate().for_each(|(i, rank)| x[(i, j)] = rank);
+        }
         let range = |j: usize| {
             let column = x.column(j);
             let low = column.iter().copied().fold(f64::INFINITY, f64::min);
@@ -145,18 +201,19 @@ impl Function for AttributeDistances {
         let ranges: Vec<f64> = (0..width).map(range).collect();
         let one = |j: usize, a: f64, b: f64| {
             let differ = f64::from(u8::from(a != b));
-            match self.scale {
-                AttributeScale::Overlap => differ,
-                _ if nominal[j] => differ,
-                AttributeScale::Squared => (a - b) * (a - b),
-                AttributeScale::Gower => (a - b).abs() / ranges[j],
+            match (self.scale, kinds[j]) {
+                (AttributeScale::Overlap, _) | (_, Attribute::Nominal) => differ,
+                (_, Attribute::Ranks) => (a - b).abs(),
+                (AttributeScale::Squared, Attribute::Numeric) => (a - b) * (a - b),
+                (AttributeScale::Gower, Attribute::Numeric) => (a - b).abs() / ranges[j],
             }
         };
         let divisor = if self.scale == AttributeScale::Gower { total } else { 1.0 };
-        all_pairs(&x, &x, run, |a, b| {
+        let distance = |a: &[f64], b: &[f64]| {
             let parts = (0..width).map(|j| weights[j] * one(j, a[j], b[j]));
             parts.sum::<f64>() / divisor
-        })
+        };
+        distances_by(&x, &x, distance, run)
     }
 }
 
@@ -310,7 +367,7 @@ mod tests {
         let words = Matrix::from_rows(&[[0.0, 1.0, 2.0], [0.0, 2.0, 2.0]]).unwrap();
         let table = Table::new(words, Schema::new(columns.to_vec()).unwrap()).unwrap();
         let of = |scale, table: &Table| {
-            let learner = AttributeDistances { scale, weights: None };
+            let learner = AttributeDistances { scale, ..Default::default() };
             learner.compute(MixedRows { x: table.frame() }).unwrap()[(0, 1)]
         };
         assert_eq!(of(AttributeScale::Squared, &table), 1.0);
@@ -319,6 +376,30 @@ mod tests {
         let numbers = Table::unnamed(Matrix::from_rows(&[[0.0, 1.0], [3.0, 5.0]]).unwrap());
         assert_eq!(of(AttributeScale::Squared, &numbers), 25.0);
         assert_eq!(of(AttributeScale::Gower, &numbers), 1.0);
+    }
+
+    #[test]
+    fn ordered_columns_differ_by_ranks_whatever_increasing_transform_they_had() {
+        let levels = ["low", "middle", "high"].map(str::to_string).to_vec();
+        let kind = ColumnKind::Categorical { levels, ordered: true };
+        let columns = vec![Column { name: "grade".to_string(), kind }, Column::numeric("size")];
+        let rows: [[f64; 2]; 4] = [[0.0, 1.0], [1.0, 1.0], [2.0, 50.0], [2.0, 7.0]];
+        let of = |scale, ordered: Option<Vec<usize>>, power: i32| {
+            let x = Matrix::from_fn(4, 2, |i, j| rows[i][j].powi(if j == 1 { power } else { 1 }));
+            let table = Table::new(x, Schema::new(columns.clone()).unwrap()).unwrap();
+            let learner = AttributeDistances { scale, ordered, weights: None };
+            learner.compute(MixedRows { x: table.frame() })
+        };
+        let plain = of(AttributeScale::Squared, None, 1).unwrap();
+        // One of two steps between grades, and squares of sizes.
+        assert_eq!((plain[(0, 1)], plain[(0, 2)]), (0.5, 1.0 + 49.0 * 49.0));
+        let ranks = of(AttributeScale::Squared, Some(vec![1]), 1).unwrap();
+        assert_eq!((ranks[(0, 1)], ranks[(0, 2)], ranks[(2, 3)]), (0.5, 2.0, 0.5));
+        assert_eq!(of(AttributeScale::Squared, Some(vec![1]), 3).unwrap(), ranks);
+        let gower = of(AttributeScale::Gower, Some(vec![1]), 1).unwrap();
+        assert_eq!((gower[(0, 1)], gower[(0, 2)]), (0.25, 1.0));
+        let error = of(AttributeScale::Gower, Some(vec![2]), 1).unwrap_err();
+        assert!(error.to_string().contains("ordered"), "{error}");
     }
 
     #[test]

@@ -4,11 +4,12 @@
 //! rows about the mean of their batch, and the difference of the means times √(n m / (n + m)). Its
 //! singular vectors are the new components, of which `n_components` are kept; what they leave out is
 //! lost. With all components kept, and whatever the batches, they are those of all rows. Variances are
-//! divided by n - 1. In each component the largest loading by size, the first of equals, is positive.
+//! divided by n - `ddof`. In each component the largest loading by size, the first of equals, is positive;
+//! `proper_rotation` may turn the last.
 //!
 //! D. Ross, J. Lim, R. Lin and M. Yang (2008), International Journal of Computer Vision 77, 125-141.
 
-use super::pca::{check_width, make_largest_positive, project, report};
+use super::form::{ComponentForm, Loadings, check_width};
 use learnt_core::linalg::svd;
 use learnt_core::prelude::*;
 
@@ -30,9 +31,9 @@ pub struct IncrementalPCA {
     /// Number of components to keep; by default the lesser of the rows of the first batch and the columns.
     #[param(positional, range = 1..)]
     pub n_components: Option<usize>,
-    /// Divide the components by their standard deviations.
-    #[param(default = false)]
-    pub whiten: bool,
+    /// The form of the components.
+    #[param(flatten)]
+    pub form: ComponentForm,
     /// Rows of a batch of `fit`; five times the columns by default.
     #[param(range = 1..)]
     pub batch_size: Option<usize>,
@@ -46,7 +47,7 @@ pub struct IncrementalPCAModel {
     #[shape(kept, columns)]
     #[finite]
     pub components: Matrix,
-    /// Variance along each component, divisor n - 1.
+    /// Variance along each component, divisor n - ddof.
     #[shape(kept)]
     #[nonnegative]
     pub explained_variance: Vec<f64>,
@@ -193,11 +194,11 @@ impl IncrementalPCA {
             _ => x.at(i - known, j) - own[j],
         });
         let found = svd(table.view())?;
-        let mut components = Matrix::from_fn(kept, width, |k, j| found.v[(j, k)]);
-        (0..kept).for_each(|k| make_largest_positive(components.row_mut(k)));
+        let components = self.form.components(&found.v, kept);
         let squares: f64 = var.iter().map(|v| v * total).sum();
         let share = |s: &f64| if squares > 0.0 { s * s / squares } else { 0.0 };
-        let variances: Vec<f64> = found.s.iter().map(|s| s * (s / (total - 1.0))).collect();
+        let divisor = self.form.divisor(total)?;
+        let variances: Vec<f64> = found.s.iter().map(|s| s * (s / divisor)).collect();
         let left = &variances[kept.min(variances.len())..];
         let noise_variance = match left.is_empty() || kept == rows || kept == width {
             true => 0.0,
@@ -214,7 +215,7 @@ impl IncrementalPCA {
             n_components: kept,
             n_samples_seen: total as u64,
             batch_size,
-            whiten: self.whiten,
+            whiten: self.form.whiten,
             schema: model.map_or_else(|| data.x.schema().clone(), |model| model.schema.clone()),
         })
     }
@@ -250,19 +251,20 @@ fn joined_moments(
 }
 
 impl IncrementalPCAModel {
-    fn scales(&self) -> Vec<f64> {
-        let scale = |v: &f64| if self.whiten { v.sqrt().max(f64::EPSILON) } else { 1.0 };
-        self.explained_variance.iter().map(scale).collect()
-    }
-
-    fn names(&self) -> Vec<String> {
-        (0..self.n_components).map(|k| format!("incrementalpca{k}")).collect()
+    fn loadings(&self) -> Loadings<'_> {
+        Loadings {
+            components: &self.components,
+            variances: &self.explained_variance,
+            ratios: &self.explained_variance_ratio,
+            mean: &self.mean,
+            whiten: self.whiten,
+            schema: &self.schema,
+            prefix: "incrementalpca",
+        }
     }
 
     fn table(&self, _: &Names) -> Answer {
-        let shares = &self.explained_variance_ratio;
-        let variances = &self.explained_variance;
-        let mut answer = report(&self.names(), variances, shares, &self.components, &self.schema);
+        let mut answer = self.loadings().report();
         answer.push("noise variance", self.noise_variance);
         answer.push("rows", self.n_samples_seen);
         answer
@@ -271,21 +273,11 @@ impl IncrementalPCAModel {
 
 impl Transformer for IncrementalPCAModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        check_width(x, self.mean.len(), "in training")?;
-        let scales = self.scales();
-        let values = project(x, &self.components, &self.mean, run, |v, k| v / scales[k]);
-        Table::new(values, Schema::numeric(self.names())?)
+        self.loadings().transform(x, run)
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        check_width(x, self.n_components, "there are components")?;
-        let scales = self.scales();
-        let directions = Matrix::from_fn(self.mean.len(), self.n_components, |j, k| {
-            self.components[(k, j)] * scales[k]
-        });
-        let origin = vec![0.0; self.n_components];
-        let values = project(x, &directions, &origin, run, |v, j| v + self.mean[j]);
-        Table::new(values, self.schema.clone())
+        self.loadings().inverse(x, run)
     }
 }
 

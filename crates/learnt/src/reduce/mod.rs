@@ -1,6 +1,7 @@
 //! Fewer columns that keep what matters.
 
 mod dimension;
+mod form;
 mod incremental_pca;
 mod krylov;
 mod minka;
@@ -13,6 +14,7 @@ mod whitening;
 pub use dimension::{
     BeforeAndAfter, DistanceDistortion, Distortion, JohnsonLindenstraussMinDim, ProjectionDimension,
 };
+pub use form::ComponentForm;
 pub use incremental_pca::{IncrementalPCA, IncrementalPCAModel};
 pub use krylov::{Krylov, Product};
 pub use pca::{Components, PCA, PCAModel, PCAState, PCASummary, PcaSolver};
@@ -24,7 +26,7 @@ pub use random_projection::{
     GaussianRandomProjection, ProjectionDensity, RandomProjectionModel, SparseRandomProjection,
     Target as ProjectionTarget, least_dimension,
 };
-pub use whitening::{Whitening, WhiteningForm, WhiteningModel};
+pub use whitening::{SmallVariances, Whitening, WhiteningForm, WhiteningModel};
 
 use learnt_core::prelude::*;
 

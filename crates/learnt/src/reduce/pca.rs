@@ -5,17 +5,17 @@
 //! QR triangles and takes singular vectors, which keeps directions of tiny variance exact.
 //! `randomized` and `arpack` build a Krylov space, one pass a step: six passes, or until the residuals
 //! are 1e-9 of the largest variance. `auto` takes the cheapest for the shape (`pca_route`). Variances
-//! are divided by n - 1. In each component the largest loading by size, the first of equals, is
-//! positive. The number of components may follow from a share of variance, or from Minka's
-//! approximate likelihood.
+//! are divided by n - `ddof`. In each component the largest loading by size, the first of equals, is
+//! positive; `proper_rotation` may turn the last. The number of components may follow from a share of
+//! variance, from Minka's approximate likelihood, or from the least variance that counts.
 //!
 //! K. Pearson (1901); T. Minka (2000), "Automatic choice of dimensionality for PCA".
 
+use super::form::{ComponentForm, Loadings};
 use super::krylov::{Found, Krylov, Product};
 use super::minka::likeliest_rank;
 use super::pca_route::Route;
-use crate::charts::components::scree;
-use learnt_core::linalg::{self, Projection, Scatter, Triangle};
+use learnt_core::linalg::{self, Scatter, Triangle};
 use learnt_core::prelude::*;
 
 /// Principal component analysis (PCA): uncorrelated components, the largest variance first.
@@ -36,12 +36,16 @@ pub struct PCA {
     /// Number of components to keep.
     #[param(positional, default = Components::All)]
     pub n_components: Components,
-    /// Divide the components by their standard deviations.
-    #[param(default = false)]
-    pub whiten: bool,
+    /// The form of the components.
+    #[param(flatten)]
+    pub form: ComponentForm,
     /// The algorithm: eigendecomposition or singular values (SVD).
     #[param(default = PcaSolver::Auto)]
     pub svd_solver: PcaSolver,
+    /// Variance (eigenvalue) that a component must exceed to be kept; none keeps all that
+    /// `n_components` says.
+    #[param(range = 0.0.., below = f64::INFINITY)]
+    pub min_variance: Option<f64>,
 }
 
 /// Number of components to keep.
@@ -84,7 +88,7 @@ pub struct PCAModel {
     #[shape(kept, columns)]
     #[finite]
     pub components: Matrix,
-    /// Variance along each component, divisor n - 1.
+    /// Variance along each component, divisor n - ddof.
     #[shape(kept)]
     #[nonnegative]
     pub explained_variance: Vec<f64>,
@@ -126,7 +130,7 @@ impl Estimator for PCA {
         .cost("n p² + p³ time, p² memory")
         .reference("Pearson (1901)")
         .exempt(&[
-            ("weights_scale", "variances divide by the weight less one"),
+            ("weights_scale", "variances divide by the weight less ddof"),
             (
                 "sklearn:check_sample_weight_equivalence_on_dense_data",
                 "with fewer rows than columns there are as many components as rows, repeated or not",
@@ -217,18 +221,18 @@ impl Rounds for PCA {
         run: &Context,
     ) -> Result<Step<PCAState, PCAModel>> {
         let axes = match all {
-            PCASummary::Scatter(all) => Axes::of_scatter(all, &state.schema)?,
-            PCASummary::Triangle(all) => Axes::of_triangle(all, &state.schema)?,
+            PCASummary::Scatter(all) => Axes::of_scatter(all, &self.form, &state.schema)?,
+            PCASummary::Triangle(all) => Axes::of_triangle(all, &self.form, &state.schema)?,
             PCASummary::Product(all) => {
                 let krylov = state.krylov.as_mut().ok_or_else(|| Error::internal("no space"))?;
                 check_finite(&all.mean, &all.product.transposed(), &state.schema)?;
                 match krylov.tell(&all)? {
                     None => return Ok(Step::Again(state)),
-                    Some(found) => Axes::of_space(all, found, self.svd_solver, run)?,
+                    Some(found) => Axes::of_space(all, found, self, run)?,
                 }
             }
         };
-        Ok(Step::Done(self.keep(axes, state.schema)))
+        self.keep(axes, state.schema).map(Step::Done)
     }
 }
 
@@ -245,9 +249,9 @@ struct Axes {
 }
 
 impl Axes {
-    fn of_scatter(all: Scatter, schema: &Schema) -> Result<Axes> {
+    fn of_scatter(all: Scatter, form: &ComponentForm, schema: &Schema) -> Result<Axes> {
         check_finite(&all.mean, &all.scatter, schema)?;
-        let divisor = divisor(all.weight)?;
+        let divisor = form.divisor(all.weight)?;
         let eigen = linalg::eigh(&all.scatter)?;
         let count = all.mean.len().min(usize::try_from(all.rows).unwrap_or(usize::MAX));
         let variances = eigen.values[..count].iter().map(|v| v.max(0.0) / divisor).collect();
@@ -255,18 +259,18 @@ impl Axes {
         Ok(Axes { rows: all.rows, divisor, mean: all.mean, variances, vectors, whole: None })
     }
 
-    fn of_triangle(all: Triangle, schema: &Schema) -> Result<Axes> {
+    fn of_triangle(all: Triangle, form: &ComponentForm, schema: &Schema) -> Result<Axes> {
         check_finite(&all.mean, &all.factor, schema)?;
-        let divisor = divisor(all.weight)?;
+        let divisor = form.divisor(all.weight)?;
         let svd = linalg::svd(all.factor.view())?;
         let count = all.mean.len().min(usize::try_from(all.rows).unwrap_or(usize::MAX));
         let variances = svd.s.iter().take(count).map(|s| s * (s / divisor)).collect();
         Ok(Axes { rows: all.rows, divisor, mean: all.mean, variances, vectors: svd.v, whole: None })
     }
 
-    fn of_space(all: Product, found: Found, solver: PcaSolver, run: &Context) -> Result<Axes> {
-        let divisor = divisor(all.weight)?;
-        if solver == PcaSolver::Arpack && !found.converged {
+    fn of_space(all: Product, found: Found, learner: &PCA, run: &Context) -> Result<Axes> {
+        let divisor = learner.form.divisor(all.weight)?;
+        if learner.svd_solver == PcaSolver::Arpack && !found.converged {
             let message = "the principal components did not converge; use svd_solver='full'";
             run.warn(Code::NotConverged, message.to_string());
         }
@@ -279,17 +283,6 @@ impl Axes {
             vectors: found.vectors,
             whole: Some((all.squares / divisor, count)),
         })
-    }
-}
-
-fn divisor(weight: f64) -> Result<f64> {
-    match weight > 1.0 {
-        true => Ok(weight - 1.0),
-        false => Err(Error::new(
-            Code::TooFew,
-            format!("the weights sum to {weight}, and variances are divided by that sum less 1"),
-        )
-        .hint("scale the weights so that they count rows")),
     }
 }
 
@@ -307,7 +300,7 @@ fn check_finite(mean: &[f64], moments: &Matrix, schema: &Schema) -> Result<()> {
 }
 
 impl PCA {
-    fn keep(&self, axes: Axes, schema: Schema) -> PCAModel {
+    fn keep(&self, axes: Axes, schema: Schema) -> Result<PCAModel> {
         let Axes { rows, divisor, mean, variances, vectors, whole } = axes;
         let found: f64 = variances.iter().sum();
         let (total, count) = whole.unwrap_or((found, variances.len()));
@@ -317,13 +310,13 @@ impl PCA {
             Components::All => variances.len(),
             Components::Count(count) => count.min(variances.len()),
             Components::Share(wanted) => enough(&ratios, wanted),
-            Components::Mle => likeliest_rank(&variances, divisor + 1.0),
+            Components::Mle => likeliest_rank(&variances, divisor + self.form.ddof as f64),
         };
-        let mut components = Matrix::from_fn(kept, mean.len(), |k, j| vectors[(j, k)]);
-        (0..kept).for_each(|k| make_largest_positive(components.row_mut(k)));
+        let kept = self.above_least(&variances[..kept])?;
+        let components = self.form.components(&vectors, kept);
         let left = variances[kept..].iter().sum::<f64>() + (total - found).max(0.0);
         let noise_variance = if count > kept { left / (count - kept) as f64 } else { 0.0 };
-        PCAModel {
+        Ok(PCAModel {
             components,
             singular_values: variances[..kept].iter().map(|v| (v * divisor).sqrt()).collect(),
             explained_variance: variances[..kept].to_vec(),
@@ -332,8 +325,21 @@ impl PCA {
             n_components: kept,
             n_samples: rows,
             noise_variance,
-            whiten: self.whiten,
+            whiten: self.form.whiten,
             schema,
+        })
+    }
+
+    /// How many variances, the largest first, exceed the least that counts.
+    fn above_least(&self, variances: &[f64]) -> Result<usize> {
+        let Some(least) = self.min_variance else { return Ok(variances.len()) };
+        match variances.iter().take_while(|v| **v > least).count() {
+            0 => {
+                let largest = variances.first().copied().unwrap_or(0.0);
+                let expected = format!("below the largest variance of a component, {largest}");
+                Err(Error::parameter("min_variance", expected, least))
+            }
+            kept => Ok(kept),
         }
     }
 }
@@ -348,119 +354,33 @@ fn enough(ratios: &[f64], wanted: f64) -> usize {
     (short.count() + 1).min(ratios.len())
 }
 
-pub(super) fn make_largest_positive(row: &mut [f64]) {
-    let largest = row.iter().fold(0.0_f64, |m, v| if v.abs() > m.abs() { *v } else { m });
-    if largest < 0.0 {
-        row.iter_mut().for_each(|v| *v = -*v);
-    }
-}
-
 impl PCAModel {
-    /// Divisor of each component: its standard deviation if whitened.
-    fn scales(&self) -> Vec<f64> {
-        let scale = |v: &f64| if self.whiten { v.sqrt().max(f64::EPSILON) } else { 1.0 };
-        self.explained_variance.iter().map(scale).collect()
+    fn loadings(&self) -> Loadings<'_> {
+        Loadings {
+            components: &self.components,
+            variances: &self.explained_variance,
+            ratios: &self.explained_variance_ratio,
+            mean: &self.mean,
+            whiten: self.whiten,
+            schema: &self.schema,
+            prefix: "pca",
+        }
     }
 
     fn table(&self, _: &Names) -> Answer {
-        let names: Vec<String> = (0..self.n_components).map(|k| format!("pca{k}")).collect();
-        let (variances, shares) = (&self.explained_variance, &self.explained_variance_ratio);
-        let mut answer = report(&names, variances, shares, &self.components, &self.schema);
+        let mut answer = self.loadings().report();
         answer.push("noise variance", self.noise_variance);
         answer
     }
 }
 
-/// Variances of components, and their loadings.
-pub(super) fn report(
-    names: &[String],
-    variances: &[f64],
-    ratios: &[f64],
-    components: &Matrix,
-    schema: &Schema,
-) -> Answer {
-    let head = ["component", "variance", "share", "cumulative share"];
-    let mut shares = Columns::new("Variance", &head);
-    let mut sum = 0.0;
-    for (k, ratio) in ratios.iter().enumerate() {
-        sum += ratio;
-        shares.push(vec![
-            Cell::Text(names[k].clone()),
-            Cell::Number(variances[k]),
-            Cell::Number(*ratio),
-            Cell::Number(sum),
-        ]);
-    }
-    let mut report = Answer::new("Principal components");
-    report.tables = vec![shares, loadings(names, components, schema)];
-    report.charts.push(scree(names, ratios));
-    report
-}
-
-/// The first components, column by column.
-fn loadings(names: &[String], components: &Matrix, schema: &Schema) -> Columns {
-    let shown = names.len().min(6);
-    let head: Vec<&str> =
-        ["column"].into_iter().chain(names[..shown].iter().map(String::as_str)).collect();
-    let mut table = Columns::new("Loadings", &head);
-    for (j, name) in schema.names().enumerate() {
-        let numbers = (0..shown).map(|k| Cell::Number(components[(k, j)]));
-        table.push([Cell::Text(name.to_string())].into_iter().chain(numbers).collect());
-    }
-    table
-}
-
-pub(super) fn check_width(x: &Frame, width: usize, of: &str) -> Result<()> {
-    match x.ncols() == width {
-        true => Ok(()),
-        false => {
-            let got = format!("{} columns", x.ncols());
-            Err(Error::shape("x", format!("{width} columns as {of}"), got))
-        }
-    }
-}
-
-/// Products of rows with directions, changed by `f(value, direction)`.
-pub(super) fn project(
-    x: &Frame,
-    directions: &Matrix,
-    origin: &[f64],
-    run: &Context,
-    f: impl Fn(f64, usize) -> f64 + Sync,
-) -> Matrix {
-    let width = directions.nrows();
-    let projection = Projection::new(directions, origin);
-    let mut out = Matrix::zeros(x.nrows(), width);
-    let rows = 16 * (1 + 8192 / width.max(1));
-    run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
-        let first = start / width;
-        projection.of(x.values().rows(first, first + piece.len() / width), piece);
-        for row in piece.chunks_exact_mut(width) {
-            for (k, value) in row.iter_mut().enumerate() {
-                *value = f(*value, k);
-            }
-        }
-    });
-    out
-}
-
 impl Transformer for PCAModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        check_width(x, self.mean.len(), "in training")?;
-        let scales = self.scales();
-        let values = project(x, &self.components, &self.mean, run, |v, k| v / scales[k]);
-        Table::new(values, Schema::numeric((0..scales.len()).map(|k| format!("pca{k}")))?)
+        self.loadings().transform(x, run)
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        check_width(x, self.n_components, "there are components")?;
-        let scales = self.scales();
-        let directions = Matrix::from_fn(self.mean.len(), self.n_components, |j, k| {
-            self.components[(k, j)] * scales[k]
-        });
-        let origin = vec![0.0; self.n_components];
-        let values = project(x, &directions, &origin, run, |v, j| v + self.mean[j]);
-        Table::new(values, self.schema.clone())
+        self.loadings().inverse(x, run)
     }
 }
 

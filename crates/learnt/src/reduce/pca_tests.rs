@@ -85,7 +85,8 @@ fn few_components_are_the_first_of_all_with_their_shares_and_noise() {
 fn scores_are_uncorrelated_white_if_asked_and_lead_back() {
     let data = sample(300, 4);
     for whiten in [false, true] {
-        let model = PCA { whiten, ..Default::default() }.fit(&data.view()).unwrap();
+        let form = ComponentForm { whiten, ..Default::default() };
+        let model = PCA { form, ..Default::default() }.fit(&data.view()).unwrap();
         let scores = model.transform(&data.x.frame()).unwrap();
         let again = Scatter::of(&Dataset::new(scores.frame()));
         for i in 0..4 {
@@ -158,4 +159,60 @@ fn too_many_components_are_refused_with_the_numbers() {
     let learner = PCA { n_components: Components::Count(5), ..Default::default() };
     let error = learner.fit(&sample(4, 9).view()).unwrap_err();
     assert!(error.message().contains("at most 4"), "{error}");
+}
+
+#[test]
+fn the_divisor_may_be_n_and_small_eigenvalues_may_be_left_out() {
+    // Eigenvalues 4 and 1 with the divisor n.
+    let x = Matrix::from_rows(&[[2.0, 2.0], [-2.0, -2.0], [1.0, -1.0], [-1.0, 1.0]]).unwrap();
+    let data = OwnedDataset::unsupervised(x);
+    for svd_solver in [PcaSolver::Full, PcaSolver::CovarianceEigh] {
+        let form = ComponentForm { ddof: 0, ..Default::default() };
+        let learner = PCA { form, svd_solver, ..Default::default() };
+        let model = learner.fit(&data.view()).unwrap();
+        assert!((model.explained_variance[0] - 4.0).abs() < 1e-12);
+        assert!((model.explained_variance[1] - 1.0).abs() < 1e-12);
+        assert!((model.singular_values[0] - 4.0).abs() < 1e-12);
+        let few = |least| PCA { min_variance: Some(least), ..learner.clone() };
+        assert_eq!(few(1.5).fit(&data.view()).unwrap().n_components, 1);
+        assert_eq!(few(0.5).fit(&data.view()).unwrap().n_components, 2);
+        let error = few(4.5).fit(&data.view()).unwrap_err();
+        assert!(error.to_string().contains("min_variance"), "{error}");
+    }
+}
+
+#[test]
+fn components_can_be_made_a_rotation_and_nothing_else_changes() {
+    let mut turned = 0;
+    for d in 2..9 {
+        let data = sample(40, d);
+        let plain = PCA::default().fit(&data.view()).unwrap();
+        let form = ComponentForm { proper_rotation: true, ..Default::default() };
+        let proper = PCA { form, ..Default::default() }.fit(&data.view()).unwrap();
+        let determinant = |m: &Matrix| {
+            // Of an orthogonal matrix: the product of the pivots of elimination without exchanges.
+            let mut left = m.clone();
+            let mut product = 1.0;
+            for k in 0..d {
+                product *= left[(k, k)];
+                for i in k + 1..d {
+                    let factor = left[(i, k)] / left[(k, k)];
+                    for j in k..d {
+                        left[(i, j)] -= factor * left[(k, j)];
+                    }
+                }
+            }
+            product
+        };
+        assert!((determinant(&proper.components) - 1.0).abs() < 1e-6, "{d}");
+        turned += u32::from(plain.components != proper.components);
+        assert_eq!(plain.explained_variance, proper.explained_variance);
+        assert_eq!(plain.components.row(0), proper.components.row(0));
+        let scores = proper.transform(&data.x.frame()).unwrap();
+        let back = proper.inverse_transform_in(&scores.frame(), &Context::default()).unwrap();
+        for (a, b) in back.values().as_slice().iter().zip(data.x.values().as_slice()) {
+            assert!((a - b).abs() < 1e-9);
+        }
+    }
+    assert!((1..7).contains(&turned), "{turned}");
 }

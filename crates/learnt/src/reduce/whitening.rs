@@ -2,8 +2,8 @@
 //!
 //! With C = U diag(λ) Uᵀ, `zca` is W = U diag(λ^-½) Uᵀ, the whitening that changes rows least; `pca`
 //! is diag(λ^-½) Uᵀ, components of variance one. Directions with λ at most `tol` times the largest
-//! are left out: zero for `zca`, no column for `pca`. In each of the latter the largest loading by
-//! size, the first of equals, is positive. One pass.
+//! are left out: zero for `zca`, no column for `pca`; or, with `floor`, their λ is raised to that. In each
+//! component of `pca` the largest loading by size, the first of equals, is positive. One pass.
 //!
 //! A. Kessy, A. Lewin and K. Strimmer (2018), The American Statistician 72, 309-314.
 
@@ -22,13 +22,17 @@ use learnt_core::prelude::*;
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
+#[params(constraints = constraints)]
 pub struct Whitening {
     /// The form of the matrix.
     #[param(positional, default = WhiteningForm::Zca)]
     pub method: WhiteningForm,
-    /// Share of the largest variance below which a direction is left out.
+    /// Share of the largest variance up to which a variance is small.
     #[param(default = 1e-12, range = 0.0.., below = 1.0)]
     pub tol: f64,
+    /// What happens to directions of small variance.
+    #[param(default = SmallVariances::Drop)]
+    pub small_variances: SmallVariances,
     /// Subtracted from the number of rows in the divisor of the covariance.
     #[param(default = 1, range = 0..=1)]
     pub ddof: usize,
@@ -41,6 +45,24 @@ pub enum WhiteningForm {
     Zca,
     /// Components of variance one.
     Pca,
+}
+
+/// What happens to directions of small variance.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum SmallVariances {
+    /// They are left out.
+    Drop,
+    /// They are divided by the root of the share `tol` of the largest variance.
+    Floor,
+}
+
+impl Whitening {
+    fn constraints(&self) -> Result<()> {
+        match self.small_variances == SmallVariances::Floor && self.tol == 0.0 {
+            true => Err(Error::parameter("tol", "above 0 with small_variances='floor'", 0)),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A fitted [`Whitening`].
@@ -91,7 +113,11 @@ impl OnePass<Scatter> for Whitening {
         }
         let found = eigh(&covariance)?;
         let most = found.values.first().copied().unwrap_or(0.0);
-        let kept = found.values.iter().take_while(|value| **value > self.tol * most).count();
+        let least = self.tol * most;
+        let kept = match self.small_variances {
+            SmallVariances::Drop => found.values.iter().take_while(|v| **v > least).count(),
+            SmallVariances::Floor => width,
+        };
         if most <= 0.0 || kept == 0 {
             return Err(Error::numeric("all columns are constant: nothing to whiten"));
         }
@@ -102,7 +128,7 @@ impl OnePass<Scatter> for Whitening {
             if largest < 0.0 { -1.0 } else { 1.0 }
         };
         let signs: Vec<f64> = (0..kept).map(sign).collect();
-        let scale = |k: usize| found.values[k].sqrt().recip();
+        let scale = |k: usize| found.values[k].max(least).sqrt().recip();
         let matrix = match self.method {
             WhiteningForm::Pca => {
                 Matrix::from_fn(kept, width, |k, j| signs[k] * scale(k) * found.vectors[(j, k)])
@@ -179,6 +205,14 @@ mod tests {
         let data = OwnedDataset::unsupervised(x);
         let pca = Whitening { method: WhiteningForm::Pca, ..Default::default() };
         assert_eq!(pca.fit(&data.view()).unwrap().matrix.nrows(), 1);
+        // With a floor it stays, and is divided by a tenth of the largest deviation.
+        let small_variances = SmallVariances::Floor;
+        let floor = Whitening { tol: 0.01, small_variances, ..pca };
+        let model = floor.fit(&data.view()).unwrap();
+        assert_eq!(model.matrix.nrows(), 2);
+        let length = |k: usize| model.matrix.row(k).iter().map(|v| v * v).sum::<f64>().sqrt();
+        assert!((length(1) / length(0) - 10.0).abs() < 1e-9, "{:?}", model.matrix);
+        assert!(Whitening { tol: 0.0, ..floor }.fit(&data.view()).is_err());
         let constant = OwnedDataset::unsupervised(Matrix::zeros(5, 2));
         assert!(Whitening::default().fit(&constant.view()).is_err());
     }

@@ -65,9 +65,10 @@ pub fn joined(preparation: LearnerSpec, learner: LearnerSpec) -> LearnerSpec {
     spec("pipeline.Pipeline", &[("steps", Value::List(steps))])
 }
 
-/// Whether the learner, or one inside it, wants columns on one scale.
+/// Whether the learner, or one inside it, wants columns on one scale; never where they are distances.
 pub fn wants_scaling(learner: &dyn AnyEstimator) -> bool {
-    learner.about().wants_scaling
+    let given = learner.get("metric").is_ok_and(|metric| metric == word("precomputed"));
+    (learner.about().wants_scaling && !given)
         || learner.learners().iter().any(|inner| wants_scaling(inner.learner))
 }
 
@@ -246,6 +247,7 @@ fn pipeline(steps: Steps) -> LearnerSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::{DBSCAN, RadiusMetric};
     use crate::compose::OneVsRestClassifier;
     use crate::linear::{Ridge, SGDClassifier, SGDRegressor};
     use crate::tree::DecisionTreeRegressor;
@@ -328,5 +330,7 @@ mod tests {
         let descent = OneVsRestClassifier { estimator: SGDClassifier::default().into() };
         assert!(wants_scaling(&descent));
         assert!(!wants_scaling(&OneVsRestClassifier::default()));
+        let (rows, metric) = (DBSCAN::default(), RadiusMetric::Precomputed);
+        assert!(wants_scaling(&rows) && !wants_scaling(&DBSCAN { metric, ..rows.clone() }));
     }
 }

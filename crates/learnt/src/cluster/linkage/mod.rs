@@ -55,7 +55,7 @@ impl Linkage {
         matches!(self, Linkage::Ward | Linkage::Centroid | Linkage::Median)
     }
 
-    /// Coefficients (a_i, a_j, b, g) of d(ij, r) = a_i d(i,r) + a_j d(j,r) + b d(i,j) + g |d(i,r) -
+    /// LinkageUpdate (a_i, a_j, b, g) of d(ij, r) = a_i d(i,r) + a_j d(j,r) + b d(i,j) + g |d(i,r) -
     /// d(j,r)| for clusters of these sizes; between squared distances where means are needed.
     pub fn update(self, i: f64, j: f64, r: f64) -> [f64; 4] {
         let (both, all) = (i + j, i + j + r);
@@ -70,6 +70,9 @@ impl Linkage {
         }
     }
 }
+
+/// LinkageUpdate (a_i, a_j, b, g) of the update from the sizes of the two parts and of the other cluster.
+pub type LinkageUpdate<'a> = &'a (dyn Fn(f64, f64, f64) -> [f64; 4] + Sync);
 
 /// Clusters that can be asked for their nearest neighbour and merged.
 trait Space {
@@ -119,6 +122,49 @@ pub fn link_distances(distances: MatRef, linkage: Linkage, run: &Context) -> Res
         _ => chain(&mut table, n, run)?,
     };
     Tree::from_mergers(n, &mergers, linkage)
+}
+
+/// The tree of a square table of distances by coefficients of one's own: the nearest pair merges each
+/// time, because nothing is known of them. Inversions are left as they are.
+///
+/// ```
+/// use learnt::{cluster::link_by, prelude::*};
+/// let x: [f64; 4] = [0.0, 1.0, 3.0, 7.0];
+/// let distances = Matrix::from_fn(4, 4, |i, j| (x[i] - x[j]).abs());
+/// // The flexible strategy of Lance and Williams.
+/// let tree = link_by(distances.view(), &|_, _, _| [0.625, 0.625, -0.25, 0.0], &Context::default())?;
+/// assert_eq!(tree.heights, [1.0, 2.875, 6.703125]);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn link_by(distances: MatRef, coefficients: LinkageUpdate, run: &Context) -> Result<Tree> {
+    let table = Table::of_distances(distances, Linkage::Average, run)?;
+    link_table(table, distances.nrows(), coefficients, run)
+}
+
+/// The tree of the rows of a table by coefficients of one's own.
+pub fn link_rows_by(
+    x: MatRef,
+    metric: Metric,
+    coefficients: LinkageUpdate,
+    run: &Context,
+) -> Result<Tree> {
+    let table = Table::of_rows(x, Linkage::Average, metric, run)?;
+    link_table(table, x.nrows(), coefficients, run)
+}
+
+fn link_table<'a>(
+    table: Table<'a>,
+    n: usize,
+    coefficients: LinkageUpdate<'a>,
+    run: &Context,
+) -> Result<Tree> {
+    let mergers = nearest_pairs(&mut table.by(coefficients), n, run)?;
+    if let Some(merger) = mergers.iter().find(|merger| merger.height < 0.0) {
+        let message = format!("clusters merge at the negative distance {}", merger.height);
+        return Err(Error::numeric(message)
+            .hint("take coefficients with a_i + a_j + b of at least 0, and b above -1"));
+    }
+    Tree::from_mergers(n, &mergers, Linkage::Centroid)
 }
 
 /// Follows nearest neighbours until two are each other's, merges them, and goes on from before them:

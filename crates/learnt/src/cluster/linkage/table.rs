@@ -1,19 +1,20 @@
 //! Clusters as a table of distances, pairs once: n (n-1) / 2 numbers, updated by Lance and Williams.
 
-use super::{Linkage, Space};
+use super::{Linkage, LinkageUpdate, Space};
 use crate::neighbors::Metric;
 use learnt_core::prelude::*;
 
 /// Distances of live clusters; squared where the linkage is defined by means.
-pub(super) struct Table {
+pub(super) struct Table<'a> {
     linkage: Linkage,
+    own: Option<LinkageUpdate<'a>>,
     n: usize,
     values: Vec<f64>,
     sizes: Vec<f64>,
     live: Vec<u32>,
 }
 
-impl Table {
+impl<'a> Table<'a> {
     fn claim(n: usize, run: &Context) -> Result<()> {
         let pairs = n as u64 * (n as u64).saturating_sub(1) / 2;
         run.claim(8 * pairs, "the distances of all pairs of rows")
@@ -25,7 +26,7 @@ impl Table {
         linkage: Linkage,
         metric: Metric,
         run: &Context,
-    ) -> Result<Table> {
+    ) -> Result<Table<'a>> {
         let n = x.nrows();
         Self::claim(n, run)?;
         let rows = x.to_matrix();
@@ -43,7 +44,7 @@ impl Table {
         distances: MatRef,
         linkage: Linkage,
         run: &Context,
-    ) -> Result<Table> {
+    ) -> Result<Table<'a>> {
         let n = distances.nrows();
         if distances.ncols() != n {
             let found = format!("{n} x {}", distances.ncols());
@@ -69,7 +70,7 @@ impl Table {
         Self::of_pairs(n, values, linkage)
     }
 
-    fn of_pairs(n: usize, mut values: Vec<f64>, linkage: Linkage) -> Result<Table> {
+    fn of_pairs(n: usize, mut values: Vec<f64>, linkage: Linkage) -> Result<Table<'a>> {
         if let Some(bad) = values.iter().find(|value| !(**value >= 0.0 && value.is_finite())) {
             let message = format!("a distance is {bad}, and must be a number of at least 0");
             return Err(Error::new(Code::NotFinite, message));
@@ -78,7 +79,12 @@ impl Table {
             values.iter_mut().for_each(|value| *value *= *value);
         }
         let live = (0..n as u32).collect();
-        Ok(Table { linkage, n, values, sizes: vec![1.0; n], live })
+        Ok(Table { linkage, own: None, n, values, sizes: vec![1.0; n], live })
+    }
+
+    /// With coefficients of one's own, between the distances as they are.
+    pub(super) fn by(self, own: LinkageUpdate<'a>) -> Table<'a> {
+        Table { own: Some(own), ..self }
     }
 
     /// The place before which the pairs of a row begin: add the other row.
@@ -95,7 +101,7 @@ impl Table {
     }
 }
 
-impl Space for Table {
+impl Space for Table<'_> {
     fn nearest(&mut self, of: usize) -> (usize, f64) {
         let mut best = (usize::MAX, f64::INFINITY);
         let split = self.live.partition_point(|&other| (other as usize) < of);
@@ -136,10 +142,14 @@ impl Space for Table {
             }
             let (from, to) = (self.at(gone, other), self.at(kept, other));
             let (x, y) = (self.values[from], self.values[to]);
-            self.values[to] = match self.linkage {
-                Linkage::Single => x.min(y),
-                Linkage::Complete => x.max(y),
-                _ => {
+            self.values[to] = match (self.own, self.linkage) {
+                (Some(own), _) => {
+                    let [a, b, c, g] = own(i, j, self.sizes[other]);
+                    a * x + b * y + c * between + g * (x - y).abs()
+                }
+                (None, Linkage::Single) => x.min(y),
+                (None, Linkage::Complete) => x.max(y),
+                (None, _) => {
                     let [a, b, c, _] = self.linkage.update(i, j, self.sizes[other]);
                     a * x + b * y + c * between
                 }

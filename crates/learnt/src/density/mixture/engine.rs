@@ -85,6 +85,35 @@ impl Components {
         }
     }
 
+    /// In the order of their means, those of the first column first.
+    pub(super) fn sorted(self) -> Components {
+        let mut order: Vec<usize> = (0..self.count()).collect();
+        let means = &self.means;
+        order.sort_by(|&a, &b| {
+            let columns = means.row(a).iter().zip(means.row(b));
+            let differ = columns.map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
+            differ.unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let covariances = match self.form {
+            MixtureCovariance::Full => order.iter().map(|&k| self.covariances[k].clone()).collect(),
+            MixtureCovariance::Tied => self.covariances,
+            _ => vec![self.covariances[0].view().gather_rows(&order)],
+        };
+        let weights = order.iter().map(|&k| self.weights[k]).collect();
+        let means = self.means.view().gather_rows(&order);
+        Components { form: self.form, weights, means, covariances }
+    }
+
+    /// The components with rows whose variances are no more than what is added to each.
+    pub(super) fn collapsed(&self, added: f64) -> Vec<usize> {
+        let is_point = |k: usize| {
+            let covariance = self.covariance(k);
+            self.weights[k] > 0.0
+                && (0..self.means.ncols()).all(|j| covariance[(j, j)] <= 1.000_001 * added)
+        };
+        (0..self.count()).filter(|&k| is_point(k)).collect()
+    }
+
     /// Ready for rows; an error if a covariance is singular.
     pub(super) fn kernel(&self) -> Result<Kernel<'_>> {
         let width = self.means.ncols();

@@ -2,7 +2,7 @@
 //!
 //! E: r_ik = π_k N(x_i; μ_k, Σ_k) / p(x_i), by log-sum-exp. M: weighted shares, means and covariances
 //! with divisor Σ r, plus `reg_covar` on the variances. Stops when the mean log-likelihood changes by
-//! less than `tol`, or at `max_iter`. The best of `n_init` starts is kept, the first of equals. A row
+//! less than `tol`, or the squared shifts of the means sum to at most `tol`, or at `max_iter`. The best of `n_init` starts is kept, the first of equals. A row
 //! belongs to the component of largest responsibility, the first of equals. With a known variance
 //! all components share it and have equal weights, and only means are estimated; as it goes to zero,
 //! that is k-means. One round over the blocks a step, so that it streams.
@@ -46,9 +46,12 @@ pub struct GaussianMixture {
     /// Form of the covariances.
     #[param(default = MixtureCovariance::Full, search = set("full", "tied", "diag", "spherical"))]
     pub covariance_type: MixtureCovariance,
-    /// Change of the mean log-likelihood at which iterations end.
+    /// Change of the mean log-likelihood at which iterations end; see `stop`.
     #[param(default = 1e-3, range = 0.0..)]
     pub tol: f64,
+    /// What `tol` bounds.
+    #[param(default = MixtureStop::Likelihood)]
+    pub stop: MixtureStop,
     /// Added to every variance, so that no component collapses onto few rows.
     #[param(default = 1e-6, range = 0.0..)]
     pub reg_covar: f64,
@@ -71,6 +74,18 @@ pub struct GaussianMixture {
     /// The variance, if it is known: all components have it and equal weights.
     #[param(above = 0.0)]
     pub known_variance: Option<f64>,
+    /// Number the components by their means, those of the first column first.
+    #[param(default = false)]
+    pub sort: bool,
+}
+
+/// What ends the iterations.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum MixtureStop {
+    /// The change of the mean log-likelihood is below `tol`.
+    Likelihood,
+    /// The squared shifts of the means sum to at most `tol`.
+    Means,
 }
 
 /// How the first responsibilities are found.
@@ -86,6 +101,10 @@ pub enum InitParams {
     Random,
     /// From rows drawn at random.
     RandomFromData,
+    /// Means drawn uniformly in the ranges of the columns, variances of one, equal weights.
+    Uniform,
+    /// Means at rows drawn at random, variances of all rows, equal weights.
+    RandomPoints,
 }
 
 /// Numbers in as many dimensions as the form of a covariance needs.

@@ -1,9 +1,9 @@
 //! The fit as rounds: k-means or random responsibilities, then one round a step of EM.
 
 use super::engine::{Components, LANES, MixtureCovariance, Moments, maximize};
-use super::{GaussianMixture, GaussianMixtureModel, InitParams};
+use super::{GaussianMixture, GaussianMixtureModel, InitParams, MixtureStop};
 use crate::cluster::{Init, KMeans, KMeansState, KMeansSummary, Restarts};
-use learnt_core::linalg::{ColumnMoments, Nearest};
+use learnt_core::linalg::{ColumnMoments, Nearest, squared_distance};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
@@ -69,7 +69,8 @@ impl GaussianMixture {
         let (init, max_iter) = match self.init_params {
             InitParams::KMeans | InitParams::Random => (Init::Greedy, 300),
             InitParams::Greedy => (Init::Greedy, 1),
-            InitParams::RandomFromData => (Init::Random, 1),
+            InitParams::RandomFromData | InitParams::RandomPoints => (Init::Random, 1),
+            InitParams::Uniform => (Init::Uniform, 1),
         };
         let n_init = Restarts::Count(1);
         KMeans { n_clusters: self.n_components, init, n_init, max_iter, ..KMeans::default() }
@@ -108,6 +109,32 @@ impl GaussianMixture {
         Ok(Stage::Climb(Climb::from(components)))
     }
 
+    /// Components at points, with one variance for each column; none where a start has clusters.
+    fn placed(&self, all: &KMeansSummary, run: &Context) -> Result<Option<Stage>> {
+        if !matches!(self.init_params, InitParams::Uniform | InitParams::RandomPoints) {
+            return Ok(None);
+        }
+        let (means, mut variances) = self.centres().first_points(0, all, run)?;
+        if self.init_params == InitParams::Uniform {
+            variances.fill(1.0);
+        }
+        variances.iter_mut().for_each(|v| *v = v.max(f64::MIN_POSITIVE) + self.reg_covar);
+        let (count, width) = (means.nrows(), means.ncols());
+        let diagonal =
+            Matrix::from_fn(width, width, |i, j| if i == j { variances[j] } else { 0.0 });
+        let mean = variances.iter().sum::<f64>() / width as f64;
+        let covariances = match self.covariance_type {
+            MixtureCovariance::Full => vec![diagonal; count],
+            MixtureCovariance::Tied => vec![diagonal],
+            MixtureCovariance::Diag => vec![Matrix::from_fn(count, width, |_, j| variances[j])],
+            MixtureCovariance::Spherical => vec![Matrix::from_fn(count, width, |_, _| mean)],
+        };
+        let (form, weights) = (self.covariance_type, vec![1.0 / count as f64; count]);
+        let mut components = Components { form, weights, means, covariances };
+        self.overwrite(&mut components)?;
+        Ok(Some(Stage::Climb(Climb::from(components))))
+    }
+
     /// One step of EM from the moments.
     fn step(&self, climb: Climb, moments: &Moments, run: &Context) -> Result<Outcome> {
         let old = climb.components;
@@ -118,24 +145,41 @@ impl GaussianMixture {
                 .hint("standardise the columns, or raise reg_covar"));
         }
         let mut components = maximize(&old, moments, self.reg_covar)?;
+        let shift = squared_distance(components.means.as_slice(), old.means.as_slice());
         if self.known_variance.is_some() {
             components.covariances = old.covariances;
             components.weights = old.weights;
         }
         let n_iter = climb.n_iter + 1;
         run.record("mean log-likelihood", n_iter as u64, bound);
-        let converged = (bound - climb.bound).abs() < self.tol;
+        let converged = match self.stop {
+            MixtureStop::Likelihood => (bound - climb.bound).abs() < self.tol,
+            MixtureStop::Means => shift <= self.tol,
+        };
         let ended = converged || n_iter >= self.max_iter;
         Ok(Outcome { components, n_iter, bound, converged, ended })
     }
 
     fn finish(&self, best: Option<Outcome>, run: &Context) -> Result<GaussianMixtureModel> {
-        let best = best.ok_or_else(mixed)?;
+        let mut best = best.ok_or_else(mixed)?;
+        if self.sort {
+            best.components = best.components.sorted();
+        }
         best.components.kernel()?;
         let lost = best.components.weights.iter().filter(|weight| **weight == 0.0).count();
         if lost > 0 {
             let message = format!("{lost} of {} components have no rows", self.n_components);
             run.warn(Code::TooFew, message);
+        }
+        let collapsed = best.components.collapsed(self.reg_covar);
+        if let Some(first) = collapsed.first() {
+            let message = format!(
+                "{} of {} components have collapsed onto one point, component {first} first: \
+                 their variances are reg_covar alone; ask for fewer components or raise reg_covar",
+                collapsed.len(),
+                self.n_components
+            );
+            run.warn(Code::Numeric, message);
         }
         if !best.converged {
             let message = format!(
@@ -250,6 +294,10 @@ impl Rounds for GaussianMixture {
             (Stage::Columns, MixtureSummary::Columns(all)) => Stage::Random { origin: all.mean },
             (Stage::Centres(centres), MixtureSummary::Centres(all)) => {
                 let inner = run.child(state.start as u64);
+                if let Some(stage) = self.placed(&all, &inner)? {
+                    state.stage = stage;
+                    return Ok(Step::Again(state));
+                }
                 match self.centres().advance(centres, all, &inner)? {
                     Step::Again(centres) => Stage::Centres(centres),
                     Step::Done(model) => Stage::Assign { centres: model.cluster_centers },

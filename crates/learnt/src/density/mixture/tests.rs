@@ -189,3 +189,100 @@ fn equal_rows_are_one_point_with_the_least_variance() {
     assert_eq!(parts.means.row(alive), [3.0, 4.0]);
     assert!((parts.covariance(alive)[(0, 0)] - 1e-6).abs() < 1e-18);
 }
+
+#[test]
+fn starts_from_points_end_at_the_groups_and_components_may_be_sorted() {
+    let data = groups(600, 2);
+    for covariance_type in FORMS {
+        for init_params in [InitParams::Uniform, InitParams::RandomPoints] {
+            let learner = GaussianMixture {
+                n_components: 3,
+                covariance_type,
+                init_params,
+                n_init: 8,
+                max_iter: 500,
+                sort: true,
+                ..Default::default()
+            };
+            let run = Context::default().with_seed(5);
+            let model = learner.fit_in(&data.view(), &run).unwrap();
+            for k in 0..3 {
+                let expected = 3.0 * k as f64;
+                assert!((model.means[(k, 0)] - expected).abs() < 0.3, "{:?}", model.means);
+                assert!((model.means[(k, 1)] + expected).abs() < 0.3, "{:?}", model.means);
+                assert!((model.weights[k] - 1.0 / 3.0).abs() < 0.05);
+            }
+            assert!(
+                model.labels.iter().enumerate().filter(|(i, l)| **l as usize == i % 3).count()
+                    > 560
+            );
+        }
+    }
+}
+
+#[test]
+fn a_uniform_start_has_unit_variances_and_points_have_those_of_all_rows() {
+    // After one step of EM from one component both are the mean and the variance of all rows, so the
+    // likelihood before that step tells the start.
+    let values = vec![0.0, 2.0, 4.0, 10.0];
+    let data = OwnedDataset::unsupervised(Matrix::column_vector(values.clone()));
+    let bound = |init_params, seed| {
+        let learner =
+            GaussianMixture { init_params, max_iter: 1, reg_covar: 0.0, ..Default::default() };
+        let run = Context::default().with_seed(seed);
+        learner.fit_in(&data.view(), &run).unwrap().lower_bound
+    };
+    let at = |mean: f64, variance: f64| {
+        let logs = values.iter().map(|x| {
+            -0.5 * ((x - mean).powi(2) / variance + (std::f64::consts::TAU * variance).ln())
+        });
+        logs.sum::<f64>() / 4.0
+    };
+    let points = bound(InitParams::RandomPoints, 3);
+    assert!(values.iter().any(|&mean| (points - at(mean, 14.0)).abs() < 1e-12), "{points}");
+    for seed in 0..20 {
+        let uniform = bound(InitParams::Uniform, seed);
+        let (worst, best) = (at(10.0, 1.0), at(4.0, 1.0));
+        assert!((worst..=best).contains(&uniform), "{uniform}");
+    }
+}
+
+#[test]
+fn iterations_may_end_when_the_means_stand_still() {
+    let data = groups(300, 2);
+    let learner = |tol, stop| GaussianMixture {
+        n_components: 3,
+        tol,
+        stop,
+        max_iter: 1000,
+        ..Default::default()
+    };
+    let fit = |tol, stop| learner(tol, stop).fit(&data.view()).unwrap();
+    let (loose, tight) = (fit(1e-2, MixtureStop::Means), fit(1e-12, MixtureStop::Means));
+    assert!(loose.converged && tight.converged && loose.n_iter < tight.n_iter);
+    let last = GaussianMixture { max_iter: tight.n_iter - 1, ..learner(0.0, MixtureStop::Means) };
+    let before = last.fit(&data.view()).unwrap();
+    let shift = squared(&before.means, &tight.means);
+    assert!(shift <= 1e-12, "{shift}");
+    let earlier = GaussianMixture { max_iter: tight.n_iter - 2, ..last };
+    let earlier = earlier.fit(&data.view()).unwrap();
+    assert!(squared(&earlier.means, &before.means) > 1e-12);
+}
+
+fn squared(a: &Matrix, b: &Matrix) -> f64 {
+    a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b).powi(2)).sum()
+}
+
+#[test]
+fn a_component_on_one_point_is_reported() {
+    use learnt_core::context::{Quiet, Recorder};
+    let mut rows = vec![[50.0, 50.0]; 10];
+    rows.extend((0..40).map(|i| [(i as f64).sin(), (i as f64 * 1.7).cos()]));
+    let data = OwnedDataset::unsupervised(Matrix::from_rows(&rows).unwrap());
+    let recorder = Recorder::new(&Quiet);
+    let run = Context::default().observed_by(&recorder);
+    let learner = GaussianMixture { n_components: 2, ..Default::default() };
+    learner.fit_in(&data.view(), &run).unwrap();
+    let warnings = recorder.warnings();
+    assert!(warnings.iter().any(|w| w.message.contains("1 of 2 components have collapsed")));
+}

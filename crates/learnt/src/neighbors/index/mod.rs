@@ -242,6 +242,34 @@ impl Index {
         Ok(out)
     }
 
+    /// Calls `f` with each of these rows of `x`, the rows within the radius of it and their distances, in
+    /// order. Searches in pieces, so that memory does not grow with the number of neighbours of all rows:
+    /// as many rows at once as have about a million neighbours, and never more than have 2²⁶ of them
+    /// where all rows are neighbours.
+    pub fn each_within(
+        &self,
+        x: MatRef,
+        rows: &[usize],
+        radius: f64,
+        run: &Context,
+        mut f: impl FnMut(usize, &[u32], &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        let most = ((1 << 26) / self.nrows().max(1)).clamp(1, 1024);
+        let (mut done, mut piece) = (0, most.min(64));
+        while done < rows.len() {
+            run.checkpoint()?;
+            let part = &rows[done..(done + piece).min(rows.len())];
+            let found = self.within(x.gather_rows(part).view(), radius, run)?;
+            for (k, &row) in part.iter().enumerate() {
+                f(row, found.rows(k), found.distances(k))?;
+            }
+            done += part.len();
+            let mean = found.rows.len() / part.len() + 1;
+            piece = ((1 << 20) / mean).clamp(1, most.min(2 * piece));
+        }
+        Ok(())
+    }
+
     /// An order of queries in which neighbours search the same leaves.
     fn query_order(&self, queries: MatRef, run: &Context) -> Result<Vec<u32>> {
         if queries.ncols() != self.ncols() || queries.nrows() >= u32::MAX as usize {

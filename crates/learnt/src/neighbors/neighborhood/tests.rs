@@ -174,6 +174,38 @@ fn near_neighbours_can_overturn_the_majority() {
 }
 
 #[test]
+fn kernels_weigh_by_the_share_of_the_distance_of_the_next_row() {
+    let x = Matrix::column_vector(vec![0.0, 1.0, 2.0, 4.0, 9.0]);
+    let y = [10.0, 20.0, 30.0, 40.0, 50.0];
+    let data = OwnedDataset::regression(x, y.to_vec());
+    let query = Table::unnamed(Matrix::column_vector(vec![0.0]));
+    // Three neighbours at 0, 1 and 2; the next is at 4.
+    let u: [f64; 3] = [0.0, 0.25, 0.5];
+    type Kernel = fn(f64) -> f64;
+    let cases: [(NeighborWeights, Kernel); 5] = [
+        (NeighborWeights::Triangular, |u| 1.0 - u),
+        (NeighborWeights::Epanechnikov, |u| 1.0 - u * u),
+        (NeighborWeights::Biweight, |u| (1.0 - u * u).powi(2)),
+        (NeighborWeights::Tricube, |u| (1.0 - u.powi(3)).powi(3)),
+        (NeighborWeights::Gaussian, |u| (-2.0 * u * u).exp()),
+    ];
+    for (weights, kernel) in cases {
+        let learner = KNeighborsRegressor { n_neighbors: 3, weights, ..Default::default() };
+        let model = learner.fit(&data.view()).unwrap();
+        let found = model.predict(&query.frame()).unwrap()[(0, 0)];
+        let total: f64 = u.iter().map(|&u| kernel(u)).sum();
+        let expected = u.iter().zip(y).map(|(&u, y)| kernel(u) * y).sum::<f64>() / total;
+        assert!((found - expected).abs() < 1e-12, "{weights:?} {found} {expected}");
+        // All rows vote: the farthest is the reach. Rows as far as the reach count alike.
+        let all = KNeighborsRegressor { n_neighbors: 5, weights, ..Default::default() };
+        assert!(all.fit(&data.view()).unwrap().predict(&query.frame()).unwrap()[(0, 0)] < 30.0);
+        let equal = OwnedDataset::regression(Matrix::zeros(4, 1), vec![1.0, 2.0, 3.0, 6.0]);
+        let model = learner.fit(&equal.view()).unwrap();
+        assert_eq!(model.predict(&query.frame()).unwrap()[(0, 0)], 2.0);
+    }
+}
+
+#[test]
 fn rows_at_distance_zero_alone_count_and_ties_go_to_the_first_class() {
     let x = Matrix::column_vector(vec![1.0, 1.0, 1.1, 1.1, 1.1]);
     let data = OwnedDataset::regression(x, vec![3.0, 5.0, 100.0, 100.0, 100.0]);
@@ -249,7 +281,8 @@ fn weights_are_repetitions() {
     let twice = data.view().gather(&repeated);
     data.weights = Some(weights.clone());
     let halves: Vec<f64> = weights.iter().map(|w| w / 2.0).collect();
-    for weights in [NeighborWeights::Uniform, NeighborWeights::Distance] {
+    let kernel = NeighborWeights::Epanechnikov;
+    for weights in [NeighborWeights::Uniform, NeighborWeights::Distance, kernel] {
         let ask = |data: &Dataset, n_neighbors| {
             let learner = KNeighborsRegressor { n_neighbors, weights, ..Default::default() };
             let queries = Table::unnamed(Matrix::from_fn(9, 2, |i, j| (i * 7 + j) as f64 + 0.3));

@@ -1,0 +1,40 @@
+"""Principal components as a normal law, under scikit-learn's names."""
+
+import numpy as np
+
+
+class Principal:
+    """Components with the covariance that they model: their own, and one variance for the rest.
+
+    Tipping and Bishop (1999), Journal of the Royal Statistical Society B 61, 611-622.
+    """
+
+    def get_covariance(self):
+        """The covariance of the columns that the components and the noise variance say."""
+        self._fitted()
+        extra = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        found = (self.components_.T * extra) @ self.components_
+        found.flat[:: len(found) + 1] += self.noise_variance_
+        return found
+
+    def get_precision(self):
+        """The inverse of the covariance."""
+        return np.linalg.inv(self.get_covariance())
+
+    def score_samples(self, X):
+        """The logarithm of the normal density at each row."""
+        table = self._rows(X)
+        rows, known = table.values, self.__dict__.get("feature_names_in_")
+        if known is not None and table.names is not None:
+            rows = rows[:, [list(table.names).index(name) for name in known]]
+        rows = rows - self.mean_
+        precision = self.get_precision()
+        sign, logarithm = np.linalg.slogdet(precision)
+        if sign <= 0:
+            raise np.linalg.LinAlgError("the covariance is singular: keep fewer components")
+        squares = np.sum(rows * (rows @ precision), axis=1)
+        return -0.5 * (squares + rows.shape[1] * np.log(2.0 * np.pi) - logarithm)
+
+    def score(self, X, y=None):
+        """The mean logarithm of the normal density over the rows."""
+        return float(np.mean(self.score_samples(X)))

@@ -1,0 +1,161 @@
+"""Distances and weights by functions of one's own, and neighbours under scikit-learn's names."""
+
+import numbers
+
+import numpy as np
+
+from .errors import DataError, ParameterError, UnsupportedError
+
+
+def distances_by(X, distance, Y=None):
+    """All distances between rows by any function, for what takes ``metric="precomputed"``.
+
+    `DBSCAN`, `AgglomerativeClustering`, `KMedoids`, `linkage` and others cluster by the result;
+    `check_distances` tells which properties of a metric it violates.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        The rows; of numbers, texts or any objects.
+    distance : callable
+        ``distance(a, b)`` gives the distance of two rows as a number.
+    Y : array of shape (n_others, n_columns), default=None
+        The rows to compare with; the same by default.
+
+    Returns
+    -------
+    array of shape (n_rows, n_others)
+        The distances. Of one table with itself, each pair is asked for in both orders.
+
+    Examples
+    --------
+    >>> from learnt.neighbors import distances_by
+    >>> distances_by([["a", "b"], ["a", "c"]], lambda a, b: (a != b).sum()).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    X = np.asarray(X)
+    Y = X if Y is None else np.asarray(Y)
+    if X.ndim < 1 or Y.ndim < 1 or X.shape[1:] != Y.shape[1:]:
+        raise DataError(f"rows of shape {X.shape[1:]} have no distance to rows of shape {Y.shape[1:]}")
+    out = np.empty((len(X), len(Y)))
+    for i, a in enumerate(X):
+        for j, b in enumerate(Y):
+            out[i, j] = distance(a, b)
+    if np.isnan(out).any():
+        i, j = np.argwhere(np.isnan(out))[0]
+        raise ParameterError(f"`distance` gave NaN for rows {i} and {j}")
+    return out
+
+
+class Neighborly:
+    """A learner that remembers its rows, with the methods of scikit-learn's neighbours."""
+
+    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+        """Distances and numbers of the nearest training rows, nearest first.
+
+        Without `X`, those of every training row but itself.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not isinstance(k, numbers.Integral) or isinstance(k, bool):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        self._fitted()
+        if X is None:
+            if k >= self.n_samples_fit_:
+                raise ValueError(
+                    f"Expected n_neighbors < n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
+                    f"{self.n_samples_fit_}, n_samples = {self.n_samples_fit_}"
+                )
+            columns = self.ask("training_neighbors", k=int(k)).tables()[0]
+        else:
+            columns = self.ask("neighbors", X, k=int(k)).tables()[0]
+        rows = np.asarray(columns["neighbor"]).astype(np.intp).reshape(-1, k)
+        if not return_distance:
+            return rows
+        return np.asarray(columns["distance"], dtype=float).reshape(-1, k), rows
+
+    def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
+        """The graph of nearest training rows, as a sparse matrix of SciPy's."""
+        from scipy.sparse import csr_matrix
+
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(
+                f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead'
+            )
+        distances, rows = self.kneighbors(X, n_neighbors)
+        values = np.ones(rows.size) if mode == "connectivity" else distances.ravel()
+        starts = np.arange(0, rows.size + 1, rows.shape[1])
+        return csr_matrix((values, rows.ravel(), starts), shape=(len(rows), self.n_samples_fit_))
+
+    @property
+    def effective_metric_params_(self):
+        """The power of Minkowski's distance where it is neither 1 nor 2."""
+        self._fitted()
+        return {"p": self.p} if self.effective_metric_ == "minkowski" else {}
+
+    def _fit(self, X, y=None, *args, **kwargs):
+        super()._fit(X, y, *args, **kwargs)
+        self.__dict__.pop("_own_targets", None)
+        if callable(self.weights):
+            if args and args[0] is not None:
+                raise ParameterError("`sample_weight` needs weights with a name, not a function")
+            y = np.asarray(y)
+            known = self.__dict__.get("classes_")
+            self._own_targets = y if known is None else np.searchsorted(known, y.ravel())
+        return self
+
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        if callable(params.get("weights")):
+            params["weights"] = "uniform"
+        return params
+
+    def _own_weights(self, X):
+        """Neighbours of rows and what the function of the user's own says they count."""
+        distances, rows = self.kneighbors(X)
+        weights = np.asarray(self.weights(distances), dtype=float)
+        if weights.shape != distances.shape:
+            raise ParameterError(
+                f"`weights` must give one number a distance, of shape {distances.shape}, and gave "
+                f"{weights.shape}"
+            )
+        # Neighbours of infinite weight count alone, as rows at distance 0 do.
+        endless = np.isinf(weights)
+        alone = endless.any(axis=1)
+        weights[alone] = endless[alone]
+        if np.isnan(weights).any() or (weights < 0).any():
+            raise ParameterError("`weights` must give numbers, none negative")
+        return weights, rows
+
+    def _predict(self, X):
+        if "_own_targets" not in self.__dict__:
+            return super()._predict(X)
+        if "classifier" in self._roles():
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        weights, rows = self._own_weights(X)
+        targets = self._own_targets.reshape(len(self._own_targets), -1)[rows]
+        sums = weights.sum(axis=1, keepdims=True)
+        if (sums == 0).any():
+            raise ParameterError("`weights` are 0 for all neighbours of a row")
+        values = (weights[:, :, None] * targets).sum(axis=1) / sums
+        return values.ravel() if self._own_targets.ndim == 1 else values
+
+    def _call(self, method, X, lengths=None):
+        if method != "probabilities" or "_own_targets" not in self.__dict__:
+            return super()._call(method, X, lengths)
+        weights, rows = self._own_weights(X)
+        codes = self._own_targets[rows]
+        votes = np.stack([(weights * (codes == k)).sum(axis=1) for k in range(len(self.classes_))], axis=1)
+        sums = votes.sum(axis=1, keepdims=True)
+        if (sums == 0).any():
+            raise ParameterError("`weights` are 0 for all neighbours of a row")
+        return votes / sums
+
+    def save(self, path):
+        """Writes the fitted model to a file that `learnt.load` and the command line read."""
+        if "_own_targets" in self.__dict__:
+            raise UnsupportedError(
+                "a function as `weights` cannot be saved; pickle the learner, or take weights with a name"
+            )
+        super().save(path)
