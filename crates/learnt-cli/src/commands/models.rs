@@ -1,14 +1,14 @@
 //! `learnt summary`, `learnt inspect` and `learnt verify`.
 
 use super::Call;
+use crate::ExitCode;
 use crate::output::{print, print_json};
 use crate::picture;
 use learnt::answer::{Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
-use learnt::error::{Code, Error, Result, plain};
+use learnt::error::{Code, Error, Result};
 use learnt::trained::Trained;
 use serde_json::{Value as Json, json};
-use std::process::ExitCode;
 
 pub(crate) fn load(call: &Call) -> Result<Trained> {
     let path = call.text("model").unwrap_or_default();
@@ -18,21 +18,6 @@ pub(crate) fn load(call: &Call) -> Result<Trained> {
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)?;
     learnt::from_bytes(&bytes)
-}
-
-/// What a summary is of: target, formula, rows.
-pub(crate) fn heading(trained: &Trained) -> String {
-    let history = &trained.history;
-    let mut words = Vec::new();
-    if !history.targets.is_empty() {
-        words.push(format!("target {}", plain(&history.targets.join(", "))));
-    }
-    let formula = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
-    if let Some((_, formula)) = formula {
-        words.push(format!("terms {}", plain(&formula.to_string())));
-    }
-    words.push(format!("{} rows", history.rows));
-    format!("{}\n", words.join("   "))
 }
 
 pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
@@ -46,7 +31,7 @@ pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
         true => print_json("summary", None, json!({ "report": report.to_json() })),
         false => {
             let text = report.to_text_fitted(call.most_rows(), call.line_width());
-            print(&format!("{}{text}", heading(&trained)));
+            print(&format!("{}{text}", trained.heading()));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -123,7 +108,7 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if call.flag("schema") {
-        print(&column_table(&history.schema).to_text());
+        print(&call.fitted(&column_table(&history.schema)));
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!("learner    {}\n", trained.about.path);
@@ -151,9 +136,9 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     for warning in &history.warnings {
         out += &format!("warning    {}\n", learnt::error::plain(warning));
     }
-    out += &format!("\n{}", column_table(&history.schema).to_text());
+    out += &format!("\n{}", call.fitted(&column_table(&history.schema)));
     if let Some(parts) = part_table(&trained)? {
-        out += &format!("\n{}", parts.to_text());
+        out += &format!("\n{}", call.fitted(&parts));
     }
     print(&out);
     Ok(ExitCode::SUCCESS)

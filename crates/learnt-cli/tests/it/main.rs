@@ -6,6 +6,7 @@ mod checkpoint;
 mod clusters;
 mod faults;
 mod files;
+mod first_hour;
 mod formula;
 mod functions;
 mod fuzz;

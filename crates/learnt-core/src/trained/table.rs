@@ -3,9 +3,24 @@
 use super::{Prediction, Rows, Trained};
 use crate::context::Context;
 use crate::data::{Column, Frame, Label, Matrix, Schema, Table};
-use crate::error::Result;
+use crate::error::{Result, plain};
 
 impl Trained {
+    /// What a summary is of, on one line: target, formula, rows.
+    pub fn heading(&self) -> String {
+        let history = &self.history;
+        let mut words = Vec::new();
+        if !history.targets.is_empty() {
+            words.push(format!("target {}", plain(&history.targets.join(", "))));
+        }
+        let formula = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
+        if let Some((_, formula)) = formula {
+            words.push(format!("terms {}", plain(&formula.to_string())));
+        }
+        words.push(format!("{} rows", history.rows));
+        format!("{}\n", words.join("   "))
+    }
+
     /// What a method gives for admitted rows, as a table: classes as categories, numbers as they are;
     /// with `proba` the probabilities of the classes stand beside it.
     pub fn table(&self, method: &str, proba: bool, rows: &Rows, run: &Context) -> Result<Table> {
