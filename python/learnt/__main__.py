@@ -1,19 +1,13 @@
-"""`python -m learnt`: the version, and the learners."""
+"""`learnt`, as a script of the package and as `python -m learnt`: the command, without another install."""
 
-import argparse
+import sys
 
-from . import __version__, registry
+from . import _native
 
 
 def main():
-    """Parses the arguments and prints what they ask for."""
-    parser = argparse.ArgumentParser(prog="learnt", description=__doc__)
-    parser.add_argument("--version", action="version", version=f"learnt {__version__}")
-    parser.add_argument("--list", action="store_true", help="list the learners")
-    if parser.parse_args().list:
-        print("\n".join(registry()))
-    else:
-        parser.print_help()
+    """Runs the command with the arguments of this process, and ends it with its exit code."""
+    sys.exit(_native.command(["learnt", *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

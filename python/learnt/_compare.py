@@ -7,6 +7,7 @@ import numpy as np
 from . import _native, _validation
 from ._base import _labels, _target_names, seed_of, threads_of
 from ._cross_validation import _fit, take
+from ._decision import cost_table, place_of
 from ._foreign import role_of
 from ._scoring import metric_names, scorer
 from .answer import Answer
@@ -30,6 +31,10 @@ def compare(
     groups=None,
     sample_weight=None,
     prepare=True,
+    pos_label=None,
+    threshold=None,
+    costs=None,
+    by_class=False,
     random_state=0,
     n_jobs=None,
 ):
@@ -49,7 +54,8 @@ def compare(
     skip : list of str, default=()
         Learners to leave out of all.
     scoring : str, list of str or None, default=None
-        Metrics by name; the first decides. Those that are usual for the task if None.
+        Metrics by name; the first decides. Those that are usual for the target if None: where one class is
+        rare, those that a guess of the commonest does not win.
     cv : int or splitter, default=10
         Number of folds (shuffled; stratified for classes), or what makes the splits.
     task : {"classify", "regress"} or None, default=None
@@ -62,6 +68,17 @@ def compare(
     prepare : bool, default=True
         Whether learners that need it get their standard preparation: missing values filled,
         categories one-hot, numbers standardised.
+    pos_label : class or None, default=None
+        The positive class; the last of two, in sorted order, if None.
+    threshold : float or None, default=None
+        Predict the positive class from this probability on. Learners without probabilities decide by
+        themselves.
+    costs : dict, array or None, default=None
+        Predict the class of least expected cost; `decide` says what costs look like. Their mean is the first
+        metric then, unless `scoring` names others.
+    by_class : bool, default=False
+        Whether to add tables of what the simplest of the good learners does with the test rows of each
+        class: precision, recall and the confusion matrix.
     random_state : default=0
         Seed of the folds and of the learners.
     n_jobs : int or None, default=None
@@ -73,14 +90,18 @@ def compare(
         One row a learner, the best first: means and standard errors of the metrics, seconds of a fit,
         and the p-value of the corrected resampled t test against the best.
     """
+    if threshold is not None and costs is not None:
+        raise ParameterError("compare takes either `threshold` or `costs`")
     table = _validation.read_table(X, estimator="compare")
     target = _validation.read_target(y, len(table.values), many=True)
     own, others = _contenders(learners)
     classify = _is_classification(target, task, [one for _, one in (own or []) + others])
-    labels = None
+    labels, classes = None, np.empty(0)
     if classify:
         target, classes = _validation.encode_classes(target)
         labels = _labels(classes)
+    elif pos_label is not None or threshold is not None or costs is not None:
+        raise ParameterError("`pos_label`, `threshold` and `costs` are for classes, and y has numbers")
     else:
         target = _validation.read_numbers(target, "y")
     given = {
@@ -90,7 +111,7 @@ def compare(
         "seed": seed_of(random_state), "threads": threads_of(n_jobs),
     }  # fmt: skip
     splits = _splits(given, X, y, groups, cv)
-    metrics = _metrics(scoring, classify)
+    metrics = _metrics(scoring) or _usual(given, costs)
     for name, other in others:
         if role_of(other) != ("classifier" if classify else "regressor"):
             raise DataError(f"{name} does not {'classify' if classify else 'regress'}")
@@ -101,7 +122,14 @@ def compare(
         "splits": splits,
         "prepare": bool(prepare),
         "ready": [_scored(name, other, X, y, splits, metrics) for name, other in others],
+        "positive": place_of(np.asarray(classes), pos_label, "pos_label"),
+        "threshold": threshold,
+        "by_class": bool(by_class),
+        "costs": cost_table(np.asarray(classes), costs),
     }
+    if others and (threshold is not None or costs is not None):
+        names = ", ".join(name for name, _ in others)
+        raise UnsupportedError(f"a threshold and costs are for learners of this package, not for {names}")
     return Answer(_native.compare(given, contest))
 
 
@@ -127,9 +155,14 @@ def _splits(given, X, y, groups, cv):
     return [tuple(np.ascontiguousarray(part, dtype=np.int64) for part in pair) for pair in pairs]
 
 
-def _metrics(scoring, classify):
+def _usual(given, costs):
+    found = _native.usual_metrics(given)
+    return found if costs is None else ["cost", *found][:4]
+
+
+def _metrics(scoring):
     if scoring is None:
-        return ["auc", "accuracy", "log-loss"] if classify else ["rmse", "mae", "r2"]
+        return []
     names = [scoring] if isinstance(scoring, str) else list(scoring)
     words = [str(name).lower().replace("_", "-") for name in names]
     for name, word in zip(names, words):

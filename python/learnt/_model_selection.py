@@ -2,6 +2,7 @@
 
 from ._compare import compare
 from ._cross_validation import cross_val_predict, cross_val_score, cross_validate, rows_of, take
+from ._decision import decide
 from ._functions import call
 from ._halving import HalvingGridSearchCV, HalvingRandomSearchCV
 from ._parzen import ParzenSearchCV
@@ -17,6 +18,7 @@ __all__ = [
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",
+    "decide",
     "one_standard_error",
     "train_test_split",
 ]

@@ -57,6 +57,12 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     rows. A weight counts as so many copies of a row. With `init='random'`, or beyond one block of
     rows, draws fall on other rows than with real copies.
 
+    Use it for: Round clusters of about the same size, a number of clusters that is known or to be
+    compared, any number of rows.
+
+    Not for: Long or nested shapes, noise (`DBSCAN`, `HDBSCAN`), columns of different units without
+    standardisation.
+
     Parameters
     ----------
     n_clusters : a whole number >= 1, default=8
@@ -158,6 +164,11 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
 
     `reassignment_ratio`, `compute_labels` and `verbose` do not exist.
 
+    Use it for: k-means on millions of rows, or on rows that keep coming, at a slightly higher
+    inertia.
+
+    Not for: Tables where `KMeans` takes seconds.
+
     Parameters
     ----------
     n_clusters : a whole number >= 1, default=8
@@ -257,6 +268,11 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
 class BisectingKMeans(Weighted, Assigning, Clusterer):
     """Bisecting k-means: clusters by repeated division in two.
 
+    Use it for: Many clusters, and a hierarchy above them, at a cost that grows with their
+    logarithm.
+
+    Not for: When the best inertia is wanted (`KMeans`).
+
     Parameters
     ----------
     n_clusters : a whole number >= 1, default=8
@@ -340,6 +356,10 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
 
 class KMedoids(Weighted, Assigning, Clusterer):
     """k-medoids (PAM): groups rows around rows of the table.
+
+    Use it for: Centres that are rows, any distance, and robustness against outliers.
+
+    Not for: More than some ten thousand rows: it needs all distances.
 
     Parameters
     ----------
@@ -426,6 +446,12 @@ class KMedoids(Weighted, Assigning, Clusterer):
 
 class DBSCAN(Weighted, Clusterer):
     """Groups rows that lie densely, of any shape, and leaves out noise.
+
+    Use it for: Clusters of any shape of one density, and noise that belongs to none; no number of
+    clusters is needed.
+
+    Not for: Clusters of different densities (`HDBSCAN`, `OPTICS`), many columns, or no sense for a
+    distance `eps`.
 
     Parameters
     ----------
@@ -526,6 +552,12 @@ class HDBSCAN(Clusterer):
 
     `algorithm`, `leaf_size`, `n_jobs` of the search, `store_centers` and precomputed distances do
     not exist: the search is chosen by the table.
+
+    Use it for: Clusters of any shape and of different densities, with noise; one parameter, the
+    least size.
+
+    Not for: When every row must be in a cluster, or clusters are round and their number known
+    (`KMeans`).
 
     Parameters
     ----------
@@ -636,6 +668,10 @@ class OPTICS(Clusterer):
 
     `algorithm`, `leaf_size`, `memory` and precomputed distances do not exist.
 
+    Use it for: To look at clusters of all densities at once in a reachability plot.
+
+    Not for: Large tables when one clustering is enough (`HDBSCAN`).
+
     Parameters
     ----------
     min_samples : a whole number >= 2, default=5
@@ -744,6 +780,11 @@ class MeanShift(Assigning, Clusterer):
 
     `seeds`, `bin_seeding` and `min_bin_freq` do not exist: every row climbs.
 
+    Use it for: A handful of clumps in few columns, found as peaks of the density; no number of
+    clusters is needed.
+
+    Not for: Many rows or columns: it is slow, and the bandwidth decides everything.
+
     Parameters
     ----------
     bandwidth : a number > 0 or None, default=None
@@ -815,6 +856,11 @@ class AgglomerativeClustering(Clusterer):
     """Agglomerative (hierarchical) clustering: the nearest clusters merge, from single rows on.
 
     `connectivity`, `memory` and `compute_full_tree` do not exist: the whole tree is always built.
+
+    Use it for: A tree of clusters to look at, any linkage, up to some ten thousand rows.
+
+    Not for: More rows than that (memory grows with their square for most linkages), or new rows to
+    assign.
 
     Parameters
     ----------
@@ -900,6 +946,11 @@ class AgglomerativeClustering(Clusterer):
 class ApproximateDBSCAN(Weighted, Clusterer):
     """ρ-approximate DBSCAN: density clusters whose radius may be a share ρ too large.
 
+    Use it for: DBSCAN on many rows in few columns where borders may be off by a small share of
+    `eps`.
+
+    Not for: When the exact clusters are wanted: `DBSCAN` is fast up to fifteen columns.
+
     Parameters
     ----------
     eps : a number > 0, default=0.5
@@ -951,6 +1002,10 @@ class ApproximateDBSCAN(Weighted, Clusterer):
 
 class DENCLUE(Assigning, Clusterer):
     """DENCLUE: density clusters of any shape, by climbing to density attractors.
+
+    Use it for: Clusters as hills of a kernel density, with noise below a threshold.
+
+    Not for: Many columns, or when neither bandwidth nor threshold is known (`HDBSCAN`).
 
     Parameters
     ----------

@@ -14,6 +14,10 @@ __all__ = [
 class ColumnTransformer(Weighted, Columns, Transformer):
     """Applies different transformers to different columns and puts the results side by side.
 
+    Use it for: Different preparations for different columns.
+
+    Not for: One preparation for all (`Pipeline`).
+
     Parameters
     ----------
     transformers : a list, each a triple of a name, a transformer and columns, required

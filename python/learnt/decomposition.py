@@ -23,6 +23,11 @@ class PCA(Principal, Weighted, Invertible, Transformer):
     from fixed directions and say by themselves when they are done. Weights count as copies of
     rows.
 
+    Use it for: Many correlated columns to be shown or compressed in a few uncorrelated ones.
+
+    Not for: Columns of different units without standardisation; when classes are to be told apart
+    (`LinearDiscriminantAnalysis`).
+
     Parameters
     ----------
     n_components : None, 'mle', a whole number >= 1 or a number in (0, 1), default=None
@@ -124,6 +129,10 @@ class IncrementalPCA(Principal, Online, Invertible, Transformer):
 
     `copy` does not exist.
 
+    Use it for: PCA of tables larger than memory, or of rows that keep coming.
+
+    Not for: Tables that fit into memory: `PCA` is faster and exact.
+
     Parameters
     ----------
     n_components : a whole number >= 1 or None, default=None
@@ -203,6 +212,12 @@ class IncrementalPCA(Principal, Online, Invertible, Transformer):
 
 class Whitening(Weighted, Transformer):
     """Whitening (sphering): columns without correlation and with variance one.
+
+    Use it for: Columns to be made uncorrelated with variance one, so that plain distances are
+    Mahalanobis distances.
+
+    Not for: When small directions are noise: whitening makes them as large as the others (`PCA`
+    first).
 
     Parameters
     ----------

@@ -26,6 +26,10 @@ __all__ = [
 class GaussianDensity(Weighted, Density):
     """The normal distribution that fits the rows best.
 
+    Use it for: The density of rows that form one elliptic cloud; draws new rows.
+
+    Not for: Several clumps (`GaussianMixture`) or shapes that are no ellipse (`KernelDensity`).
+
     Parameters
     ----------
     covariance_type : 'full', 'diag' or 'spherical', default="full"
@@ -83,6 +87,10 @@ class GaussianDensity(Weighted, Density):
 
 class GaussianDetector(Weighted, Detector, Density):
     """Takes rows for outliers where the fitted normal distribution is thin.
+
+    Use it for: Outliers from one elliptic cloud, by their distance from its centre.
+
+    Not for: Several clumps, or training rows that hold many outliers themselves.
 
     Parameters
     ----------

@@ -20,6 +20,12 @@ class LinearDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Classi
     more certain. With `svd`, directions that do not vary within classes are left out, and a
     warning names the columns; the other solvers refuse them. There is no `covariance_estimator`.
 
+    Use it for: Classes that are clouds of about the same shape; few rows for each class;
+    coordinates that show the classes best.
+
+    Not for: Clouds of different shapes (`QuadraticDiscriminantAnalysis`), categories and skewed
+    columns (`LogisticRegression`, trees).
+
     Parameters
     ----------
     solver : 'svd', 'lsqr' or 'eigen', default="svd"
@@ -138,6 +144,12 @@ class QuadraticDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, Cla
     singular, for example one with no more rows than columns, is an error that names its dependent
     columns. `tol` is relative, so that units do not matter. There is no `covariance_estimator`.
 
+    Use it for: Classes that are clouds of different shapes, with many more rows than columns in
+    each.
+
+    Not for: Few rows in a class, or many columns: covariances are poorly known
+    (`RegularizedDiscriminantAnalysis`).
+
     Parameters
     ----------
     solver : 'svd' or 'eigen', default="svd"
@@ -234,6 +246,11 @@ class RegularizedDiscriminantAnalysis(Weighted, Probabilities, DecisionScores, C
     """Regularized discriminant analysis: class covariances shrunk to the pooled one and to a sphere.
 
     It cures singular covariances of small classes.
+
+    Use it for: Between the linear and the quadratic discriminant where rows are few for the
+    columns; its two parameters are tuned.
+
+    Not for: When one of both ends is clearly right and simpler to explain.
 
     Parameters
     ----------

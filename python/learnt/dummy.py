@@ -13,6 +13,10 @@ __all__ = [
 class DummyClassifier(Weighted, Probabilities, Classifier):
     """Baseline classifier: predicts classes by their frequency, whatever the inputs.
 
+    Use it for: As the score that every other classifier must beat: it looks at the classes alone.
+
+    Not for: For predictions that anybody relies on.
+
     Parameters
     ----------
     strategy : 'prior', 'most_frequent', 'stratified', 'uniform' or 'constant', default="prior"
@@ -60,6 +64,11 @@ class DummyClassifier(Weighted, Probabilities, Classifier):
 
 class DummyRegressor(Weighted, Regressor):
     """Baseline regressor: predicts one number (mean, median), whatever the inputs.
+
+    Use it for: As the error that every other regressor must beat: it predicts one number, such as
+    the mean.
+
+    Not for: For predictions that anybody relies on.
 
     Parameters
     ----------

@@ -53,6 +53,12 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     Takes categories and missing values as they are. scikit-learn's `warm_start` and
     `monotonic_cst` are left out; `class_weight` takes no dictionary (use weights).
 
+    Use it for: A strong classifier without much tuning: mixed columns, interactions, its own
+    estimate of the error from rows left out.
+
+    Not for: Small models, fast predictions or rules to read; smooth linear effects, which need
+    fewer parameters.
+
     Parameters
     ----------
     n_estimators : a whole number >= 1, default=100
@@ -305,6 +311,10 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     and `monotonic_cst` are left out; leaves predict the median with the criterion
     `absolute_error`.
 
+    Use it for: A strong regressor without much tuning: mixed columns, steps and interactions.
+
+    Not for: Extrapolation beyond the rows, small models, or smooth linear effects.
+
     Parameters
     ----------
     n_estimators : a whole number >= 1, default=100
@@ -548,6 +558,11 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
 
     Takes categories and missing values as they are. scikit-learn's `warm_start` and
     `monotonic_cst` are left out; `class_weight` takes no dictionary (use weights).
+
+    Use it for: As a random forest with cuts drawn at random: faster, and often less variance where
+    columns are noisy.
+
+    Not for: When few columns matter among many: random cuts find them less often.
 
     Parameters
     ----------
@@ -801,6 +816,10 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     and `monotonic_cst` are left out; leaves predict the median with the criterion
     `absolute_error`.
 
+    Use it for: As a random forest with cuts drawn at random: faster and smoother.
+
+    Not for: When few columns matter among many, or beyond the range of the rows.
+
     Parameters
     ----------
     n_estimators : a whole number >= 1, default=100
@@ -1047,6 +1066,12 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
     `categorical_features` are left out: the loss judges, and categories are those of the table.
     `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
 
+    Use it for: The usual first choice for accuracy on tables from a thousand rows on: fast,
+    missing values and categories as they are.
+
+    Not for: Some hundred rows (`LogisticRegression`, forests), or when a short explanation counts
+    more than accuracy.
+
     Parameters
     ----------
     learning_rate : a number > 0, default=0.1
@@ -1255,6 +1280,12 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
 
     Takes categories and missing values as they are. scikit-learn's `warm_start`, `scoring` and
     `categorical_features` are left out: the loss judges, and categories are those of the table.
+
+    Use it for: The usual first choice for accuracy on tables from a thousand rows on: fast,
+    missing values and categories as they are.
+
+    Not for: Some hundred rows, extrapolation, or when a short explanation counts more than
+    accuracy.
 
     Parameters
     ----------
@@ -1469,6 +1500,11 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
 
     Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are
     left out. For many rows `HistGradientBoostingClassifier` is much faster.
+
+    Use it for: Boosting with exact cuts, for tables up to some ten thousand rows, and for studying
+    its steps.
+
+    Not for: Large tables: `HistGradientBoostingClassifier` is much faster.
 
     Parameters
     ----------
@@ -1694,6 +1730,11 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
 
     Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are
     left out. For many rows `HistGradientBoostingRegressor` is much faster.
+
+    Use it for: Boosting with exact cuts and several losses (quantiles among them), for tables up
+    to some ten thousand rows.
+
+    Not for: Large tables: `HistGradientBoostingRegressor` is much faster.
 
     Parameters
     ----------
@@ -1925,6 +1966,10 @@ class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Clas
     Decision scores and probabilities are scikit-learn's: weighted votes divided by the sum of
     weights.
 
+    Use it for: Weak learners made strong by weights on the rows they miss; few parameters.
+
+    Not for: Wrong labels and outliers, whose weights grow without end (gradient boosting).
+
     Parameters
     ----------
     estimator : a classifier or None, default=None
@@ -2005,6 +2050,10 @@ class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Clas
 class AdaBoostRegressor(Weighted, Composed, Regressor):
     """AdaBoost regressor (R2): regressors one after another, on rows that were predicted badly.
 
+    Use it for: Weak regressors combined by a weighted median; few parameters.
+
+    Not for: Outliers in the target (gradient boosting with the Huber loss).
+
     Parameters
     ----------
     estimator : a regressor or None, default=None
@@ -2077,6 +2126,10 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
 
     Lowers the variance of unstable learners. Members without probabilities vote. scikit-learn's
     `warm_start` is left out.
+
+    Use it for: To steady any learner whose fits change much with the rows, such as deep trees.
+
+    Not for: Stable learners such as linear models, which gain nothing.
 
     Parameters
     ----------
@@ -2165,6 +2218,10 @@ class BaggingRegressor(Weighted, Composed, Regressor):
 
     Lowers the variance of unstable learners. scikit-learn's `warm_start` is left out.
 
+    Use it for: To steady any regressor whose fits change much with the rows.
+
+    Not for: Stable learners such as linear models, which gain nothing.
+
     Parameters
     ----------
     estimator : a regressor, default=DecisionTreeRegressor()
@@ -2248,6 +2305,11 @@ class BaggingRegressor(Weighted, Composed, Regressor):
 class BumpingClassifier(Weighted, Composed, Probabilities, Classifier):
     """Bumping classifier: the best of fits on bootstrap samples, by the error on the rows themselves.
 
+    Use it for: One readable model, but better than the greedy one: the best of many fits on
+    bootstrap samples.
+
+    Not for: When several models may be combined (`BaggingClassifier`).
+
     Parameters
     ----------
     estimator : a classifier or None, default=None
@@ -2298,6 +2360,11 @@ class BumpingClassifier(Weighted, Composed, Probabilities, Classifier):
 
 class BumpingRegressor(Weighted, Composed, Regressor):
     """Bumping regressor: the best of fits on bootstrap samples, by the error on the rows themselves.
+
+    Use it for: One readable model, but better than the greedy one: the best of many fits on
+    bootstrap samples.
+
+    Not for: When several models may be combined (`BaggingRegressor`).
 
     Parameters
     ----------
@@ -2351,6 +2418,11 @@ class VotingClassifier(Weighted, Probabilities, Classifier):
     scikit-learn's `flatten_transform` is left out. With hard votes, probabilities are shares of
     votes.
 
+    Use it for: Two or more good classifiers of different kinds whose mistakes differ.
+
+    Not for: When one of them is clearly the best, or weights should be learnt
+    (`StackingClassifier`).
+
     Parameters
     ----------
     estimators : a list, each a classifier or a pair of a name and a classifier, required
@@ -2400,6 +2472,11 @@ class VotingClassifier(Weighted, Probabilities, Classifier):
 class VotingRegressor(Weighted, Regressor):
     """Voting regressor: the (weighted) mean of several regressors of any kind.
 
+    Use it for: Two or more good regressors of different kinds whose mistakes differ.
+
+    Not for: When one of them is clearly the best, or weights should be learnt
+    (`StackingRegressor`).
+
     Parameters
     ----------
     estimators : a list, each a regressor or a pair of a name and a regressor, required
@@ -2443,6 +2520,10 @@ class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
     their predictions.
 
     scikit-learn's `cv` objects are left out: `cv` is a number of folds.
+
+    Use it for: Several good classifiers, and enough rows to learn from folds how to combine them.
+
+    Not for: Few rows, or when fits are slow: every learner is fitted once a fold.
 
     Parameters
     ----------
@@ -2513,6 +2594,10 @@ class StackingRegressor(Weighted, Regressor):
 
     scikit-learn's `cv` objects are left out: `cv` is a number of folds.
 
+    Use it for: Several good regressors, and enough rows to learn from folds how to combine them.
+
+    Not for: Few rows, or when fits are slow: every learner is fitted once a fold.
+
     Parameters
     ----------
     estimators : a list, each a regressor or a pair of a name and a regressor, required
@@ -2560,6 +2645,10 @@ class StackingRegressor(Weighted, Regressor):
 class AdaBoostMHClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
     """AdaBoost.MH classifier: boosting of one yes-or-no question a class, with weights of rows and
     classes.
+
+    Use it for: Several classes boosted together by small trees that answer for all of them.
+
+    Not for: Two classes (`AdaBoostClassifier`), or when probabilities matter most.
 
     Parameters
     ----------
@@ -2632,6 +2721,10 @@ class StagewiseClassifier(Weighted, Composed, Probabilities, DecisionScores, Cla
     """Forward stagewise additive classifier of two classes: any classifier, one term a round.
 
     With the exponential loss it is AdaBoost.
+
+    Use it for: To study boosting: any weak learner, several losses, one small step at a time.
+
+    Not for: When speed counts (`HistGradientBoostingClassifier`).
 
     Parameters
     ----------
@@ -2706,6 +2799,10 @@ class StagewiseClassifier(Weighted, Composed, Probabilities, DecisionScores, Cla
 class StagewiseRegressor(Weighted, Composed, Regressor):
     """Forward stagewise additive regressor: any regressor, one term a round, with a step along the
     loss.
+
+    Use it for: To study boosting: any weak learner, several losses, one small step at a time.
+
+    Not for: When speed counts (`HistGradientBoostingRegressor`).
 
     Parameters
     ----------
@@ -2782,6 +2879,11 @@ class StagewiseRegressor(Weighted, Composed, Regressor):
 
 class MixtureOfExpertsClassifier(Weighted, Probabilities, Classifier):
     """Mixture-of-experts classifier: logistic models, each for its own part of the inputs.
+
+    Use it for: Different parts of the inputs follow different linear rules, and a gate learns
+    which applies where.
+
+    Not for: Few rows, many columns; likelihoods with many optima make single fits differ.
 
     Parameters
     ----------
@@ -2865,6 +2967,11 @@ class MixtureOfExpertsClassifier(Weighted, Probabilities, Classifier):
 class MixtureOfExpertsRegressor(Weighted, Regressor):
     """Mixture-of-experts regressor: linear models, each for its own part of the inputs.
 
+    Use it for: Different parts of the inputs follow different lines, and a gate learns which
+    applies where.
+
+    Not for: Few rows, many columns; a target that one line or a tree explains.
+
     Parameters
     ----------
     n_experts : a whole number in [1, 1000], default=2
@@ -2944,6 +3051,12 @@ class MixtureOfExpertsRegressor(Weighted, Regressor):
 
 class SimplexRegressor(Weighted, Regressor):
     """Simplex regressor: a weighted mean of the columns, for combining predictions.
+
+    Use it for: To combine predictions of several models by weights that are not negative and sum
+    to one.
+
+    Not for: Columns that are no predictions of the target, or a need for negative weights
+    (`Ridge`).
 
     Parameters
     ----------

@@ -16,6 +16,11 @@ __all__ = [
 class SimpleImputer(Transformer):
     """Imputes missing values with a statistic of their column (mean, median, mode).
 
+    Use it for: A few holes to be filled by the mean, the median or the commonest level.
+
+    Not for: Many holes that depend on other columns (`IterativeImputer`), or learners that take
+    them as they are.
+
     Parameters
     ----------
     strategy : 'mean', 'median', 'most_frequent' or 'constant', default="mean"
@@ -79,6 +84,11 @@ class IterativeImputer(Weighted, Composed, Transformer):
     so there is no `initial_strategy`, `imputation_order` or `sample_posterior`; every column is an
     input of every other, so there is no `n_nearest_features`; a column without any value is filled
     with 0. The default learner is plain least squares, not Bayesian ridge regression.
+
+    Use it for: Holes in columns that others predict well.
+
+    Not for: A few holes (`SimpleImputer`), or large tables: it fits a model a column, again and
+    again.
 
     Parameters
     ----------

@@ -50,6 +50,13 @@ __all__ = [
 class LinearRegression(Weighted, Regressor):
     """Ordinary least squares (OLS) linear regression, with standard errors, tests and intervals.
 
+    Use it for: A numeric target that rises or falls evenly with the columns, more rows than
+    columns, and the wish for tests and intervals of the coefficients.
+
+    Not for: Columns that nearly follow from each other or outnumber the rows (`Ridge`), many
+    columns without use (`Lasso`), counts or shares as the target (`PoissonRegressor`,
+    `LogisticRegression`).
+
     Parameters
     ----------
     fit_intercept : True or False, default=True
@@ -210,6 +217,12 @@ class LinearRegression(Weighted, Regressor):
 class Ridge(Weighted, Regressor):
     """Ridge regression: least squares with an L2 penalty on the coefficients.
 
+    Use it for: Correlated columns, or more columns than rows, that all may matter a little;
+    predictions rather than tests.
+
+    Not for: When a short list of columns is wanted (`Lasso`), when the columns are on very
+    different scales (standardise first), or when effects are strongly curved.
+
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
@@ -305,6 +318,12 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     Penalised weights of more than two classes are symmetric, one row a class. Unpenalised ones are
     determined relative to the first class only, which is how the tables of tests show them; `coef`
     then has the symmetric form with the same predictions, whose rows sum to zero.
+
+    Use it for: Classes that a weighted sum of the columns tells apart; good probabilities, and
+    coefficients to explain them.
+
+    Not for: Boundaries that bend or depend on interactions (trees, boosting, or add such terms by
+    a formula); classes that are separated completely without a penalty.
 
     Parameters
     ----------
@@ -490,6 +509,11 @@ class BestSubsetRegression(Weighted, Regressor):
 
     Weights count rows: 2 is the same as the row twice, also in the criteria.
 
+    Use it for: Up to about thirty columns of which the best few are wanted, by a criterion or by
+    cross-validation.
+
+    Not for: Many columns (`StepwiseRegression`, `Lasso`): the search grows as 2^p at worst.
+
     Parameters
     ----------
     n_features : a whole number >= 0 or None, default=None
@@ -601,6 +625,11 @@ class StepwiseRegression(Weighted, Regressor):
     """Stepwise regression: least squares on columns selected one at a time, forward or backward.
 
     Weights count rows: 2 is the same as the row twice, also in the criteria.
+
+    Use it for: A short list of columns from many, added or dropped one by one by a criterion.
+
+    Not for: When p-values of the chosen model are to be trusted (the choice makes them too small),
+    or when columns are strongly correlated (`ElasticNet`).
 
     Parameters
     ----------
@@ -727,6 +756,12 @@ class StepwiseRegression(Weighted, Regressor):
 class IndicatorRegression(Weighted, DecisionScores, Classifier):
     """Linear regression of an indicator matrix: least squares on indicators of the classes.
 
+    Use it for: To see what least squares on class indicators does, or as a fast first classifier
+    of two classes.
+
+    Not for: More than two classes in a row: middle classes are masked
+    (`LinearDiscriminantAnalysis`, `LogisticRegression`).
+
     Parameters
     ----------
     fit_intercept : True or False, default=True
@@ -784,6 +819,11 @@ class Lasso(Weighted, Regressor):
 
     scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
     faster.
+
+    Use it for: Many columns of which few matter: coefficients of the others become exactly zero.
+
+    Not for: Groups of correlated columns, of which it keeps one by chance (`ElasticNet`); columns
+    on different scales (standardise first).
 
     Parameters
     ----------
@@ -874,6 +914,12 @@ class ElasticNet(Weighted, Regressor):
 
     scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
     faster.
+
+    Use it for: Many columns in correlated groups, of which few matter: zeros as with the lasso,
+    groups kept together as with ridge.
+
+    Not for: When every column is known to matter (`Ridge`), or when tests of coefficients are
+    wanted (`LinearRegression`).
 
     Parameters
     ----------
@@ -968,6 +1014,12 @@ class GeneralizedLinearModel(Weighted, Regressor):
 
     Predictions are means: for `binomial`, whose target is 0 and 1 or shares between them, they are
     probabilities.
+
+    Use it for: A target with its own family (counts, shares, positive amounts) and link function,
+    with standard errors and tests.
+
+    Not for: Large tables where only predictions count (`PoissonRegressor` and its relatives have a
+    penalty and fewer tests).
 
     Parameters
     ----------
@@ -1150,6 +1202,12 @@ class PoissonRegressor(Weighted, Regressor):
 
     Both solvers are the same Newton steps here. With `alpha=0` the report has tests.
 
+    Use it for: Counts and rates: the mean is the exponential of a weighted sum, and the variance
+    grows with it.
+
+    Not for: Counts that spread far more than their mean, negative targets, or a target near a
+    normal distribution.
+
     Parameters
     ----------
     alpha : a number >= 0, default=1.0
@@ -1305,6 +1363,10 @@ class GammaRegressor(Weighted, Regressor):
     """Gamma regression: a generalized linear model of positive numbers with a log link function.
 
     Both solvers are the same Newton steps here. With `alpha=0` the report has tests.
+
+    Use it for: Positive amounts whose spread grows with their mean, such as claims or durations.
+
+    Not for: Targets with zeros (`TweedieRegressor` with a power between 1 and 2) or below zero.
 
     Parameters
     ----------
@@ -1463,6 +1525,11 @@ class TweedieRegressor(Weighted, Regressor):
     Powers 0, 1, 2 and 3 are the Gaussian, Poisson, gamma and inverse Gaussian families; between 1
     and 2 are positive amounts with many zeros. Both solvers are the same Newton steps here. With
     `alpha=0` the report has tests.
+
+    Use it for: Amounts that are often zero and else positive, or any variance that is a power of
+    the mean.
+
+    Not for: When the power is unknown and few rows are there to choose it.
 
     Parameters
     ----------
@@ -1632,6 +1699,12 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
 
     Scale the columns first. `batch_size`, `momentum` and the loss `multinomial` are additions to
     scikit-learn's parameters; `warm_start` is not needed, because training goes on with updates.
+
+    Use it for: Very many rows, or rows that keep coming: linear classifiers of several losses, one
+    row at a time.
+
+    Not for: Tables that fit into memory and have no need of it: `LogisticRegression` reaches the
+    optimum without a learning rate. Columns must be standardised.
 
     Parameters
     ----------
@@ -1806,6 +1879,12 @@ class SGDRegressor(Weighted, Online, Regressor):
     Scale the columns first. `batch_size`, `momentum` and `factor2` are additions to scikit-learn's
     parameters; `warm_start` is not needed, because training goes on with updates.
 
+    Use it for: Very many rows, or rows that keep coming: linear regression of several losses, one
+    row at a time.
+
+    Not for: Tables that fit into memory (`Ridge`, `Lasso` and their exact solutions). Columns must
+    be standardised.
+
     Parameters
     ----------
     loss : 'squared_error', 'huber', 'epsilon_insensitive' or 'squared_epsilon_insensitive', default="squared_error"
@@ -1964,6 +2043,12 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     training goes on with updates. A clean pass without a penalty ends the fit at once, where
     scikit-learn makes `n_iter_no_change` more that change nothing.
 
+    Use it for: To learn how linear classifiers learn, and for data that a plane separates: there
+    it stops by itself.
+
+    Not for: Data that no plane separates: it never settles (`LogisticRegression`, or the `mode`
+    pocket); when probabilities are wanted.
+
     Parameters
     ----------
     penalty : 'l2', 'l1', 'elasticnet' or None, default=None
@@ -2113,6 +2198,12 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
 class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
     """Minimum squared error (Widrow-Hoff, LMS) classifier of two classes.
 
+    Use it for: Two classes by least squares on +1 and -1; gives a plane whether or not the classes
+    can be separated.
+
+    Not for: Outliers far on the right side pull the plane as much as mistakes do
+    (`LogisticRegression`).
+
     Parameters
     ----------
     margins : a list, each a number > 0 or None, default=None
@@ -2198,6 +2289,11 @@ class MinimumSquaredErrorClassifier(Weighted, DecisionScores, Classifier):
 class HoKashyapClassifier(Weighted, DecisionScores, Classifier):
     """Ho-Kashyap procedure: a separating hyperplane, or the proof that there is none.
 
+    Use it for: Two classes where one wants to know whether a plane separates them: it finds one or
+    shows that none does.
+
+    Not for: Noisy classes and many columns; when probabilities are wanted.
+
     Parameters
     ----------
     eta : a number in (0, 1), default=0.5
@@ -2275,6 +2371,11 @@ class RidgeCV(Weighted, Regressor):
     `gcv_mode` (one decomposition serves all penalties), `store_cv_results`, and `alpha_per_target`
     (fit outputs one by one for that). `cv` is a number of folds.
 
+    Use it for: Ridge regression whose strength is to be chosen by leave-one-out or folds.
+
+    Not for: When the strength is known (`Ridge`), or when a search over other parameters is needed
+    as well (`learnt tune`).
+
     Parameters
     ----------
     alphas : a list, each a number >= 0, default=(0.1, 1.0, 10.0)
@@ -2329,6 +2430,11 @@ class LassoCV(Weighted, Regressor):
 
     scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
     faster. `cv` is a number of folds.
+
+    Use it for: The lasso whose strength is to be chosen by folds along its path.
+
+    Not for: When the strength is known (`Lasso`), or when the wish is to recover the true columns:
+    the best prediction keeps too many.
 
     Parameters
     ----------
@@ -2431,6 +2537,11 @@ class ElasticNetCV(Weighted, Regressor):
 
     scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
     faster. `cv` is a number of folds.
+
+    Use it for: The elastic net whose strength and mixture are to be chosen by folds along its
+    paths.
+
+    Not for: When one of both is known and the other clear (`ElasticNet`).
 
     Parameters
     ----------

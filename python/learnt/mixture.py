@@ -17,6 +17,12 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
     `warm_start` and `verbose` do not exist. `k-means++` and `random_from_data` move their centres
     once, as k-means does, before the first step.
 
+    Use it for: Clusters that are ellipses of different sizes and overlap; probabilities of
+    clusters; a density to draw from.
+
+    Not for: Shapes that are no ellipses (`HDBSCAN`), or few rows for many columns (restrict
+    `covariance_type`).
+
     Parameters
     ----------
     n_components : a whole number >= 1, default=1

@@ -13,6 +13,7 @@ from ._model_selection import (
     cross_val_predict,
     cross_val_score,
     cross_validate,
+    decide,
     one_standard_error,
     train_test_split,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "cross_val_predict",
     "cross_val_score",
     "cross_validate",
+    "decide",
     "one_standard_error",
     "train_test_split",
     "holdout_estimate",

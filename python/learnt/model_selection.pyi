@@ -12,6 +12,7 @@ from ._model_selection import compare as compare
 from ._model_selection import cross_val_predict as cross_val_predict
 from ._model_selection import cross_val_score as cross_val_score
 from ._model_selection import cross_validate as cross_validate
+from ._model_selection import decide as decide
 from ._model_selection import one_standard_error as one_standard_error
 from ._model_selection import train_test_split as train_test_split
 

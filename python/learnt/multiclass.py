@@ -17,6 +17,10 @@ class OneVsOneClassifier(Weighted, Composed, DecisionScores, Classifier):
 
     The decision scores are votes, with the sum of scores squeezed into a third of a vote.
 
+    Use it for: Learners of two classes for several: a model for each pair, each on few rows.
+
+    Not for: Very many classes: models grow with their square (`OneVsRestClassifier`).
+
     Parameters
     ----------
     estimator : a classifier, default=LogisticRegression()
@@ -62,6 +66,11 @@ class OneVsRestClassifier(Weighted, Composed, Probabilities, DecisionScores, Cla
     """One-vs-rest (one-vs-all) multiclass classification: one two-class classifier for each class.
 
     There is one label a row.
+
+    Use it for: Learners of two classes for several: a model for each class against the others.
+
+    Not for: Learners that know several classes themselves, whose probabilities fit together
+    better.
 
     Parameters
     ----------

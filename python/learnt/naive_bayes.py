@@ -14,6 +14,11 @@ class GaussianNB(Weighted, Online, Probabilities, Classifier):
 
     The smoothing uses weighted variances, so that a weight of two is a repeated row.
 
+    Use it for: A first classifier in one pass over any number of rows; few rows for many columns.
+
+    Not for: Strongly correlated columns: its probabilities are far too sure
+    (`LinearDiscriminantAnalysis`, `LogisticRegression`).
+
     Parameters
     ----------
     priors : a list, each a number in [0, 1] or None, default=None

@@ -43,6 +43,11 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
     be saved; a function as `metric`, and `metric_params`, do not exist. A row of weight w counts
     as w of the neighbours.
 
+    Use it for: Few columns on one scale, many rows, boundaries of any shape.
+
+    Not for: Many columns (all rows are then far away), columns of different units without
+    standardisation, models that must be small: it keeps the rows.
+
     Parameters
     ----------
     n_neighbors : a whole number >= 1, default=5
@@ -155,6 +160,11 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
     be saved; a function as `metric`, and `metric_params`, do not exist. A row of weight w counts
     as w of the neighbours.
 
+    Use it for: Few columns on one scale, many rows, a target that changes smoothly in any way.
+
+    Not for: Many columns, extrapolation beyond the rows, models that must be small: it keeps the
+    rows.
+
     Parameters
     ----------
     n_neighbors : a whole number >= 1, default=5
@@ -264,6 +274,12 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
     A class as `outlier_label`, functions as `weights` or `metric`, and `metric_params` are not
     available.
 
+    Use it for: As nearest neighbours, where a distance means something and density varies: sparse
+    places have fewer voters, or none.
+
+    Not for: When no distance is natural (`KNeighborsClassifier`), or when every row must get an
+    answer.
+
     Parameters
     ----------
     radius : a number > 0, default=1.0
@@ -368,6 +384,11 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
     A row without neighbours is an error, where scikit-learn gives NaN. Functions as `weights` or
     `metric`, and `metric_params`, are not available.
 
+    Use it for: As nearest neighbours, where a distance means something and density varies.
+
+    Not for: When no distance is natural (`KNeighborsRegressor`): rows without a neighbour have no
+    prediction.
+
     Parameters
     ----------
     radius : a number > 0, default=1.0
@@ -460,6 +481,11 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
 class NearestCentroid(Weighted, DecisionScores, Classifier):
     """Nearest-centroid classification (Rocchio): each class is its centre.
 
+    Use it for: Very many classes or very few rows: one centre a class, in one pass.
+
+    Not for: Classes of several clumps (`MultiCentroidClassifier`) or of long shapes
+    (`LinearDiscriminantAnalysis`).
+
     Parameters
     ----------
     metric : 'euclidean' or 'manhattan', default="euclidean"
@@ -509,6 +535,11 @@ class InstanceBasedClassifier(DecisionScores, Classifier):
     """Instance-based learning (IB1, IB2, IB3): a memory of cases, the most similar decides.
 
     Takes categories and missing values. The order of the rows matters for `ib2` and `ib3`.
+
+    Use it for: IB1 to IB3: neighbours that learn row by row and keep only those that help, also
+    with noise.
+
+    Not for: When memory is no concern: `KNeighborsClassifier` uses all rows and is faster.
 
     Parameters
     ----------
@@ -587,6 +618,11 @@ class InstanceBasedClassifier(DecisionScores, Classifier):
 class MultiCentroidClassifier(Weighted, DecisionScores, Classifier):
     """Nearest of several centroids: every class is the centres that k-means finds in it.
 
+    Use it for: Classes of several clumps, as a small model: a few centres a class.
+
+    Not for: Smooth boundaries in many columns (`LogisticRegression`), or classes of one clump
+    (`NearestCentroid`).
+
     Parameters
     ----------
     n_prototypes : a whole number >= 1, default=3
@@ -639,6 +675,10 @@ class KernelDensity(Weighted, Density):
     """Kernel density estimation (KDE, Parzen windows): a bump around every row.
 
     Distances are Euclidean; `metric`, `algorithm` and `breadth_first` do not exist.
+
+    Use it for: The density of a few columns without an assumption on its shape.
+
+    Not for: More than about six columns (`GaussianMixture`), or when a bandwidth cannot be chosen.
 
     Parameters
     ----------

@@ -13,6 +13,11 @@ __all__ = [
 class Pipeline(Weighted, Steps, Composite):
     """Chains transformers and a final learner into one model.
 
+    Use it for: Preparation and learner as one model: fitted on training rows alone, saved and
+    predicted as one.
+
+    Not for: A single learner without preparation.
+
     Parameters
     ----------
     steps : a list, each a learner or a pair of a name and a learner, required

@@ -27,6 +27,11 @@ __all__ = [
 class StandardScaler(Weighted, Invertible, Transformer):
     """Standardises columns: subtracts the mean and divides by the standard deviation.
 
+    Use it for: In front of learners that compare columns: distances, penalties, steps along single
+    rows.
+
+    Not for: Trees and forests, which do not care; columns with heavy outliers (`RobustScaler`).
+
     Parameters
     ----------
     with_mean : True or False, default=True
@@ -79,6 +84,10 @@ class StandardScaler(Weighted, Invertible, Transformer):
 
 class MinMaxScaler(Invertible, Transformer):
     """Min-max scaling (normalisation): maps each column's range to `feature_range`.
+
+    Use it for: Columns that must lie in one range, such as pixels or shares.
+
+    Not for: Outliers: one of them squeezes all other values (`RobustScaler`).
 
     Parameters
     ----------
@@ -137,6 +146,10 @@ class MinMaxScaler(Invertible, Transformer):
 class MaxAbsScaler(Invertible, Transformer):
     """Scales each column by its maximum absolute value.
 
+    Use it for: Columns with many zeros that must stay zeros.
+
+    Not for: Columns whose centre matters (`StandardScaler`).
+
     Parameters
     ----------
     clip : True or False, default=False
@@ -183,6 +196,11 @@ class OneHotEncoder(Invertible, Transformer):
     """One-hot (dummy) encoding: turns each category into a column of 0 and 1.
 
     Always gives a dense table, so there is no `sparse_output`.
+
+    Use it for: Categories without an order, for learners that take numbers.
+
+    Not for: Columns with thousands of levels (`TextHasher`, or learners that take categories as
+    they are).
 
     Parameters
     ----------
@@ -253,6 +271,11 @@ class OneHotEncoder(Invertible, Transformer):
 class OrdinalEncoder(Invertible, Transformer):
     """Encodes categories as integers: the position among the categories of their column.
 
+    Use it for: Categories with an order, or for trees.
+
+    Not for: Categories without an order in front of linear models: the codes would mean amounts
+    (`OneHotEncoder`).
+
     Parameters
     ----------
     handle_unknown : 'error' or 'use_encoded_value', default="error"
@@ -298,6 +321,10 @@ class OrdinalEncoder(Invertible, Transformer):
 
 class PolynomialFeatures(Transformer):
     """Polynomial and interaction features: products of columns up to a total degree.
+
+    Use it for: Curves and interactions of a few columns for linear models.
+
+    Not for: Many columns: their number grows as its power; trees, which find them by themselves.
 
     Parameters
     ----------
@@ -358,6 +385,10 @@ class PolynomialFeatures(Transformer):
 class RobustScaler(Weighted, Invertible, Transformer):
     """Scaling robust to outliers: subtracts the median, divides by the interquartile range.
 
+    Use it for: As a standard scaler, by median and quartiles: outliers do not move it.
+
+    Not for: Columns of which more than half the values are one: their quartiles do not differ.
+
     Parameters
     ----------
     with_centering : True or False, default=True
@@ -416,6 +447,11 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
     Every row is looked at, so there is no `subsample`; `onehot` and `onehot-dense` give the same
     dense table, so there is no `dtype`. There is no strategy `kmeans`. A constant column has one
     bin whose edges both are its value.
+
+    Use it for: Numbers as ranges, for learners of categories or for step functions in linear
+    models.
+
+    Not for: Trees and boosting, which cut by themselves.
 
     Parameters
     ----------
@@ -504,6 +540,10 @@ class FormulaTransformer(Transformer):
 
     Interactions, powers and functions of columns, and categories coded by treatment.
 
+    Use it for: Terms in R's words: interactions, powers, functions, factors.
+
+    Not for: All columns as they are.
+
     Parameters
     ----------
     formula : text, default="."
@@ -553,6 +593,10 @@ class FormulaTransformer(Transformer):
 class DateEncoder(Transformer):
     """Encodes dates and times as numbers: year, month, weekday, days elapsed.
 
+    Use it for: Dates as year, month, weekday or days since the first.
+
+    Not for: Numbers that are dates only by their name.
+
     Parameters
     ----------
     parts : a list, each 'year', 'month', 'day', 'weekday', 'yearday', 'hour' or 'elapsed', default=("year", "month", "weekday", "elapsed")
@@ -589,6 +633,11 @@ class DateEncoder(Transformer):
 
 class TextHasher(Transformer):
     """Hashes the words of texts into a fixed number of columns (the hashing trick).
+
+    Use it for: Free text as a fixed number of columns, without a vocabulary to keep.
+
+    Not for: A few levels (`OneHotEncoder`), or when single words must be named: several share a
+    column.
 
     Parameters
     ----------

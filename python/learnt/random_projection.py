@@ -17,6 +17,11 @@ __all__ = [
 class GaussianRandomProjection(Transformer):
     """Gaussian random projection: fewer columns that keep distances, by a matrix of normal numbers.
 
+    Use it for: Very many columns to be brought down fast with distances nearly kept, without
+    looking at the rows.
+
+    Not for: Few columns, or coordinates that are to mean something (`PCA`).
+
     Parameters
     ----------
     n_components : 'auto' or a whole number >= 1, default="auto"
@@ -68,6 +73,11 @@ class GaussianRandomProjection(Transformer):
 
 class SparseRandomProjection(Transformer):
     """Sparse random projection: fewer columns that keep distances, by a matrix of few signs.
+
+    Use it for: As a Gaussian projection with mostly zeros: less memory and time for very many
+    columns.
+
+    Not for: Few columns, or coordinates that are to mean something (`PCA`).
 
     Parameters
     ----------

@@ -13,6 +13,11 @@ class SupervisedHMM(Decoder):
 
     The target names the state of each row. Missing values say nothing about the state.
 
+    Use it for: Sequences whose hidden states are known in training, such as tagged words or
+    annotated signals.
+
+    Not for: Rows without an order (`GaussianNB`), or states that nobody has labelled.
+
     Parameters
     ----------
     pseudocount : a number >= 0, default=0.0

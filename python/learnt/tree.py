@@ -33,6 +33,12 @@ class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
     Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
     `class_weight` takes no dictionary (use weights).
 
+    Use it for: Rules that a person can read; mixed columns, categories and missing values as they
+    are; interactions.
+
+    Not for: The best accuracy (forests, boosting), or smooth boundaries: it cuts in steps, and
+    small changes of the rows change it much.
+
     Parameters
     ----------
     criterion : 'gini', 'entropy', 'log_loss' or 'exponential', default="gini"
@@ -208,6 +214,12 @@ class DecisionTreeRegressor(Weighted, Treelike, Regressor):
     Takes categories, missing values and several targets as they are. scikit-learn's
     `monotonic_cst` is left out.
 
+    Use it for: Rules that a person can read; steps and interactions; categories and missing values
+    as they are.
+
+    Not for: Smooth trends and extrapolation (`M5Regressor`, linear models), or the best accuracy
+    (forests, boosting).
+
     Parameters
     ----------
     criterion : 'squared_error', 'friedman_mse', 'absolute_error' or 'poisson', default="squared_error"
@@ -354,6 +366,12 @@ class C45Classifier(Weighted, Probabilities, Classifier):
     """C4.5 decision tree: gain ratio, a branch a category, parts of rows for missing values, pruning.
 
     Weights count as rows. With `pruning` `reduced_error` a share of the rows is kept from growing.
+
+    Use it for: Quinlan's C4.5 as courses and Weka's J48 have it: gain ratio, branches for every
+    level, pessimistic pruning, rules.
+
+    Not for: When probabilities matter most, or many levels split the rows too thinly
+    (`DecisionTreeClassifier`).
 
     Parameters
     ----------
@@ -510,6 +528,10 @@ class ID3Classifier(Weighted, Probabilities, Classifier):
 
     Quantities are taken as categories, a branch for each distinct value; C4.5 cuts them.
 
+    Use it for: The textbook tree on categories: information gain, no pruning by default.
+
+    Not for: Noisy rows (`C45Classifier` prunes) and numeric columns.
+
     Parameters
     ----------
     max_depth : a whole number >= 1 or None, default=None
@@ -579,6 +601,10 @@ class M5Regressor(Weighted, Regressor):
     """M5 model tree regressor: a tree with linear models in its leaves.
 
     Categories split nodes and take no part in the linear models. Weights count as rows.
+
+    Use it for: Numeric targets that are linear in pieces: a small tree with a line in each leaf.
+
+    Not for: Wildly curved targets (boosting), or categories with very many levels.
 
     Parameters
     ----------
@@ -659,6 +685,12 @@ class M5Regressor(Weighted, Regressor):
 class ObliqueTreeClassifier(Weighted, Probabilities, Classifier):
     """Oblique decision tree: splits on weighted sums of columns where they are better than single
     ones.
+
+    Use it for: Classes divided by slanted planes: splits on weighted sums of columns, so that
+    trees stay small.
+
+    Not for: Categories, columns of different units without standardisation, or when rules on
+    single columns are wanted.
 
     Parameters
     ----------

@@ -160,3 +160,49 @@ def test_regression_and_learners_without_probabilities():
         learnt.compare(X, y, [Perceptron()], scoring="nothing")
     with pytest.raises(ValueError, match="rmse|regression"):
         learnt.compare(X, y, [Perceptron()], scoring="rmse", cv=3)
+
+
+def test_classes_are_decided_by_a_threshold_or_by_costs():
+    from learnt.linear_model import LogisticRegression
+    from learnt.model_selection import decide
+
+    X, y = CANCER
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    p = model.predict_proba(X)
+    assert np.array_equal(decide(model, X, threshold=0.9), (p[:, 1] >= 0.9).astype(int))
+    # Calling a 0 a 1 costs nine times as much as the other mistake: the threshold is 9 / (1 + 9).
+    assert np.array_equal(decide(model, X, costs={0: 9}), decide(model, X, threshold=0.9))
+    same = decide(model, X, costs=[[0, 9], [1, 0]])
+    assert np.array_equal(same, decide(model, X, costs={(0, 1): 9}))
+    first = decide(model, X, threshold=0.2, pos_label=0)
+    assert np.array_equal(first == 0, p[:, 0] >= 0.2)
+    for wrong in ({}, {"threshold": 0.1, "costs": {0: 2}}, {"threshold": 2.0}, {"costs": {7: 1}}):
+        with pytest.raises(ValueError):
+            decide(model, X, **wrong)
+
+
+def test_comparisons_take_a_positive_class_thresholds_and_costs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 1.9, "yes", "no")
+    names = ["logistic-regression", "gaussian-nb"]
+    plain = learnt.compare(X, y, names, cv=4, by_class=True)
+    # One class is rare: scores that a guess of the commonest does not win.
+    assert {"average_precision", "balanced_accuracy"} <= set(plain.tables()[0])
+    assert "recall" in plain.tables()[1] and "actual" in plain.tables()[2]
+    costly = learnt.compare(X, y, names, cv=4, costs={"yes": 9})
+    assert costly.values()["sorted_by"] == "cost" and len(costly.tables()) == 1
+    by = {"cv": 4, "scoring": "recall"}
+    own = [name in ("logistic-regression", "gaussian-nb") for name in costly["model"]]
+    assert sum(own) == 2
+
+    def recalls(**more):
+        found = learnt.compare(X, y, names, **by, **more)
+        return [r for r, name in zip(found["recall"], found["model"]) if name in names]
+
+    assert min(recalls(threshold=0.05)) > max(recalls())
+    assert min(recalls(pos_label="no")) > 0.9
+    with pytest.raises(ValueError):
+        learnt.compare(X, X[:, 1], ["ridge"], cv=3, threshold=0.5)
+    with pytest.raises(ValueError):
+        learnt.compare(X, y, names, cv=3, pos_label="maybe")

@@ -185,3 +185,21 @@ def test_the_version_is_printed():
         [sys.executable, "-m", "learnt", "--version"], capture_output=True, text=True
     )
     assert done.stdout == f"learnt {learnt.__version__}\n"
+
+
+def test_the_package_has_the_command(tmp_path):
+    """`pip install` gives the command: the script calls `learnt.__main__.main`."""
+
+    def run(*words):
+        line = [sys.executable, "-m", "learnt", *words]
+        return subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+
+    fit = run("fit", "ridge", "cpu", "-o", "model.learnt")
+    assert fit.returncode == 0 and "next: learnt predict" in fit.stderr, fit.stderr
+    assert learnt.load(tmp_path / "model.learnt").predict is not None
+    wrong = run("fit", "ridge", "nothing.csv", "-t", "y")
+    assert wrong.returncode == 2 or wrong.returncode == 3
+    assert wrong.stderr.startswith("error[E")
+    from learnt.__main__ import main
+
+    assert callable(main)

@@ -3,7 +3,9 @@
 
 mod courses;
 mod datasets;
+mod examples;
 mod functions;
+mod method;
 mod python;
 mod reference;
 mod text;
@@ -79,11 +81,12 @@ fn files(root: &Path) -> Result<BTreeMap<PathBuf, String>, String> {
     let package = Path::new("python").join("learnt");
     let pages = Path::new("docs").join("reference");
     let modules = modules();
+    let headers = method::Headers::read(root);
     let mut out = BTreeMap::new();
     for (module, entries) in &modules {
         out.insert(package.join(format!("{module}.py")), python::module(module, entries));
         out.insert(package.join(format!("{module}.pyi")), python::stub(module, entries));
-        out.insert(pages.join(format!("{module}.md")), reference::page(module, entries));
+        out.insert(pages.join(format!("{module}.md")), reference::page(module, entries, &headers));
     }
     out.insert(package.join("_modules.py"), python::module_list(modules.keys()));
     out.insert(pages.join("index.md"), reference::index(&modules));

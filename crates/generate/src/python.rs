@@ -29,6 +29,7 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
             "cross_val_predict",
             "cross_val_score",
             "cross_validate",
+            "decide",
             "one_standard_error",
             "train_test_split",
         ],
@@ -369,6 +370,10 @@ fn run_parameters(about: &About) -> Vec<(&'static str, &'static str, &'static st
 
 fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> String {
     let mut out = wrap(&plain(doc), 4, WIDTH).trim_start().to_string();
+    if let Some(advice) = learnt::advice_on(about.name()) {
+        let text = format!("Use it for: {}\n\nNot for: {}", advice.use_when, advice.not_when);
+        let _ = write!(out, "\n\n{}", wrap(&text, 4, WIDTH));
+    }
     let run = run_parameters(about);
     if !specs.is_empty() || !run.is_empty() {
         out += "\n\n    Parameters\n    ----------";

@@ -15,7 +15,7 @@ pub(super) fn plain(doc: &str) -> String {
 }
 
 /// ``[`Name`](target)`` and ``[`Name`]`` become `` `Name` ``.
-fn unlink(text: &str) -> String {
+pub(super) fn unlink(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find("[`") {

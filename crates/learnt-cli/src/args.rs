@@ -37,12 +37,15 @@ pub(crate) fn command() -> Command {
             look("list", "List what there is: learners, metrics, bounds, studies, generators and more", "learnt list\n  learnt list learners --role classifier\n  learnt list metrics")
                 .arg(Arg::new("kind").value_name("KIND").help("learners, metrics, theory, studies, generators, splits, statistics, algebra or analyses"))
                 .arg(Arg::new("role").long("role").value_name("ROLE").help(format!("Only one of {}", ROLES.iter().map(|role| role.name).collect::<Vec<_>>().join(", "))))
-                .arg(flag("streaming", "Only learners that fit files larger than memory")),
+                .arg(flag("streaming", "Only learners that fit files larger than memory"))
+                .arg(all_flag()),
             look("show", "Show a learner: what it does, its parameters and their defaults", "learnt show ridge\n  learnt show tree --json")
-                .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A learner or function by name")),
+                .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A learner or function by name"))
+                .arg(all_flag()),
             data("describe", "Describe a table: types, missing values, ranges", "learnt describe iris\n  learnt describe my.csv -t price --all"),
             look("dataset", "List the bundled data sets, or print one as CSV", "learnt dataset\n  learnt dataset penguins > penguins.csv")
                 .arg(Arg::new("name").value_name("NAME").help("A bundled set"))
+                .arg(all_flag())
                 .arg(out_flag("Write to this file instead; the ending chooses the format")),
             data("convert", "Convert a table to another format", "learnt convert my.csv my.parquet\n  learnt convert my.arff - --to csv")
                 .arg(Arg::new("to-path").required(true).value_name("TO").help("The new file, or - for standard output"))
@@ -58,31 +61,32 @@ pub(crate) fn command() -> Command {
             choose_k(),
             with_learners(data("reduce", "Reduce the columns of a table to a few coordinates, and draw them", "learnt reduce pca iris -o coords.csv --plot coords.svg\n  learnt reduce linear-discriminant-analysis iris --n-components 2 --plot -")),
             path(),
-            model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  zcat new.csv.gz | learnt predict my.learnt - --proba"))
+            deciding(model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  learnt predict my.learnt new.csv --proba --threshold 0.3")
                 .arg(flag("proba", "Add the probability of each class"))
+                .arg(flag("scores", "Add the decision scores"))
                 .arg(flag("append", "Put the predictions beside the input columns"))
                 .arg(method_flag())
                 .arg(missing_flag())
-                .arg(out_flag("Write to this file instead; the ending chooses the format")),
-            model(data("score", "Score a model on data with a target", "learnt score my.learnt test.csv\n  learnt score my.learnt test.csv --fail-under r2=0.8"))
+                .arg(out_flag("Write to this file instead; the ending chooses the format")))),
+            deciding(model(data("score", "Score a model on data with a target", "learnt score my.learnt test.csv\n  learnt score my.learnt test.csv --fail-under r2=0.8"))
                 .arg(metric_flag())
                 .arg(missing_flag())
-                .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X")),
+                .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X"))),
             with_learners(data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2")),
-            resampled(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
+            deciding(resampled(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
-                .arg(plot_flag()),
+                .arg(plot_flag())),
             with_learners(data("curve", "Scores of a learner in and out of sample, for growing training parts or values of a parameter", "learnt curve tree iris --plot -\n  learnt curve knn iris --parameter n-neighbors --values 1,5,15,45,90 --plot curve.svg")),
             with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl")),
             versus(),
             model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
                 .arg(out_flag("Save the model to this file")),
-            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(marks_flag()).arg(flag("all", "Show every row and column of a long table")),
+            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(marks_flag()).arg(all_flag()),
             look("anova", "Compare nested models by their fit: F and likelihood-ratio tests", "learnt anova small.learnt large.learnt\n  learnt anova one.learnt two.learnt three.learnt --marks")
                 .arg(Arg::new("models").required(true).num_args(1..).value_name("MODELS").help("Model files, the smallest first, fitted to the same rows"))
                 .arg(marks_flag())
-                .arg(flag("all", "Show every row and column of a long table")),
+                .arg(all_flag()),
             question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
             model(data("explain", "Explain a model on rows: which columns matter, how the prediction moves with them, what they add to single rows", "learnt explain my.learnt test.csv --plot explained.html\n  learnt explain my.learnt new.csv --rows 1,17 --columns age,hours"))
                 .arg(Arg::new("columns").long("columns").value_name("NAMES").value_delimiter(',').help("Columns whose dependence is shown; the three that matter most without"))
@@ -96,64 +100,54 @@ pub(crate) fn command() -> Command {
                 .arg(out_flag("The page [default: report.html]")),
             model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))
                 .arg(flag("schema", "Only the columns"))
+                .arg(all_flag())
                 .arg(flag("privacy", "Which raw values of the training data the file holds")),
             model(look("verify", "Check a model file: checksum, structure, and its self-test rows", "learnt verify my.learnt\n  learnt verify my.learnt --json")),
             look("completions", "Print shell completions", "learnt completions bash > /etc/bash_completion.d/learnt\n  learnt completions zsh")
                 .arg(Arg::new("shell").required(true).value_name("SHELL").help("bash, zsh, fish, powershell or elvish")),
             look("help", "Explain a verb or an error code", "learnt help fit\n  learnt help E014")
                 .arg(Arg::new("topic").value_name("TOPIC").help("A verb or an error code")),
-        ])
+        ].map(general))
 }
 
-/// A verb with the flags that every verb has.
+/// A verb with its examples.
 fn look(name: &'static str, about: &'static str, examples: &'static str) -> Command {
-    Command::new(name)
-        .about(about)
-        .before_help(format!("Examples:\n  {examples}"))
-        .arg(flag("json", "Print JSON"))
+    Command::new(name).about(about).before_help(format!("Examples:\n  {examples}"))
+}
+
+/// The names of the flags that every verb has.
+const GENERAL: &[&str] = &["json", "seed", "threads", "quiet", "max-memory", "force", "progress"];
+
+/// Adds the flags that every verb has, at the end of its help; verbs of learners have them in those.
+fn general(command: Command) -> Command {
+    let there = command.get_arguments().any(|arg| arg.get_id() == "json");
+    if there || command.is_subcommand_required_set() {
+        return command;
+    }
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).help_heading("General")
+    };
+    let switch = |name: &'static str, help: &'static str| flag(name, help).help_heading("General");
+    command
+        .arg(switch("json", "Print JSON"))
+        .arg(text("seed", "N", "The seed of all random draws, or `random`").default_value("0"))
         .arg(
-            Arg::new("seed")
-                .long("seed")
-                .value_name("N")
-                .default_value("0")
-                .help("The seed of all random draws, or `random`"),
-        )
-        .arg(
-            Arg::new("threads")
-                .long("threads")
+            text("threads", "N", "Threads; 0 takes all. The result does not depend on it")
                 .short('j')
-                .value_name("N")
                 .value_parser(value_parser!(usize))
-                .default_value("0")
-                .help("Threads; 0 takes all. The result does not depend on it"),
+                .default_value("0"),
         )
+        .arg(switch("quiet", "Say less on standard error").short('q'))
+        .arg(text(
+            "max-memory",
+            "SIZE",
+            "Hold at most this much memory, such as 500MB or 2GB [default: what is free, less a tenth]",
+        ))
+        .arg(switch("force", "Replace files that are there").short('f'))
         .arg(
-            Arg::new("quiet")
-                .long("quiet")
-                .short('q')
-                .action(ArgAction::SetTrue)
-                .help("Say less on standard error"),
-        )
-        .arg(
-            Arg::new("max-memory")
-                .long("max-memory")
-                .value_name("SIZE")
-                .help("Hold at most this much memory, such as 500MB or 2GB [default: what is free, less a tenth]"),
-        )
-        .arg(
-            Arg::new("force")
-                .long("force")
-                .short('f')
-                .action(ArgAction::SetTrue)
-                .help("Replace files that are there"),
-        )
-        .arg(
-            Arg::new("progress")
-                .long("progress")
-                .value_name("HOW")
+            text("progress", "HOW", "Progress on standard error")
                 .value_parser(["auto", "none", "json"])
-                .default_value("auto")
-                .help("Progress on standard error"),
+                .default_value("auto"),
         )
 }
 
@@ -227,7 +221,7 @@ fn with_data(command: Command) -> Command {
             "CHAR",
             "The mark between groups of three digits: , . ' _ or a space",
         ))
-        .arg(flag("all", "Show every row of a long table").help_heading("Output"))
+        .arg(all_flag().help_heading("Output"))
 }
 
 fn model(command: Command) -> Command {
@@ -347,6 +341,10 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
+fn all_flag() -> Arg {
+    flag("all", "Show every row and column of a long table")
+}
+
 fn out_flag(help: &'static str) -> Arg {
     Arg::new("out").long("out").short('o').value_name("FILE").help(help)
 }
@@ -423,6 +421,24 @@ fn curve(command: Command) -> Command {
                 .help("The values of the parameter, with commas"),
         )
         .arg(plot_flag())
+}
+
+/// How classes are decided.
+fn deciding(command: Command) -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).help_heading("Classes")
+    };
+    command
+        .arg(text("positive", "CLASS", "The positive class [default: the last of two, in sorted order]"))
+        .arg(
+            text("threshold", "P", "Predict the positive class from this probability on")
+                .value_parser(value_parser!(f64))
+                .conflicts_with("cost"),
+        )
+        .arg(
+            text("cost", "CLASS=X", "Predict by least expected cost: X for a row of that class that is called another, CLASS:CALLED=X for one mistake, 1 for others; with commas or repeated")
+                .action(ArgAction::Append),
+        )
 }
 
 /// The flags of `tune`.

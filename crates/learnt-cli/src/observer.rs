@@ -4,6 +4,8 @@ use crate::output::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use learnt::context::{Observer, Progress};
 use learnt::error::Warning;
+use learnt::select::CrossValidation;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +23,8 @@ const PATIENCE: Duration = Duration::from_millis(600);
 pub(crate) fn watch_interrupts() {
     let _ = ctrlc::set_handler(|| {
         STOP.store(true, Ordering::SeqCst);
+        let clear = if std::io::stderr().is_terminal() { "\r\u{1b}[K" } else { "" };
+        crate::output::say_at_once(clear, "stopping");
         std::thread::sleep(PATIENCE);
         learnt::persist::place::remove_temporaries();
         say("error[E062]: stopped by the user");
@@ -39,11 +43,43 @@ pub(crate) struct Terminal {
     losses: Mutex<Option<(f64, Option<f64>)>>,
 }
 
-/// Warnings of one kind: the first of them, and how many there were.
+/// Warnings of one kind: the first of them, how many there were, and where.
+#[derive(Default)]
 struct Collected {
     kind: String,
     first: String,
     count: usize,
+    /// What stood in quotes: columns, levels, classes.
+    names: BTreeSet<String>,
+    folds: BTreeSet<usize>,
+    models: BTreeSet<String>,
+    /// Whether it came from a fit inside a comparison, whose folds may say the same with their numbers.
+    inside: bool,
+}
+
+impl Collected {
+    /// `warning: … (in 7 folds of 3 models, 5 columns)`.
+    fn line(&self) -> String {
+        let counted =
+            |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let mut words = Vec::new();
+        match (self.folds.len(), self.models.len()) {
+            (0, _) if self.count > 1 => words.push(format!("{} times", self.count)),
+            (0, _) => {}
+            (folds, models) if models > 1 => {
+                words.push(format!("in {} of {models} models", counted(folds, "fold")));
+            }
+            (folds, _) => words.push(format!("in {}", counted(folds, "fold"))),
+        }
+        if self.names.len() > 1 {
+            let what = if self.first.contains("column") { "column" } else { "name" };
+            words.push(counted(self.names.len(), what));
+        }
+        match words.is_empty() {
+            true => format!("warning: {}", self.first),
+            false => format!("warning: {} ({})", self.first, words.join(", ")),
+        }
+    }
 }
 
 impl Terminal {
@@ -71,9 +107,8 @@ impl Terminal {
     /// Tells what was collected, one line a kind, and forgets it.
     pub(crate) fn tell(&self) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        for Collected { first, count, .. } in collected.drain(..) {
-            let times = if count > 1 { format!(" ({count} times)") } else { String::new() };
-            let line = format!("warning: {first}{times}");
+        for one in collected.drain(..) {
+            let line = one.line();
             match &self.bar {
                 Some(bar) => bar.suspend(|| say(&line)),
                 None => say(&line),
@@ -81,21 +116,58 @@ impl Terminal {
         }
     }
 
-    fn collect(&self, warning: &Warning) {
-        let (kind, first) = (kind_of(warning), warning.to_string());
+    /// A comparison has ended: later warnings are told again as they come.
+    pub(crate) fn ended(&self) {
+        self.comparing.store(false, Ordering::Relaxed);
+    }
+
+    /// Collects what the folds of a model warned of.
+    pub(crate) fn collect_folds(&self, model: &str, result: &CrossValidation) {
+        if self.quiet || self.events {
+            return;
+        }
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        match collected.iter_mut().find(|known| known.kind == kind) {
-            Some(known) => known.count += 1,
-            None => collected.push(Collected { kind, first, count: 1 }),
+        collected.retain(|one| !one.inside);
+        drop(collected);
+        for (k, fold) in result.folds.iter().enumerate() {
+            fold.warnings.iter().for_each(|warning| self.collect(warning, Some((model, k))));
+        }
+    }
+
+    fn collect(&self, warning: &Warning, place: Option<(&str, usize)>) {
+        let kind = kind_of(warning);
+        let inside = place.is_none() && self.comparing.load(Ordering::Relaxed);
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |known: &Collected| known.kind == kind && known.inside == inside;
+        let place_of = collected.iter().position(same);
+        let known = place_of.unwrap_or_else(|| {
+            let first = warning.to_string();
+            collected.push(Collected { kind, first, inside, ..Collected::default() });
+            collected.len() - 1
+        });
+        let known = &mut collected[known];
+        known.count += 1;
+        let quoted = warning.message.split('\'').skip(1).step_by(2);
+        known.names.extend(quoted.map(ToString::to_string));
+        if let Some((model, fold)) = place {
+            known.models.insert(model.to_string());
+            known.folds.insert(fold);
         }
     }
 }
 
-/// `fitting 40 of 100 · objective 1.2e3 · 00:12 left`; where losses were told, those.
+/// How the stages of comparisons begin, inside which nothing else is told.
+const COMPARING: &str = "model ";
+
+/// `fitting 40 of 100 · objective 1.2e3 · 00:12 left`; where losses were told, those; for comparisons
+/// `model 4/13 ridge · fold 6/10 · 00:12 left`.
 fn words(progress: &Progress, losses: Option<(f64, Option<f64>)>, elapsed: Duration) -> String {
-    let mut text = format!("{} {}", progress.stage, progress.done);
-    if let Some(total) = progress.total {
-        text += &format!(" of {total}");
+    let mut text = progress.stage.to_string();
+    if !progress.stage.starts_with(COMPARING) {
+        text += &format!(" {}", progress.done);
+        if let Some(total) = progress.total {
+            text += &format!(" of {total}");
+        }
     }
     match (losses, progress.objective) {
         (Some((training, aside)), _) => {
@@ -134,11 +206,13 @@ impl Observer for Terminal {
 
     fn progress(&self, progress: &Progress) -> ControlFlow<()> {
         let losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let outer = progress.stage.starts_with(COMPARING);
+        if outer {
+            self.comparing.store(true, Ordering::Relaxed);
+        }
         if let Some(bar) = self.bar.as_ref().filter(|bar| bar.elapsed() > Duration::from_secs(1)) {
             // Where models are compared, what happens inside one of their fits is not told.
-            let outer = progress.stage.starts_with("model ");
             if outer || !self.comparing.load(Ordering::Relaxed) {
-                self.comparing.store(outer, Ordering::Relaxed);
                 bar.set_message(words(progress, losses, bar.elapsed()));
             }
             bar.tick();
@@ -161,7 +235,7 @@ impl Observer for Terminal {
         if self.events {
             say(&serde_json::json!({ "event": "warning", "code": warning.code.to_string(), "message": warning.message }).to_string());
         } else if !self.quiet {
-            self.collect(warning);
+            self.collect(warning, None);
         }
     }
 
@@ -176,5 +250,36 @@ impl Drop for Terminal {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use learnt::error::Code;
+
+    #[test]
+    fn warnings_of_one_kind_are_one_line_with_folds_models_and_columns() {
+        let terminal = Terminal::new("none", false);
+        let warning = |column: &str, rows: usize| Warning {
+            code: Code::Numeric,
+            message: format!("column '{column}' is constant in {rows} rows"),
+        };
+        for (model, fold, column) in [("ridge", 0, "a"), ("ridge", 1, "b"), ("lasso", 1, "a")] {
+            terminal.collect(&warning(column, 10 + fold), Some((model, fold)));
+        }
+        let mut collected = terminal.collected.lock().unwrap();
+        assert_eq!(collected.len(), 1);
+        let line = collected[0].line();
+        assert!(line.ends_with("(in 2 folds of 2 models, 2 columns)"), "{line}");
+        collected.clear();
+    }
+
+    #[test]
+    fn a_comparison_says_model_fold_and_time_left() {
+        let stage = "model 4/13 ridge · fold 6/10";
+        let progress = Progress { stage, done: 65, total: Some(130), objective: None };
+        let text = words(&progress, None, Duration::from_secs(12));
+        assert_eq!(text, "model 4/13 ridge · fold 6/10 · 00:12 left");
     }
 }

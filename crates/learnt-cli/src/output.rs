@@ -4,10 +4,10 @@
 //! terminal would obey is escaped. What cannot be written to standard output ends the command with an
 //! error, and a pipe that its reader closed ends it as a pipe does.
 
+use crate::ExitCode;
 use learnt::error::{Code, Error, printable, printable_json};
 use serde_json::{Value as Json, json};
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 /// What a shell sees of a command that wrote into a closed pipe.
@@ -85,9 +85,48 @@ fn print_document(document: &Json) {
     print_as_is(&(printable_json(&format!("{document:#}")) + "\n"));
 }
 
-/// Says something on standard error.
+/// Says something on standard error; on a terminal its first word has a colour.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", printable(text));
+    let _ = writeln!(io::stderr(), "{}", coloured(&printable(text), colours_on_stderr()));
+}
+
+/// Says something in one write, with a prefix that a terminal may obey: for the handler of Ctrl-C.
+pub(crate) fn say_at_once(prefix: &str, text: &str) {
+    let _ = io::stderr().write_all(format!("{prefix}{}\n", printable(text)).as_bytes());
+}
+
+/// Whether colours are wanted where standard error is: on a terminal that knows them, and where NO_COLOR
+/// does not say otherwise.
+fn colours_on_stderr() -> bool {
+    use std::io::IsTerminal;
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let plain = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !refused && !plain && io::stderr().is_terminal()
+}
+
+/// Words that say what a line is, with their colours.
+const MARKS: &[(&str, &str)] = &[
+    ("error", "1;31"),
+    ("warning:", "1;33"),
+    ("next:", "1;32"),
+    ("note:", "1;36"),
+    ("left out:", "1;36"),
+];
+
+/// The text with a colour for its mark.
+fn coloured(text: &str, wanted: bool) -> String {
+    let found = MARKS.iter().find(|(mark, _)| wanted && text.starts_with(mark));
+    match found {
+        None => text.to_string(),
+        Some((mark, colour)) => {
+            let length = match *mark {
+                "error" => text.find(':').unwrap_or(mark.len()),
+                mark => mark.len(),
+            };
+            let (head, rest) = text.split_at(length);
+            format!("\u{1b}[{colour}m{head}\u{1b}[0m{rest}")
+        }
+    }
 }
 
 /// Tells of an error and gives its exit code. Under `--json` the error is a document too.
@@ -131,5 +170,18 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
                 .trim_end());
             ExitCode::from(2)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_have_colours_only_where_they_are_wanted() {
+        assert_eq!(coloured("warning: x", false), "warning: x");
+        assert_eq!(coloured("warning: x", true), "\u{1b}[1;33mwarning:\u{1b}[0m x");
+        assert_eq!(coloured("error[E001]: y", true), "\u{1b}[1;31merror[E001]\u{1b}[0m: y");
+        assert_eq!(coloured("read iris", true), "read iris");
     }
 }

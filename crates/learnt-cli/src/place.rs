@@ -21,6 +21,10 @@ const TABLES: &[&str] = &["predict", "dataset", "make", "path", "cluster", "redu
 pub(crate) fn check(call: &Call, verb: &str) -> Result<()> {
     let mut named: Vec<(&str, &str)> =
         OUTPUTS.iter().filter_map(|name| Some((*name, call.text(name)?))).collect();
+    if verb == "split" && call.args.try_contains_id("stratify").is_ok() {
+        // Names of parts are made from this one.
+        named.retain(|(name, _)| *name != "out");
+    }
     if verb == "report" && call.text("out").is_none() {
         named.push(("out", super::commands::REPORT));
     }
@@ -49,6 +53,11 @@ pub(crate) fn not_read(call: &Call, path: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The same for a file whose name follows from others.
+pub(crate) fn may_be_written(call: &Call, path: &str) -> Result<()> {
+    free(call, path)
 }
 
 /// Whether a file may be written: not one that is read, and none that is there without `-f`.

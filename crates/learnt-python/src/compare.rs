@@ -4,12 +4,13 @@ use crate::convert::{self, Numbers};
 use crate::failure::{raise, warn};
 use crate::function::Answer;
 use crate::{Given, Rows, interrupt};
-use learnt::metrics::{self as scores, Direction, Metric, Outcome, Task};
+use learnt::metrics::{self as scores, Decision, Direction, Metric, Outcome, Task};
 use learnt::select::{
-    self, Candidate, Comparison, CrossValidation, Fold, Request, Row, Scored, Split, Splitter,
+    self, Candidate, Comparison, CrossValidation, Fold, Request, Row, Scored, Scoring, Split,
+    Splitter,
 };
 use learnt_core::context::Context;
-use learnt_core::data::{Dataset, Label, Schema, Target};
+use learnt_core::data::{Dataset, Label, Matrix, Schema, Target};
 use learnt_core::error::{Code, Error, Result};
 use learnt_core::estimator::Entry;
 use learnt_core::params::{LearnerSpec, Value};
@@ -130,6 +131,62 @@ pub(crate) struct Contest<'py> {
     /// Whether learners get their standard preparation.
     prepare: bool,
     ready: Vec<Ready>,
+    /// The place of the positive class.
+    positive: Option<usize>,
+    threshold: Option<f64>,
+    /// What mistakes cost: rows are actual classes, columns predicted ones.
+    costs: Option<Vec<Vec<f64>>>,
+    /// Whether there are tables of what is done with each class.
+    by_class: bool,
+}
+
+/// How the classes of a target are decided.
+fn decision(
+    classes: &[Label],
+    positive: Option<usize>,
+    threshold: Option<f64>,
+    costs: Option<&[Vec<f64>]>,
+) -> Result<Decision> {
+    let mut found = Decision::positive(classes, positive)?;
+    if let Some(threshold) = threshold {
+        found = found.with_threshold(threshold)?;
+    }
+    if let Some(costs) = costs {
+        found = found.with_costs(Matrix::from_rows(costs)?)?;
+    }
+    Ok(found)
+}
+
+/// The classes that follow from probabilities, by a threshold on those of the positive class or by costs.
+#[pyfunction]
+pub(crate) fn decide<'py>(
+    py: Python<'py>,
+    classes: Bound<'py, PyList>,
+    probabilities: Bound<'py, PyAny>,
+    positive: Option<usize>,
+    threshold: Option<f64>,
+    costs: Option<Vec<Vec<f64>>>,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let (classes, values) = (labels(&classes)?, Numbers::read(&probabilities)?);
+    let decided = || -> Result<Vec<u32>> {
+        let found = decision(&classes, positive, threshold, costs.as_deref())?;
+        let codes = found.classes(values.view())?;
+        codes.ok_or_else(|| Error::new(Code::Usage, "neither a threshold nor costs to decide by"))
+    };
+    decided().map(|codes| PyArray1::from_vec(py, codes)).map_err(|error| raise(py, error))
+}
+
+/// The metrics that are usual for a target, the first decides.
+#[pyfunction]
+pub(crate) fn usual_metrics<'py>(
+    py: Python<'py>,
+    given: Given<'py>,
+) -> PyResult<Vec<&'static str>> {
+    let rows = Rows::read(&given)?;
+    let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
+    rows.on_data(py, &schema, given.seed, given.threads, false, |data, _| {
+        Ok(scores::usual_for(Task::of(data), data).iter().map(|metric| metric.name).collect())
+    })
 }
 
 /// Compares learners on the same splits.
@@ -147,6 +204,8 @@ pub(crate) fn compare<'py>(
     };
     let splits = contest.splits.iter().map(split).collect::<PyResult<Vec<Split>>>()?;
     let (skip, prepare) = (contest.skip, contest.prepare);
+    let (positive, threshold, costs) = (contest.positive, contest.threshold, contest.costs);
+    let by_class = contest.by_class;
     let (metric_names, ready) = (contest.metrics, contest.ready);
     rows.on_data(py, &schema, given.seed, given.threads, false, |data, run| {
         let metrics = chosen_metrics(&metric_names, Task::of(data))?;
@@ -162,10 +221,23 @@ pub(crate) fn compare<'py>(
             .map(|(name, spec)| candidate(name, &spec, data.x.schema(), request))
             .collect::<Result<_>>()?;
         let splitter = Splitter::Given(splits.clone());
-        let found = select::compare(&candidates, data, &splitter, &metrics, run)?;
+        let decision = match data.y {
+            Some(Target::Class { classes, .. }) => {
+                Some(decision(classes, positive, threshold, costs.as_deref())?)
+            }
+            _ => None,
+        };
+        let scoring = Scoring { metrics: &metrics, decision: decision.as_ref() };
+        let found = select::compare(&candidates, data, &splitter, scoring, run)?;
         let mut all_rows = found.rows;
         all_rows.extend(ready.into_iter().map(|row| ready_row(row, &splits, &metrics)));
-        Ok(Answer(Comparison::ranked(all_rows, &metrics).report()))
+        let ranked = Comparison::ranked(all_rows, &metrics);
+        Ok(Answer(match (data.y, decision) {
+            (Some(Target::Class { classes, .. }), Some(decision)) if by_class => {
+                ranked.report_of_classes(classes, decision.positive_class())
+            }
+            _ => ranked.report(),
+        }))
     })
 }
 
@@ -264,6 +336,7 @@ fn ready_row(
                 fit_seconds: seconds[k],
                 score_seconds: 0.0,
                 converged: true,
+                confusion: None,
             }),
             warnings: Vec::new(),
         }

@@ -47,6 +47,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formula::formula_terms, module)?)?;
     module.add_function(wrap_pyfunction!(formula::anova, module)?)?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::decide, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::usual_metrics, module)?)?;
     module.add_function(wrap_pyfunction!(compare::usual_splits, module)?)?;
     module.add_function(wrap_pyfunction!(compare::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(compare::score, module)?)?;
@@ -63,11 +65,18 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_class::<jobs::Job>()?;
     module.add_function(wrap_pyfunction!(jobs::plan_fit, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::plan_predict, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::standing, module)?)?;
     optimize::register(module)
+}
+
+/// Runs the `learnt` command with these words, of which the first is its name; the exit code.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| learnt_cli::main(words).number())
 }
 
 /// Trains a learner with the arguments of a dictionary (see [`Given`]).

@@ -212,6 +212,7 @@ pub(crate) fn search_report(
                 fit_seconds: seconds[k],
                 score_seconds: 0.0,
                 converged: true,
+                confusion: None,
             });
             Fold { train_rows: 0, test_rows: 0, result, warnings: Vec::new() }
         };

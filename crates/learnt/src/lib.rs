@@ -5,7 +5,12 @@
 //!
 //! Everything is also reachable by name, through [`REGISTRY`], [`find`] and [`build`]: that is how the
 //! command line and Python see it.
+//!
+//! Programs begin with `use learnt::prelude::*`; files of new learners with `use learnt::author::*`. The
+//! features `io` (tables from files) and `plot` (charts as SVG, text and pages) are on unless
+//! `default-features = false`: learners alone need few crates.
 
+mod advice;
 pub mod algebra;
 pub mod assess;
 pub mod baseline;
@@ -33,19 +38,40 @@ pub mod statistics;
 pub mod theory;
 pub mod tree;
 
+pub use advice::{Advice, advice, advice_on};
 pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named, parts};
-pub use learnt_core::prelude;
 pub use learnt_core::{
-    answer, chart, clock, context, data, error, estimator, function, linalg, optimize, params,
-    persist, question, rounds, stats, trained,
+    answer, chart, clock, context, data, dates, error, estimator, function, linalg, optimize,
+    params, persist, question, rounds, stats, trained,
 };
+#[cfg(feature = "io")]
+pub use learnt_io as io;
+#[cfg(feature = "plot")]
+pub use learnt_plot as draw;
 
 use learnt_core::error::{Error, Result};
 use learnt_core::estimator::{AnyEstimator, Entry};
 use learnt_core::params::{LearnerSpec, ParamSpec, Value};
 use learnt_core::trained::Trained;
 use std::path::Path;
+
+/// What a program that uses learners needs: data, learners and models by their traits, errors, runs.
+pub mod prelude {
+    pub use learnt_core::prelude::{
+        About, Answer, AnyEstimator, Cell, Classes, Classifier, Clusterer, Code, Column,
+        ColumnKind, Columns, Context, Dataset, Datum, Decoder, Density, Detector, Entry, Error,
+        Estimator, Frame, Function, FunctionEntry, FunctionKind, Label, MatRef, Matrix, Model,
+        Names, OwnedDataset, OwnedTarget, Params, Regressor, Result, Roles, Schema, Sequences,
+        Table, Target, Transformer, Value,
+    };
+    pub use learnt_core::trained::{Prediction, Trained};
+}
+
+/// What the file of a new learner or function needs: the above, derives, rounds and declarations.
+pub mod author {
+    pub use learnt_core::prelude::*;
+}
 
 /// Every learner, family by family.
 pub const REGISTRY: &[&[Entry]] = &[

@@ -2,8 +2,8 @@
 //! their parameters as flags.
 
 use super::{
-    INPUT, PARAM, curve, flag, formula_flag, look, marks_flag, missing_flag, out_flag, plot_flag,
-    preparation, resampled, search, with_data,
+    GENERAL, INPUT, PARAM, curve, deciding, flag, formula_flag, general, look, marks_flag,
+    missing_flag, out_flag, plot_flag, preparation, resampled, search, with_data,
 };
 use clap::{Arg, Command};
 use learnt::estimator::{About, Entry};
@@ -52,11 +52,12 @@ fn learners(verb: Command) -> Command {
         "tune" => (|_| true, |learner| search(resampled(preparation(learner)).arg(formula_flag()))),
         _ => (|_| true, |learner| resampled(preparation(learner)).arg(formula_flag())),
     };
+    let taken = flags_of(&extend(with_data(Command::new(""))));
     let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
     let commands: Vec<Command> = single
         .chain(shared_aliases())
         .filter(|(_, entries)| entries.iter().all(|entry| keep(entry)))
-        .map(|(learner, entries)| learner_command(&name, learner, &entries, extend))
+        .map(|(learner, entries)| learner_command(&name, learner, &entries, extend, &taken))
         .collect();
     verb.subcommands(commands)
 }
@@ -224,6 +225,7 @@ fn learner_command(
     name: String,
     entries: &[&'static Entry],
     extend: impl Fn(Command) -> Command,
+    taken: &[String],
 ) -> Command {
     let abouts: Vec<&'static About> = entries.iter().map(|entry| entry.about).collect();
     let learner = (entries[0].build)();
@@ -244,9 +246,21 @@ fn learner_command(
         }
     }
     let examples = learner_examples(verb, &name, abouts[0]);
-    let command =
-        with_data(look("", "", "")).name(name).about(about).before_help(examples).hide(is_alias);
-    with_params(extend(command), &specs)
+    let command = Command::new(name).about(about).before_help(examples).hide(is_alias);
+    let decides = verb == "cv" && entries.iter().any(|entry| entry.about.roles.classifier);
+    let mut taken = taken.to_vec();
+    if decides {
+        taken.extend(flags_of(&deciding(Command::new(""))));
+    }
+    // Parameters stand first in the help.
+    let command = extend(with_data(with_params(command, &specs, &taken)));
+    general(if decides { deciding(command) } else { command })
+}
+
+/// The long names of all flags of a command, and of those that every verb has.
+fn flags_of(command: &Command) -> Vec<String> {
+    let own = command.get_arguments().filter_map(|arg| arg.get_long().map(ToString::to_string));
+    own.chain(GENERAL.iter().map(ToString::to_string)).collect()
 }
 
 /// The verb of one kind of function: one subcommand each, made when the verb is used.
@@ -265,7 +279,7 @@ pub(super) fn function_verb(kind: FunctionKind) -> Command {
         FunctionKind::Generator => {
             ("churn -o churn.csv", "moons --n-samples 500 --noise 0.1 > moons.csv")
         }
-        FunctionKind::Split => ("k-fold iris --n-splits 5", "train-test-rows my.csv -o parts.csv"),
+        FunctionKind::Split => ("my.csv -t label --test 0.25", "k-fold iris --n-splits 5"),
         FunctionKind::Statistic => {
             ("normal --x '[1.96]' --what cdf", "student-t --x '[2]' --df 5 --what sf")
         }
@@ -276,10 +290,12 @@ pub(super) fn function_verb(kind: FunctionKind) -> Command {
             ("simple-regression cpu --x mmax --y performance", "linear-separability iris --help")
         }
     };
-    Command::new(kind.verb())
-        .about(kind.description())
+    let verb = match kind {
+        FunctionKind::Split => general(cutting(look(kind.verb(), "", ""))),
+        _ => Command::new(kind.verb()).subcommand_required(true),
+    };
+    verb.about(kind.description())
         .before_help(format!("Examples:\n  learnt {0} {first}\n  learnt {0} {second}", kind.verb()))
-        .subcommand_required(true)
         .subcommand_value_name("FUNCTION")
         .subcommand_help_heading("Functions")
         .defer(|verb| {
@@ -287,6 +303,21 @@ pub(super) fn function_verb(kind: FunctionKind) -> Command {
             let own = learnt::functions().filter(|entry| entry.about.kind.verb() == name);
             verb.subcommands(own.map(function_command).collect::<Vec<_>>())
         })
+}
+
+/// `split` with a table cuts it into files.
+fn cutting(verb: Command) -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    with_data(verb)
+        .args_conflicts_with_subcommands(true)
+        .subcommand_negates_reqs(true)
+        .arg(text("test", "SIZE", "Test rows, as a share or a number [default: 0.25]"))
+        .arg(text("validation", "SIZE", "Validation rows, as a share or a number [default: none]"))
+        .arg(text("stratify", "COLUMN", "Keep the shares of this column's values in all parts [default: the target, if it has classes]"))
+        .arg(text("time", "COLUMN", "Test on the last rows by this column of dates or numbers"))
+        .arg(out_flag("NAME.csv: parts are NAME-train.csv, NAME-validation.csv and NAME-test.csv [default: the name of the file]"))
 }
 
 /// A function: its inputs and parameters as flags.
@@ -316,7 +347,8 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
             .allow_hyphen_values(true);
         command = command.arg(arg);
     }
-    let command = with_params(command, function.specs());
+    let taken = flags_of(&command);
+    let command = general(with_params(command, function.specs(), &taken));
     match entry.about.kind {
         FunctionKind::Generator => command.mut_args(|arg| match arg.get_long() {
             Some("n-samples") => arg.alias("rows"),
@@ -328,11 +360,10 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
 }
 
 /// One flag for each parameter; `--param-NAME` where the verb has a flag of that name itself.
-fn with_params(mut command: Command, specs: &[ParamSpec]) -> Command {
+fn with_params(mut command: Command, specs: &[ParamSpec], taken: &[String]) -> Command {
     for spec in specs {
         let name = spec.name.replace('_', "-");
-        let taken = command.get_arguments().any(|arg| arg.get_long() == Some(name.as_str()));
-        let long = if taken { format!("param-{name}") } else { name };
+        let long = if taken.contains(&name) { format!("param-{name}") } else { name };
         let first = spec.doc.lines().collect::<Vec<_>>().join(" ");
         let mut arg = Arg::new(format!("{PARAM}{}", spec.name))
             .long(long)

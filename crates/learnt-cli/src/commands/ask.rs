@@ -3,6 +3,7 @@
 use super::Call;
 use super::models::load;
 use super::predict::labelled_input;
+use crate::ExitCode;
 use crate::input;
 use crate::output::{print, print_json};
 use crate::picture;
@@ -13,7 +14,6 @@ use learnt::params::{ParamSpec, Value};
 use learnt::question::{Needs, Question};
 use learnt::trained::Trained;
 use serde_json::json;
-use std::process::ExitCode;
 
 pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;

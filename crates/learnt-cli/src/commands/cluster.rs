@@ -3,6 +3,7 @@
 use super::Call;
 use super::fit::{early, on_rows};
 use super::predict::rows_json;
+use crate::ExitCode;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
@@ -19,7 +20,6 @@ use learnt::trained::{Missing, Prediction, Trained, beside};
 use learnt_io::WriteOptions;
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Fits a method and labels the rows that it was fitted to.
 pub(crate) fn cluster(call: &Call, name: &str) -> Result<ExitCode> {
@@ -179,7 +179,7 @@ impl<'a> Done<'a> {
                 let answer = report();
                 match as_json {
                     true => print_json(verb, Some(history.seed), self.document(&table, &answer)),
-                    false => print(&answer.to_text_within(40)),
+                    false => print(&answer.to_text_fitted(40, call.line_width())),
                 }
             }
         }

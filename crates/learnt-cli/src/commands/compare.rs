@@ -1,17 +1,18 @@
 //! `learnt cv` and `learnt compare`.
 
 use super::answer::show;
-use super::{Call, PREPARATION, READING, ROLES};
+use super::{Call, PREPARATION, READING, ROLES, decision};
+use crate::ExitCode;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::picture;
-use learnt::data::{Dataset, Target};
-use learnt::error::{Code, Error, Result, shell};
+use learnt::answer::{Answer, number};
+use learnt::data::{Dataset, Label, Target};
+use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::Entry;
-use learnt::metrics::{self, Metric, Task};
-use learnt::select::{self, Candidate, Comparison, CrossValidation, Splitter};
+use learnt::metrics::{self, Decision, Metric, Task};
+use learnt::select::{self, Candidate, Comparison, CrossValidation, Row, Scoring, Splitter};
 use serde_json::{Value as Json, json};
-use std::process::ExitCode;
 
 /// The metrics asked for, or the usual ones; all must fit the task and the data.
 pub(crate) fn chosen_metrics(
@@ -22,13 +23,11 @@ pub(crate) fn chosen_metrics(
     let names = call.texts("metric");
     let labelled = matches!(data.y, Some(Target::Class { .. }));
     if names.is_empty() {
-        let mut chosen = match imbalanced(data) {
-            true => ["auc", "balanced-accuracy", "accuracy", "log-loss"]
-                .iter()
-                .map(|name| metrics::find(name))
-                .collect::<Result<Vec<_>>>()?,
-            false => metrics::usual(task),
-        };
+        let mut chosen = metrics::usual_for(task, data);
+        if !call.texts("cost").is_empty() {
+            chosen.insert(0, metrics::find("cost")?);
+            chosen.truncate(4);
+        }
         if task == Task::Unsupervised && labelled {
             chosen.insert(0, metrics::find("adjusted-rand")?);
         }
@@ -59,18 +58,6 @@ fn shares(codes: &[u32], classes: usize) -> Vec<f64> {
     let mut counts = vec![0_usize; classes];
     codes.iter().for_each(|&code| counts[code as usize] += 1);
     counts.into_iter().map(|count| count as f64 / codes.len() as f64).collect()
-}
-
-/// Whether the commonest class is at least four times as common as the others on average: accuracy says
-/// little then, and other scores come first.
-pub(crate) fn imbalanced(data: &Dataset) -> bool {
-    let Some(Target::Class { codes, classes }) = data.y else { return false };
-    if classes.len() < 2 {
-        return false;
-    }
-    let most = shares(codes, classes.len()).into_iter().fold(0.0, f64::max);
-    let others = (1.0 - most) / (classes.len() - 1) as f64;
-    most >= 4.0 * others
 }
 
 pub(crate) fn folds(call: &Call) -> Result<usize> {
@@ -107,7 +94,9 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     let chosen = chosen_metrics(call, task, &data)?;
     let splitter = splitter(call, &data, folds(call)?)?;
     let splits: Vec<_> = splitter.splits(&data, &call.run)?.collect();
-    let result = select::cross_validate(learner.as_ref(), &data, &splits, &chosen, &call.run)?;
+    let decision = decision::of_data(call, &data)?.filter(|_| task == Task::Classification);
+    let scoring = Scoring { metrics: &chosen, decision: decision.as_ref() };
+    let result = select::cross_validate(learner.as_ref(), &data, &splits, scoring, &call.run)?;
     if let Some((failed, error)) =
         result.failed().filter(|(failed, _)| *failed == result.folds.len())
     {
@@ -118,7 +107,21 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
     }
     let seed = call.run.seed();
     let name = entry.about.command();
-    let answer = result.report(format!("{name}   {}, seed {seed}", splitter.title()));
+    call.collect_folds(&name, &result);
+    let mut answer = result.report(format!("{name}   {}, seed {seed}", splitter.title()));
+    if let (Some(Target::Class { classes, .. }), Task::Classification) = (data.y, task) {
+        let positive = decision.as_ref().and_then(Decision::positive_class);
+        answer.tables.extend(result.by_class(classes, positive));
+        note_decision(&mut answer, decision.as_ref(), classes);
+        let row = Row {
+            name: name.clone(),
+            complexity: 0,
+            baseline: false,
+            result: Ok(result.clone()),
+            p_value: None,
+        };
+        warn_of_one_class(call, classes, &[row]);
+    }
     let facts = json!({ "learner": entry.about.path, "data": source(&supervised) });
     show(call, "cv", Some(seed), facts, &answer, usize::MAX)?;
     Ok(ExitCode::from(if result.failed().is_some() { 8 } else { 0 }))
@@ -165,8 +168,24 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     }
     learner::claim_width(call, &data, widest)?;
     let splitter = splitter(call, &data, folds(call)?)?;
-    let comparison = select::compare(&rows, &data, &splitter, &chosen, &call.run)?;
-    let mut answer = comparison.report();
+    let decision = decision::of_data(call, &data)?;
+    let scoring = Scoring { metrics: &chosen, decision: decision.as_ref() };
+    let comparison = select::compare(&rows, &data, &splitter, scoring, &call.run)?;
+    for row in &comparison.rows {
+        if let Ok(result) = &row.result {
+            call.collect_folds(&row.name, result);
+        }
+    }
+    let mut answer = match data.y {
+        Some(Target::Class { classes, .. }) => {
+            let positive = decision.as_ref().and_then(Decision::positive_class);
+            let mut answer = comparison.report_of_classes(classes, positive);
+            note_decision(&mut answer, decision.as_ref(), classes);
+            warn_of_one_class(call, classes, &comparison.rows);
+            answer
+        }
+        _ => comparison.report(),
+    };
     answer.title = title(call, &supervised, &splitter);
     let facts = json!({ "data": source(&supervised) });
     show(call, "compare", Some(call.run.seed()), facts, &answer, usize::MAX)?;
@@ -174,6 +193,39 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     suggest(call, &supervised, &comparison);
     let failed = comparison.failures().count();
     Ok(ExitCode::from(if failed > 0 { 8 } else { 0 }))
+}
+
+/// What was decided otherwise than by the models.
+fn note_decision(answer: &mut Answer, decision: Option<&Decision>, classes: &[Label]) {
+    let Some(decision) = decision.filter(|decision| !decision.is_own()) else { return };
+    let class = decision.positive_class().map(|k| plain(&classes[k].to_string()));
+    let how = match (decision.threshold(), class) {
+        (Some(threshold), Some(class)) => {
+            format!("'{class}' from probability {} on", number(threshold))
+        }
+        _ => "the class of least expected cost".to_string(),
+    };
+    answer
+        .notes
+        .push(format!("predicted: {how}; models without probabilities decide by themselves"));
+}
+
+/// A word about models that predict one class for every row.
+fn warn_of_one_class(call: &Call, classes: &[Label], rows: &[Row]) {
+    let found: Vec<(&Row, usize)> = rows
+        .iter()
+        .filter(|row| !row.baseline)
+        .filter_map(|row| Some((row, row.only_class()?)))
+        .collect();
+    let Some(&(_, only)) = found.first() else { return };
+    let names: Vec<&str> = found.iter().take(3).map(|(row, _)| row.name.as_str()).collect();
+    let more =
+        if found.len() > 3 { format!(" and {} more", found.len() - 3) } else { String::new() };
+    let verb = if found.len() == 1 { "predicts" } else { "predict" };
+    let class = plain(&classes[only].to_string());
+    let hint = decision::one_class_hint(call, classes, only, false);
+    let message = format!("{}{more} {verb} '{class}' for every row; {hint}", names.join(", "));
+    call.warn(Code::OneClass, message);
 }
 
 /// What is compared: the table, the task and the folds.

@@ -4,6 +4,7 @@
 use super::Call;
 use super::answer::show;
 use super::compare::{chosen_metrics, folds, source};
+use crate::ExitCode;
 use crate::input;
 use crate::learner;
 use crate::picture;
@@ -17,7 +18,6 @@ use learnt::function::{Classes, Function};
 use learnt::metrics::Task;
 use learnt::params::Value;
 use serde_json::json;
-use std::process::ExitCode;
 
 pub(crate) fn curve(call: &Call, name: &str) -> Result<ExitCode> {
     let cv = folds(call)?;

@@ -1,6 +1,7 @@
 //! `learnt describe`, `dataset` and `convert`, and the rows that `make` draws.
 
 use super::{Call, READING, ROLES};
+use crate::ExitCode;
 use crate::input;
 use crate::output::{print, print_as_is, print_json};
 use crate::place;
@@ -12,7 +13,6 @@ use learnt::stats::summary;
 use learnt_io::{Format, WriteOptions};
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use std::process::ExitCode;
 
 /// How many columns a table for people shows.
 const SHOWN: usize = 30;
@@ -42,17 +42,17 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print_json("describe", None, payload);
         return Ok(ExitCode::SUCCESS);
     }
-    // Where lines are short, notes come before the numbers that may be left out.
-    let at = if call.line_width() < WIDE { 2 } else { 11 };
-    let placed = |mut cells: Vec<Cell>| {
-        let note = cells.pop().unwrap_or(Cell::Text(String::new()));
-        cells.insert(at, note);
-        cells
+    // Where lines are short, some numbers are left out, so that notes have room.
+    let shown: &[usize] = match call.line_width() < WIDE {
+        true => &[0, 1, 2, 3, 4, 11, 12],
+        false => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     };
-    let mut head = vec![
-        "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%", "max",
+    let placed = |cells: Vec<Cell>| shown.iter().map(|&k| cells[k].clone()).collect::<Vec<_>>();
+    let head = [
+        "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%",
+        "max", "picture", "note",
     ];
-    head.insert(at, "note");
+    let head: Vec<&str> = shown.iter().map(|&k| head[k]).collect();
     let mut out = Columns::new("", &head);
     let limit = if call.flag("all") { width } else { SHOWN };
     for column in columns
@@ -96,6 +96,31 @@ struct Described {
     summary: Option<[f64; 7]>,
     common: Vec<(String, usize)>,
     look: Look,
+    /// A histogram of numbers, or the shares of the commonest levels.
+    picture: String,
+}
+
+/// Bars of a small picture.
+const BARS: usize = 8;
+
+/// Counts as bars of one line: the largest is the highest.
+fn bars(counts: &[usize]) -> String {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    let height = |count: usize| HEIGHTS[(count * (HEIGHTS.len() - 1)).div_ceil(most)];
+    counts.iter().map(|&count| if count == 0 { ' ' } else { height(count) }).collect()
+}
+
+/// How many of the sorted numbers lie in each of equal ranges.
+fn histogram(sorted: &[f64]) -> Vec<usize> {
+    let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
+    let width = high - low;
+    let mut counts = vec![0; BARS];
+    for &x in sorted {
+        let place = if width > 0.0 { (x - low) / width * BARS as f64 } else { 0.0 };
+        counts[(place as usize).min(BARS - 1)] += 1;
+    }
+    counts
 }
 
 fn describe_column(table: &Table, j: usize) -> Described {
@@ -114,6 +139,7 @@ fn describe_column(table: &Table, j: usize) -> Described {
         summary: None,
         common: Vec::new(),
         look: learnt::prepare::look(column, &values),
+        picture: String::new(),
     };
     match column.levels() {
         Some(levels) => {
@@ -126,10 +152,16 @@ fn describe_column(table: &Table, j: usize) -> Described {
                 }
             }
             counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            if counts.len() <= sorted.len().div_ceil(2) {
+                let largest: Vec<usize> =
+                    counts.iter().take(BARS).map(|(_, count)| *count).collect();
+                described.picture = bars(&largest);
+            }
             described.common = counts;
         }
         None => {
             if !sorted.is_empty() {
+                described.picture = bars(&histogram(&sorted));
                 let at = |p| summary::sorted_quantile(&sorted, p).unwrap_or(f64::NAN);
                 let mean = summary::mean(&sorted, None).unwrap_or(f64::NAN);
                 let sd = summary::sd(&sorted, None, 1.0).unwrap_or(f64::NAN);
@@ -164,6 +196,7 @@ impl Described {
             Cell::Count(self.distinct as i64),
         ];
         cells.extend((0..7).map(at));
+        cells.push(Cell::Text(self.picture.clone()));
         cells.push(Cell::Text(note.join("; ")));
         cells
     }
@@ -179,7 +212,7 @@ impl Described {
         json!({
             "name": self.name, "type": self.kind, "missing": self.missing, "distinct": self.distinct,
             "mean": at(0), "sd": at(1), "min": at(2), "lower_quartile": at(3), "median": at(4),
-            "upper_quartile": at(5), "max": at(6), "levels": levels, "look": self.look.word(), "target": target == Some(self.name.as_str()),
+            "upper_quartile": at(5), "max": at(6), "levels": levels, "look": self.look.word(), "picture": self.picture, "target": target == Some(self.name.as_str()),
         })
     }
 }
@@ -253,7 +286,7 @@ pub(crate) fn dataset(call: &Call) -> Result<ExitCode> {
                 set.licence.into(),
             ]);
         }
-        print(&table.to_text());
+        print(&call.fitted(&table));
         return Ok(ExitCode::SUCCESS);
     };
     let set = learnt::datasets::describe(name)?;
@@ -338,4 +371,17 @@ pub(crate) fn convert(call: &Call) -> Result<ExitCode> {
     }
     place::table(call, to, &input.table, &WriteOptions { format, ..WriteOptions::default() })?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_show_the_shape_and_nothing_where_nothing_is() {
+        assert_eq!(bars(&[1, 0, 8, 4]), "▂ █▅");
+        assert_eq!(histogram(&[0.0, 1.0, 1.0, 8.0]), [1, 2, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(histogram(&[3.0, 3.0]), [2, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(histogram(&[f64::NEG_INFINITY, 1.0]).iter().sum::<usize>(), 2);
+    }
 }

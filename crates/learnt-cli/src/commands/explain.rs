@@ -4,6 +4,7 @@ use super::Call;
 use super::answer::show;
 use super::models::load;
 use super::predict::labelled_input;
+use crate::ExitCode;
 use crate::input;
 use crate::picture;
 use learnt::data::OwnedDataset;
@@ -11,7 +12,6 @@ use learnt::error::{Code, Error, Result};
 use learnt::inspect::{Explanation, explain};
 use learnt::trained::Trained;
 use serde_json::json;
-use std::process::ExitCode;
 
 pub(crate) fn run(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;

@@ -2,6 +2,7 @@
 
 use super::predict::labelled;
 use super::{Call, READING};
+use crate::ExitCode;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{Out, print, print_json};
@@ -18,7 +19,6 @@ use learnt::trained::{Missing, Trained, Unknown, takes_unknown};
 use learnt_io::{FileSource, TargetTask, WriteOptions};
 use serde_json::{Value as Json, json};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 pub(crate) fn fit(call: &Call, name: &str) -> Result<ExitCode> {
@@ -269,7 +269,7 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         print_json("fit", Some(history.seed), payload);
     } else if let Some(report) = report.filter(|_| out != Some("-")) {
         let text = report.to_text_fitted(call.most_rows(), call.line_width());
-        print(&format!("{}{text}", super::models::heading(trained)));
+        print(&format!("{}{text}", trained.heading()));
     } else if out.is_none() {
         call.say("the model was not saved: add -o MODEL.learnt");
     }

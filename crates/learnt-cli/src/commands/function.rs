@@ -5,6 +5,7 @@
 
 use super::Call;
 use super::data::write_drawn;
+use crate::ExitCode;
 use crate::args::{INPUT, PARAM};
 use crate::input;
 use crate::picture;
@@ -16,7 +17,6 @@ use learnt::function::{
 };
 use learnt::params::Value;
 use serde_json::json;
-use std::process::ExitCode;
 
 /// Rows of a table that a terminal shows without `--all`.
 const SHOWN: usize = 40;

@@ -1,11 +1,11 @@
 //! `learnt help` and `learnt completions`.
 
 use super::Call;
+use crate::ExitCode;
 use crate::args;
 use crate::output::{print, print_as_is, print_json};
 use learnt::error::{Code, Error, Result};
 use serde_json::json;
-use std::process::ExitCode;
 
 /// What each code means and what usually helps.
 fn explanation(code: Code) -> &'static str {

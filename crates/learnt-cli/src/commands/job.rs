@@ -3,6 +3,7 @@
 
 use super::Call;
 use super::fit::{Streamed, early, streamed};
+use crate::ExitCode;
 use crate::learner;
 use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns};
@@ -14,7 +15,7 @@ use learnt::trained::{Missing, Trained, Unknown};
 use learnt_jobs::{Cluster, Estimate, Folder, Job, Settings, rehearse};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 /// What `advance` exits with if another round is to be done.
 const AGAIN: u8 = 9;

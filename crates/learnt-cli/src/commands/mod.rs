@@ -6,6 +6,7 @@ mod cluster;
 mod compare;
 mod curve;
 mod data;
+mod decision;
 mod explain;
 mod fit;
 mod function;
@@ -17,15 +18,18 @@ mod plot;
 mod predict;
 mod registry;
 mod report;
+mod split;
 mod tune;
 mod versus;
 
+use crate::ExitCode;
 use crate::observer::{Terminal, watch_interrupts};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use learnt::answer::Columns;
 use learnt::context::Context;
 use learnt::error::{Code, Error, Result, shell};
-use std::process::ExitCode;
+use learnt::select::CrossValidation;
 
 /// Options that say how a file is read, which every later command needs again.
 pub(crate) const READING: &[&str] = &[
@@ -110,6 +114,17 @@ impl Call<'_> {
         out
     }
 
+    /// Warns of something that is no model's.
+    pub(crate) fn warn(&self, code: Code, message: String) {
+        self.terminal.ended();
+        self.run.warn(code, message);
+    }
+
+    /// Collects what the folds of a model warned of.
+    pub(crate) fn collect_folds(&self, model: &str, result: &CrossValidation) {
+        self.terminal.collect_folds(model, result);
+    }
+
     /// Tells the warnings that were collected, one line a kind.
     pub(crate) fn tell_warnings(&self) {
         self.terminal.tell();
@@ -124,6 +139,11 @@ impl Call<'_> {
     /// How long lines of tables may be; with --all as long as they are.
     pub(crate) fn line_width(&self) -> usize {
         if self.flag("all") { usize::MAX } else { crate::output::line_width() }
+    }
+
+    /// A table in lines that fit the terminal.
+    pub(crate) fn fitted(&self, table: &Columns) -> String {
+        table.to_text_fitted(usize::MAX, self.line_width())
     }
 
     /// How many rows of a table are shown at most; all with --all.
@@ -167,6 +187,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode> {
         ("describe", _) => data::describe(&call),
         ("dataset", _) => data::dataset(&call),
         ("convert", _) => data::convert(&call),
+        ("split", None) => split::split(&call),
         ("fit", Some(name)) => fit::fit(&call, name),
         ("cluster", Some(name)) => cluster::cluster(&call, name),
         ("reduce", Some(name)) => cluster::reduce(&call, name),

@@ -1,14 +1,14 @@
 //! `learnt summary`, `learnt inspect` and `learnt verify`.
 
 use super::Call;
+use crate::ExitCode;
 use crate::output::{print, print_json};
 use crate::picture;
 use learnt::answer::{Answer, Cell, Columns};
 use learnt::data::{ColumnKind, Schema};
-use learnt::error::{Code, Error, Result, plain};
+use learnt::error::{Code, Error, Result};
 use learnt::trained::Trained;
 use serde_json::{Value as Json, json};
-use std::process::ExitCode;
 
 pub(crate) fn load(call: &Call) -> Result<Trained> {
     let path = call.text("model").unwrap_or_default();
@@ -18,26 +18,6 @@ pub(crate) fn load(call: &Call) -> Result<Trained> {
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)?;
     learnt::from_bytes(&bytes)
-}
-
-/// What a summary is of: target, formula, rows.
-pub(crate) fn heading(trained: &Trained) -> String {
-    let history = &trained.history;
-    let mut words = Vec::new();
-    if !history.targets.is_empty() {
-        words.push(format!("target {}", plain(&history.targets.join(", "))));
-    }
-    let terms = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
-    match (&history.formula, terms) {
-        (Some(formula), _) => words.push(format!("formula {}", plain(formula))),
-        (None, Some((_, terms))) => words.push(format!("terms {}", plain(&terms.to_string()))),
-        (None, None) => {}
-    }
-    words.push(format!("{} rows", history.rows));
-    if history.dropped > 0 {
-        words.push(format!("{} dropped with missing values", history.dropped));
-    }
-    format!("{}\n", words.join("   "))
 }
 
 /// The report with marks of significance, with --marks.
@@ -92,7 +72,7 @@ pub(crate) fn summary(call: &Call) -> Result<ExitCode> {
         }
         false => {
             let text = report.to_text_fitted(call.most_rows(), call.line_width());
-            print(&format!("{}{text}", heading(&trained)));
+            print(&format!("{}{text}", trained.heading()));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -169,7 +149,7 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if call.flag("schema") {
-        print(&column_table(&history.schema).to_text());
+        print(&call.fitted(&column_table(&history.schema)));
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = format!("learner    {}\n", trained.about.path);
@@ -197,9 +177,9 @@ pub(crate) fn inspect(call: &Call) -> Result<ExitCode> {
     for warning in &history.warnings {
         out += &format!("warning    {}\n", learnt::error::plain(warning));
     }
-    out += &format!("\n{}", column_table(&history.schema).to_text());
+    out += &format!("\n{}", call.fitted(&column_table(&history.schema)));
     if let Some(parts) = part_table(&trained)? {
-        out += &format!("\n{}", parts.to_text());
+        out += &format!("\n{}", call.fitted(&parts));
     }
     print(&out);
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,7 @@
 //! `learnt path`: coefficients for a falling penalty, printed, saved and drawn.
 
 use super::Call;
+use crate::ExitCode;
 use crate::input;
 use crate::learner;
 use crate::output::{print, print_json};
@@ -11,7 +12,6 @@ use learnt::error::{Code, Error, Result};
 use learnt::linear::penalized::{PathKind, PathOptions, RegularizationPath, path};
 use learnt_io::WriteOptions;
 use serde_json::json;
-use std::process::ExitCode;
 
 pub(crate) fn run(call: &Call) -> Result<ExitCode> {
     let kind = kind(call)?;
@@ -83,7 +83,7 @@ fn show(call: &Call, found: &RegularizationPath, rows: usize) -> Result<()> {
             Ok(())
         }
         _ => {
-            print(&found.report().to_text());
+            print(&found.report().to_text_fitted(usize::MAX, call.line_width()));
             Ok(())
         }
     }

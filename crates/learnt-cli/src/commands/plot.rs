@@ -3,6 +3,7 @@
 use super::Call;
 use super::models::load;
 use super::predict::labelled_input;
+use crate::ExitCode;
 use crate::input;
 use crate::output::{print, print_json};
 use crate::picture;
@@ -13,7 +14,6 @@ use learnt::plot::{PLOTS, Plot, find};
 use learnt::question::Needs;
 use learnt::trained::Trained;
 use serde_json::json;
-use std::process::ExitCode;
 
 pub(crate) fn plot(call: &Call) -> Result<ExitCode> {
     let Some(name) = call.text("name") else {
@@ -74,5 +74,5 @@ fn list(call: &Call) {
     for plot in PLOTS {
         table.push(vec![plot.name.into(), data(plot.needs).into(), plot.doc.into()]);
     }
-    print(&table.to_text());
+    print(&call.fitted(&table));
 }

@@ -2,18 +2,19 @@
 
 use super::Call;
 use super::compare::chosen_metrics;
+use super::decision::{of_data, one_class_hint, told};
 use super::models::load;
+use crate::ExitCode;
 use crate::input;
 use crate::output::{print, print_json};
 use crate::place;
 use learnt::answer::{Cell, Columns, finite};
 use learnt::data::{Dataset, OwnedDataset, OwnedTarget, Schema, Sequences, Table, Target};
 use learnt::error::{Code, Error, Result, plain};
-use learnt::metrics::{self, ByClass, Direction, Predictions, Task};
+use learnt::metrics::{self, ByClass, ConfusionCounts, Direction, Predictions, Task};
 use learnt::trained::{Missing, Rows, Trained, beside};
 use learnt_io::WriteOptions;
 use serde_json::{Map, Value as Json, json};
-use std::process::ExitCode;
 
 pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
@@ -29,7 +30,12 @@ pub(crate) fn predict(call: &Call) -> Result<ExitCode> {
     let rows = trained.admit(&frame, sequences.transpose()?, missing(call)?, &call.run)?;
     note_skipped(call, &rows);
     let method = call.text("method").unwrap_or("predict");
-    let table = trained.table(method, call.flag("proba"), &rows, &call.run)?;
+    let mut table = trained.table(method, call.flag("proba"), &rows, &call.run)?;
+    table = super::decision::decided(call, &trained, &rows, table)?;
+    if call.flag("scores") {
+        let scores = trained.table("decision_scores", false, &rows, &call.run)?;
+        table = beside(&table.frame(), scores)?;
+    }
     let table = rows.spread(table)?;
     let table = match call.flag("append") {
         true => beside(&frame, table)?,
@@ -177,7 +183,7 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
         Some(_) => clustered(call, &trained, input)?,
         None => labelled_input(call, &trained, input)?,
     };
-    let Scored { scores, by_class } = metrics_of(call, &trained, &data.view())?;
+    let Scored { scores, by_class, told } = metrics_of(call, &trained, &data.view())?;
     let missed = gate(call, &scores)?;
     if call.json {
         let metrics: Map<String, Json> = scores
@@ -195,6 +201,7 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
                 "metrics": metrics, "rows": data.x.values().nrows(), "gate_missed": missed,
                 "classes": by_class.as_ref().map(|found| found.classes.to_json()),
                 "confusion": by_class.as_ref().map(|found| found.confusion.to_json()),
+                "notes": told,
             }),
         );
     } else {
@@ -206,13 +213,14 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
             };
             table.push(vec![Cell::Text(name.clone()), cell]);
         }
-        print(&table.to_text());
+        print(&call.fitted(&table));
         if let Some(found) = &by_class {
-            print(&format!("\n{}", found.classes.to_text()));
+            print(&format!("\n{}", call.fitted(&found.classes)));
             if trained.history.classes.len() <= metrics::CLASSES_SHOWN {
-                print(&format!("\n{}", found.confusion.to_text()));
+                print(&format!("\n{}", call.fitted(&found.confusion)));
             }
         }
+        told.iter().for_each(|line| print(&format!(" {line}\n")));
     }
     if let Some(only) = by_class.and_then(|found| found.only) {
         warn_of_one_class(call, &trained, only);
@@ -234,16 +242,10 @@ fn warn_of_training_rows(call: &Call, trained: &Trained, digest: Option<&str>) {
 
 /// A word where every row is given one class.
 fn warn_of_one_class(call: &Call, trained: &Trained, only: usize) {
-    let class = trained.history.classes.get(only).map_or(String::new(), ToString::to_string);
+    let classes = &trained.history.classes;
+    let class = classes.get(only).map_or(String::new(), ToString::to_string);
     let weights = trained.history.params.iter().any(|(name, _)| name.ends_with("class_weight"));
-    let hint = match weights {
-        true => {
-            "fit with --class-weight balanced, or choose by --proba with a threshold of your own"
-        }
-        false => {
-            "choose by --proba with a threshold of your own, or weigh the rare rows with --weight at fit"
-        }
-    };
+    let hint = one_class_hint(call, classes, only, weights);
     let message = format!("every row is predicted as '{}'; {hint}", plain(&class));
     call.run.warn(Code::OneClass, message);
 }
@@ -279,6 +281,8 @@ type Scores = Vec<(String, Direction, Result<f64>)>;
 struct Scored {
     scores: Scores,
     by_class: Option<ByClass>,
+    /// What is to be said about the decision.
+    told: Vec<String>,
 }
 
 fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scored> {
@@ -286,23 +290,31 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scored> 
         Some(_) => Task::Unsupervised,
         None => Task::of(data),
     };
+    let decision = of_data(call, data)?.filter(|_| task == Task::Classification);
     let chosen = chosen_metrics(call, task, data)?;
     let rows = trained.admit(&data.x, data.sequences, missing(call)?, &call.run)?;
     note_skipped(call, &rows);
     let kept = rows.kept().map(|kept| data.gather(kept));
     let data = kept.as_ref().map_or(*data, OwnedDataset::view);
-    let predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), &call.run)?;
+    let mut predictions = Predictions::of(trained.model.as_ref(), &rows.frame(), &call.run)?;
+    if let Some(decision) = &decision {
+        predictions = predictions.decided(decision)?;
+    }
+    // Scores of clusters are over the columns of the model, whatever else the table has.
+    let data = Dataset { x: rows.frame(), ..data };
     let outcome = predictions.with_truth(&data);
     let by_class = match (outcome.truth, outcome.codes) {
         (Some(Target::Class { codes, classes }), Some(predicted)) => {
-            Some(metrics::by_class(codes, predicted, classes, data.weights)?)
+            let counts = ConfusionCounts::new(codes, predicted, classes.len(), data.weights)?;
+            Some(metrics::by_class(&counts, classes, outcome.positive))
         }
         _ => None,
     };
+    let told = decision.map_or(Ok(Vec::new()), |decision| told(call, &decision, &outcome))?;
     let score = |metric: &&'static metrics::Metric| {
         (metric.name.to_string(), metric.direction, metric.score(&outcome, &call.run))
     };
-    Ok(Scored { scores: chosen.iter().map(score).collect(), by_class })
+    Ok(Scored { scores: chosen.iter().map(score).collect(), by_class, told })
 }
 
 /// The sentence about a missed gate, if there is one.

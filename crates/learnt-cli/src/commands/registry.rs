@@ -1,14 +1,14 @@
 //! `learnt list` and `learnt show`.
 
 use super::Call;
+use crate::ExitCode;
 use crate::output::{print, print_json};
 use learnt::answer::{Cell, Columns};
 use learnt::error::{Error, Result};
-use learnt::estimator::Entry;
+use learnt::estimator::{Entry, ROLES};
 use learnt::function::{FunctionEntry, FunctionKind};
 use learnt::params::ParamSpec;
 use serde_json::{Value as Json, json};
-use std::process::ExitCode;
 
 pub(crate) fn list(call: &Call) -> Result<ExitCode> {
     let role = call.text("role");
@@ -18,7 +18,7 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
         Some(kind) => return functions(call, kind),
     }
     if let Some(role) = role {
-        let known = ["regressor", "classifier", "transformer", "clusterer"];
+        let known: Vec<&str> = ROLES.iter().map(|role| role.name).collect();
         if !known.contains(&role) {
             return Err(Error::unknown("role", role, known));
         }
@@ -56,7 +56,7 @@ pub(crate) fn list(call: &Call) -> Result<ExitCode> {
             Cell::Text(sentence),
         ]);
     }
-    print(&table.to_text());
+    print(&call.fitted(&table));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,7 +91,7 @@ fn kinds(call: &Call) -> Result<ExitCode> {
         ];
         table.push(cells.to_vec());
     }
-    print(&table.to_text());
+    print(&call.fitted(&table));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,13 +118,14 @@ fn functions(call: &Call, kind: &str) -> Result<ExitCode> {
             Cell::Text(text),
         ]);
     }
-    print(&table.to_text());
+    print(&call.fitted(&table));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Everything about a learner as JSON.
 fn facts(entry: &Entry) -> Json {
     let (about, learner) = (entry.about, (entry.build)());
+    let advice = learnt::advice_on(about.name());
     let params: Vec<Json> = learner
         .specs()
         .iter()
@@ -139,6 +140,7 @@ fn facts(entry: &Entry) -> Json {
     json!({
         "name": about.command(), "path": about.path, "aliases": about.aliases, "roles": about.roles.names(),
         "text": learner.documentation(), "cost": about.cost, "reference": about.reference,
+        "use_when": advice.map(|advice| advice.use_when), "not_when": advice.map(|advice| advice.not_when),
         "accepts": {
             "missing": about.accepts.missing, "categories": about.accepts.categories,
             "weights": about.accepts.weights, "many_outputs": about.accepts.many_outputs,
@@ -163,7 +165,7 @@ pub(crate) fn show(call: &Call) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for entry in entries {
-        print(&page(entry));
+        print(&page(call, entry));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -195,7 +197,7 @@ fn show_function(call: &Call, entry: &FunctionEntry) -> Result<ExitCode> {
     }
     for table in [inputs, parameter_table(function.specs()), outputs] {
         if !table.is_empty() {
-            out += &format!("\n{}", table.to_text());
+            out += &format!("\n{}", call.fitted(&table));
         }
     }
     if !about.reference.is_empty() {
@@ -218,24 +220,29 @@ fn parameter_table(specs: &[ParamSpec]) -> Columns {
     table
 }
 
-fn page(entry: &Entry) -> String {
+fn page(call: &Call, entry: &Entry) -> String {
     let (about, learner) = (entry.about, (entry.build)());
     let text = learner.documentation();
     let prose: Vec<&str> = text.lines().take_while(|line| !line.starts_with("```")).collect();
     let mut out =
         format!("{} ({})\n{}\n\n", about.command(), about.path, prose.join("\n").trim_end());
+    if let Some(advice) = learnt::advice_on(about.name()) {
+        let plain = |text: &str| text.replace('`', "");
+        out += &format!("use for    {}\n", plain(advice.use_when));
+        out += &format!("not for    {}\n", plain(advice.not_when));
+    }
     out += &format!("role       {}\ncost       {}\n", about.roles.names().join(", "), about.cost);
     if !about.reference.is_empty() {
         out += &format!("reference  {}\n", about.reference);
     }
-    out += &format!("\n{}", parameter_table(learner.specs()).to_text());
+    out += &format!("\n{}", call.fitted(&parameter_table(learner.specs())));
     let mut table = Columns::new("\nattributes of the model", &["name", "meaning"]);
     for (name, text) in (entry.attributes)() {
         let text = text.lines().collect::<Vec<_>>().join(" ");
         table.push(vec![Cell::Text((*name).to_string()), Cell::Text(text)]);
     }
     if !table.is_empty() {
-        out += &table.to_text();
+        out += &call.fitted(&table);
     }
     out + "\n"
 }

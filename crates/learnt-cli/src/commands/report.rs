@@ -3,13 +3,13 @@
 use super::Call;
 use super::models::load;
 use super::predict::labelled_input;
+use crate::ExitCode;
 use crate::input;
 use crate::place;
 use learnt::answer::Answer;
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
 use learnt::trained::Trained;
-use std::process::ExitCode;
 
 pub(crate) fn report(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;

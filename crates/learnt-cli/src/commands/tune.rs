@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::compare::{chosen_metrics, folds, source, splitter};
+use crate::ExitCode;
 use crate::input::{self, Supervised};
 use crate::learner;
 use crate::output::{print, print_json};
@@ -18,7 +19,6 @@ use learnt::select::{self, Split, Splitter};
 use learnt::trained::Trained;
 use serde_json::json;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Settings that are drawn where no number is named.
 const TRIALS: usize = 30;
@@ -234,7 +234,7 @@ fn show(
         return Ok(());
     }
     let most = if call.flag("all") { usize::MAX } else { 20 };
-    print(&answer.to_text_within(most));
+    print(&answer.to_text_fitted(most, call.line_width()));
     if call.text("out").is_none() {
         call.say("no model was saved: add -o MODEL.learnt");
     }

@@ -4,6 +4,7 @@ use super::Call;
 use super::answer::show;
 use super::compare::{chosen_metrics, folds};
 use super::predict::labelled_input;
+use crate::ExitCode;
 use crate::input;
 use learnt::data::OwnedDataset;
 use learnt::error::{Code, Error, Result};
@@ -13,7 +14,6 @@ use learnt::params::LearnerSpec;
 use learnt::select::{Contest, mcnemar};
 use learnt::trained::{Missing, Trained};
 use serde_json::json;
-use std::process::ExitCode;
 
 pub(crate) fn versus(call: &Call) -> Result<ExitCode> {
     let folds = folds(call)?;

@@ -7,6 +7,7 @@ mod clusters;
 mod curves;
 mod faults;
 mod files;
+mod first_hour;
 mod formula;
 mod functions;
 mod fuzz;

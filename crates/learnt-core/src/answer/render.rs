@@ -149,6 +149,33 @@ impl Columns {
         self.to_text_within(usize::MAX)
     }
 
+    /// The rows that a short table shows, at which of them some are left out, and the line that says so:
+    /// the largest coefficients, of other tables the first and the last rows.
+    fn chosen(&self, most: usize) -> (Vec<usize>, usize, String) {
+        let n = self.len();
+        if n <= most {
+            return ((0..n).collect(), n, String::new());
+        }
+        if let Some(Series::Reals(values)) = self.column("coefficient").map(|column| &column.data) {
+            let free = usize::from(self.columns[0].text(0).starts_with("(intercept"));
+            let mut order: Vec<usize> = (free..n).collect();
+            order.sort_by(|&a, &b| values[b].abs().total_cmp(&values[a].abs()));
+            order.truncate(most.saturating_sub(free));
+            let zeros = values[free..].iter().filter(|&&value| value == 0.0).count();
+            let (shown, all) = (order.len(), n - free);
+            let text =
+                format!(" … the {shown} largest of {all} coefficients; {zeros} are zero; --all\n");
+            let rows: Vec<usize> = (0..free).chain(order).collect();
+            return (rows, usize::MAX, text);
+        }
+        let head = most.div_ceil(2);
+        (
+            (0..head).chain(n - (most - head)..n).collect(),
+            head,
+            format!(" … {n} rows in all; --all\n"),
+        )
+    }
+
     /// The same with at most this many rows: the first and the last.
     pub fn to_text_within(&self, most: usize) -> String {
         self.to_text_fitted(most, usize::MAX)
@@ -157,9 +184,7 @@ impl Columns {
     /// The same in lines of at most this many characters: long texts are cut, then the last columns are
     /// left out and counted.
     pub fn to_text_fitted(&self, most: usize, line_width: usize) -> String {
-        let n = self.len();
-        let head = if n > most { most.div_ceil(2) } else { n };
-        let shown: Vec<usize> = (0..head).chain((n - (most.min(n) - head).min(n))..n).collect();
+        let (shown, gap, left_out) = self.chosen(most);
         let mut cells: Vec<Vec<String>> = self
             .columns
             .iter()
@@ -194,10 +219,13 @@ impl Columns {
         };
         out += &line(&|j| plain(self.columns[j].head()));
         for i in 0..shown.len() {
-            if shown.len() < n && i == head {
-                out += &format!(" … {} rows in all\n", n);
+            if i == gap {
+                out += &left_out;
             }
             out += &line(&|j| cells[j][i].clone());
+        }
+        if gap >= shown.len() {
+            out += &left_out;
         }
         if kept < self.columns.len() {
             out += &format!(" {kept} of {} columns shown; --all\n", self.columns.len());
@@ -342,6 +370,24 @@ pub fn html(text: &str) -> String {
     out
 }
 
+/// Text in lines of at most this many characters, cut at `between`; each begins with a space.
+fn wrapped(text: &str, between: &str, line_width: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for word in text.split(between) {
+        let length = word.chars().count();
+        if used > 0 && used + between.len() + length > line_width {
+            out.push('\n');
+            used = 0;
+        }
+        let before = if used == 0 { " " } else { between };
+        out += before;
+        out += word;
+        used += before.len() + length;
+    }
+    out + "\n"
+}
+
 /// A title may have several lines of our own.
 fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
@@ -411,11 +457,11 @@ impl Answer {
             .map(|(name, datum)| format!("{} {}", plain(name), datum.text()))
             .collect();
         if !scalars.is_empty() {
-            blocks.push(format!(" {}\n", scalars.join("   ")));
+            blocks.push(wrapped(&scalars.join("   "), "   ", line_width));
         }
         let mut out = blocks.join("\n");
         for note in &self.notes {
-            out += &format!(" {}\n", plain(note));
+            out += &wrapped(&plain(note), " ", line_width);
         }
         out
     }

@@ -413,7 +413,9 @@ impl<'a> Dataset<'a> {
             None => Ok(()),
             Some(y) => {
                 same_length("target", y.nrows(), n)?;
-                check_target(y, accepts, first_row)
+                // A learner without use for a target may stand in front of one of several outputs.
+                let many_outputs = accepts.many_outputs || !needs_target;
+                check_target(y, Accepts { many_outputs, ..accepts }, first_row)
             }
         }
     }

@@ -68,6 +68,16 @@ impl Label {
         })
     }
 
+    /// As the value of a parameter.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Label::Bool(b) => Value::Bool(*b),
+            Label::Int(i) => Value::Int(*i),
+            Label::Real(x) => Value::Real(*x),
+            Label::Text(text) => Value::Text(text.clone()),
+        }
+    }
+
     /// As a number, if it is one.
     pub fn as_real(&self) -> Option<f64> {
         match self {

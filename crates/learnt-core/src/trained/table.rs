@@ -3,9 +3,29 @@
 use super::{Prediction, Rows, Trained};
 use crate::context::Context;
 use crate::data::{Column, Frame, Label, Matrix, Schema, Table};
-use crate::error::Result;
+use crate::error::{Result, plain};
 
 impl Trained {
+    /// What a summary is of, on one line: target, formula, rows.
+    pub fn heading(&self) -> String {
+        let history = &self.history;
+        let mut words = Vec::new();
+        if !history.targets.is_empty() {
+            words.push(format!("target {}", plain(&history.targets.join(", "))));
+        }
+        let terms = history.params.iter().find(|(name, _)| name.ends_with("formula__formula"));
+        match (&history.formula, terms) {
+            (Some(formula), _) => words.push(format!("formula {}", plain(formula))),
+            (None, Some((_, terms))) => words.push(format!("terms {}", plain(&terms.to_string()))),
+            (None, None) => {}
+        }
+        words.push(format!("{} rows", history.rows));
+        if history.dropped > 0 {
+            words.push(format!("{} dropped with missing values", history.dropped));
+        }
+        format!("{}\n", words.join("   "))
+    }
+
     /// What a method gives for admitted rows, as a table: classes as categories, numbers as they are;
     /// with `proba` the probabilities of the classes stand beside it.
     pub fn table(&self, method: &str, proba: bool, rows: &Rows, run: &Context) -> Result<Table> {

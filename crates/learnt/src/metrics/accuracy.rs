@@ -205,7 +205,10 @@ impl Function for CostWeightedError {
     type Inputs<'a> = Predicted<'a>;
     type Output = f64;
     const ABOUT: &'static Callable =
-        &Callable::new("metrics.cost_weighted_error", FunctionKind::Metric);
+        &Callable::new("metrics.cost_weighted_error", FunctionKind::Metric).scores(&[
+            Scorer::lower("cost", TASK, "Mean cost of predictions, of costs that are given.")
+                .alias(&["mean-cost"]),
+        ]);
 
     fn call(&self, given: Predicted, _run: &Context) -> Result<f64> {
         given.counts()?.cost(&Matrix::from_rows(&self.costs)?)

@@ -17,14 +17,8 @@ pub struct ByClass {
 /// Above this many classes the confusion matrix is left out.
 pub const SHOWN: usize = 12;
 
-/// Counts predicted classes against the actual ones. Of two classes the second is the positive one.
-pub fn by_class(
-    actual: &[u32],
-    predicted: &[u32],
-    classes: &[Label],
-    weights: Option<&[f64]>,
-) -> Result<ByClass> {
-    let counts = ConfusionCounts::new(actual, predicted, classes.len(), weights)?;
+/// The tables of counted classes, of which one may be the positive one.
+pub fn by_class(counts: &ConfusionCounts, classes: &[Label], positive: Option<usize>) -> ByClass {
     let names: Vec<String> = classes.iter().map(ToString::to_string).collect();
     let title = "Rows are actual classes, columns predicted ones";
     let mut head = vec!["actual"];
@@ -42,7 +36,7 @@ pub fn by_class(
         value.map_or_else(|| Cell::Empty("nothing to divide by".to_string()), Cell::Number)
     };
     for (k, name) in names.iter().enumerate() {
-        let positive = if names.len() == 2 && k == 1 { "positive" } else { "" };
+        let note = if positive == Some(k) { "positive" } else { "" };
         table.push(vec![
             Cell::Text(name.clone()),
             ratio(counts.precision(k)),
@@ -50,12 +44,12 @@ pub fn by_class(
             ratio(counts.f_score(k, 1.0)),
             number(counts.actual(k)),
             number(counts.predicted(k)),
-            positive.into(),
+            note.into(),
         ]);
     }
     let total = counts.total();
     let only = (0..names.len()).find(|&k| total > 0.0 && counts.predicted(k) == total);
-    Ok(ByClass { confusion, classes: table, only: only.filter(|&k| counts.actual(k) < total) })
+    ByClass { confusion, classes: table, only: only.filter(|&k| counts.actual(k) < total) }
 }
 
 #[cfg(test)]
@@ -65,11 +59,14 @@ mod tests {
     #[test]
     fn one_predicted_class_is_named_and_has_no_precision_elsewhere() {
         let classes = ["no", "yes"].map(Label::from);
-        let found = by_class(&[0, 0, 1], &[0, 0, 0], &classes, None).unwrap();
+        let counts = ConfusionCounts::new(&[0, 0, 1], &[0, 0, 0], 2, None).unwrap();
+        let found = by_class(&counts, &classes, Some(1));
         assert_eq!(found.only, Some(0));
         let text = found.classes.to_text();
         assert!(text.contains("positive") && text.contains("0.666667"), "{text}");
-        let mixed = by_class(&[0, 0, 1], &[0, 1, 1], &classes, Some(&[1.0, 2.0, 1.0])).unwrap();
+        let weights = [1.0, 2.0, 1.0];
+        let counts = ConfusionCounts::new(&[0, 0, 1], &[0, 1, 1], 2, Some(&weights)).unwrap();
+        let mixed = by_class(&counts, &classes, Some(0));
         assert_eq!(mixed.only, None);
         assert!(mixed.confusion.to_text().contains('2'));
     }

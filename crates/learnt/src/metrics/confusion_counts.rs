@@ -54,6 +54,16 @@ impl ConfusionCounts {
         }
     }
 
+    /// The counts of both together, of the same classes.
+    pub fn plus(&self, other: &ConfusionCounts) -> Result<Self> {
+        let k = self.classes();
+        if other.classes() != k {
+            return Err(Error::shape("counts", k, other.classes()));
+        }
+        let counts = Matrix::from_fn(k, k, |i, j| self.counts[(i, j)] + other.counts[(i, j)]);
+        Ok(ConfusionCounts { counts })
+    }
+
     /// The counts.
     pub fn counts(&self) -> &Matrix {
         &self.counts

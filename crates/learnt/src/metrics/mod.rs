@@ -16,6 +16,7 @@ mod confusion_matrix;
 mod contingency;
 mod cost_threshold;
 mod cross_entropy;
+mod decision;
 mod deviance;
 mod loss_functions;
 pub mod losses;
@@ -56,6 +57,7 @@ pub use cost_threshold::{CostCurve, CostThreshold};
 pub use cross_entropy::{
     ClassesAndProbabilities, ClassesAndScores, CrossEntropy, Entropies, MultinomialDeviance,
 };
+pub use decision::Decision;
 pub use deviance::{
     D2TweedieScore, MeanGammaDeviance, MeanPoissonDeviance, MeanTweedieDeviance, OneOutput,
 };
@@ -75,7 +77,7 @@ pub use precision_recall_curve::{
 };
 pub use probability::{BrierScoreLoss, Foretold, Half, LogLoss, Probable};
 pub use ranking::Steps;
-pub use registry::{Metric, Outcome, Predictions, all, find, usual};
+pub use registry::{Metric, Outcome, Predictions, all, find, usual, usual_for};
 pub use regression::{
     Compared, ExplainedVarianceScore, MaxError, MeanAbsoluteError, MeanAbsolutePercentageError,
     MeanSquaredError, MedianAbsoluteError, MultiOutput, R2Score, RootMeanSquaredError,

@@ -3,10 +3,13 @@
 //! The names come from the functions ([`Scorer`]); what a model says about rows ([`Predictions`]) beside
 //! the truth ([`Outcome`]) is handed to a function input by input.
 
-use super::FUNCTIONS;
+use super::{Decision, FUNCTIONS};
 use learnt_core::function::{AnyFunction, Direction, Given, InputKind, InputSpec, Scorer, Task};
 use learnt_core::prelude::*;
 use std::sync::LazyLock;
+
+/// The metric that needs costs.
+const COST: &str = "cost";
 
 /// A score by name.
 #[derive(Clone, Copy)]
@@ -67,6 +70,32 @@ pub fn usual(task: Task) -> Vec<&'static Metric> {
     names.iter().filter_map(|name| find(name).ok()).collect()
 }
 
+/// The same for these rows: where classes are imbalanced, scores that a guess of the commonest class does not
+/// win come first.
+pub fn usual_for(task: Task, data: &Dataset) -> Vec<&'static Metric> {
+    let Some(Target::Class { codes, classes }) = data.y else { return usual(task) };
+    if task != Task::Classification || !imbalanced(codes, classes.len(), data.weights) {
+        return usual(task);
+    }
+    let precision = if classes.len() == 2 { "average-precision" } else { "f1" };
+    let names = ["auc", precision, "balanced-accuracy", "log-loss"];
+    names.iter().filter_map(|name| find(name).ok()).collect()
+}
+
+/// Whether the commonest class is at least four times as common as the others on average.
+fn imbalanced(codes: &[u32], classes: usize, weights: Option<&[f64]>) -> bool {
+    if classes < 2 {
+        return false;
+    }
+    let mut counts = vec![0.0; classes];
+    codes
+        .iter()
+        .enumerate()
+        .for_each(|(i, &code)| counts[code as usize] += super::weight_of(weights, i));
+    let (most, all) = counts.iter().fold((0.0_f64, 0.0), |(most, all), &x| (most.max(x), all + x));
+    most * (classes - 1) as f64 >= 4.0 * (all - most)
+}
+
 impl Metric {
     /// Whether score `a` is better than `b`.
     pub fn better(&self, a: f64, b: f64) -> bool {
@@ -94,6 +123,11 @@ impl Metric {
     /// The score, or why there is none.
     pub fn score(&self, outcome: &Outcome, run: &Context) -> Result<f64> {
         let function = self.function(outcome)?;
+        let turned = self.turned(function.as_ref(), outcome);
+        let outcome = &Outcome {
+            decision_scores: turned.as_ref().map(Matrix::view).or(outcome.decision_scores),
+            ..*outcome
+        };
         let clusters = outcome.clusters.map(ClusterCodes::of);
         let part = |spec: &InputSpec| outcome.part(spec, self.task, clusters.as_ref());
         let given = self.entry.inputs.iter().map(part).collect::<Result<Vec<_>>>()?;
@@ -102,8 +136,15 @@ impl Metric {
         value.ok_or_else(|| Error::internal(format!("{} is no number", self.name)))
     }
 
-    /// The function with the scorer's parameters; the second of two classes is the positive one, and
-    /// several classes are averaged.
+    /// Scores of the first of two classes, where that is the positive one and the model has one column.
+    fn turned(&self, function: &dyn AnyFunction, outcome: &Outcome) -> Option<Matrix> {
+        let first = outcome.positive == Some(0) && function.get("pos_label").is_ok();
+        let scores = outcome.decision_scores.filter(|scores| first && scores.ncols() == 1)?;
+        Some(Matrix::from_fn(scores.nrows(), 1, |i, _| -scores.at(i, 0)))
+    }
+
+    /// The function with the scorer's parameters; the second of two classes is the positive one unless
+    /// another is said, and several classes are averaged.
     fn function(&self, outcome: &Outcome) -> Result<Box<dyn AnyFunction>> {
         let mut function = (self.entry.build)();
         let specs = function.specs();
@@ -112,10 +153,22 @@ impl Metric {
             let value = spec.map_or_else(|| Value::parse(word), |spec| spec.parse(word));
             function.set(name, &value)?;
         }
+        if self.name == COST {
+            let costs = outcome.costs.ok_or_else(|| {
+                Error::new(Code::Usage, "the mean cost needs costs of mistakes")
+                    .hint("say what they cost, such as --cost Yes=5")
+            })?;
+            let row =
+                |i: usize| Value::List(costs.row(i).iter().map(|&x| Value::Real(x)).collect());
+            function.set("costs", &Value::List((0..costs.nrows()).map(row).collect()))?;
+        }
         let Some(Target::Class { classes, .. }) = outcome.truth else { return Ok(function) };
         let has = |name: &str| specs.iter().any(|spec| spec.name == name);
         match classes {
-            [_, positive] if has("pos_label") => function.set("pos_label", &value_of(positive))?,
+            [_, _] if has("pos_label") => {
+                let positive = &classes[outcome.positive.unwrap_or(1).min(1)];
+                function.set("pos_label", &positive.to_value())?;
+            }
             [_, _] => {}
             _ if has("average") && function.get("average")? == Value::Text("binary".into()) => {
                 function.set("average", &Value::Text("macro".into()))?;
@@ -123,15 +176,6 @@ impl Metric {
             _ => {}
         }
         Ok(function)
-    }
-}
-
-fn value_of(label: &Label) -> Value {
-    match label {
-        Label::Bool(b) => Value::Bool(*b),
-        Label::Int(i) => Value::Int(*i),
-        Label::Real(x) => Value::Real(*x),
-        Label::Text(text) => Value::Text(text.clone()),
     }
 }
 
@@ -154,6 +198,10 @@ pub struct Outcome<'a> {
     pub clusters: Option<&'a [Option<u32>]>,
     /// How much each row counts.
     pub weights: Option<&'a [f64]>,
+    /// The place of the positive class of two; the second without this.
+    pub positive: Option<usize>,
+    /// What mistakes cost: rows are actual classes, columns predicted ones.
+    pub costs: Option<&'a Matrix>,
 }
 
 /// Clusters as codes; noise is a cluster of its own.
@@ -245,6 +293,8 @@ pub struct Predictions {
     probabilities: Option<Matrix>,
     decision_scores: Option<Matrix>,
     clusters: Option<Vec<Option<u32>>>,
+    positive: Option<usize>,
+    costs: Option<Matrix>,
 }
 
 impl Predictions {
@@ -267,6 +317,40 @@ impl Predictions {
         Ok(predictions)
     }
 
+    /// The same with classes decided otherwise than by the model, which takes probabilities.
+    pub fn decided(mut self, decision: &Decision) -> Result<Predictions> {
+        if self.codes.is_none() {
+            return Err(Error::unsupported("there are no classes to decide")
+                .hint("a positive class, a threshold and costs are for classifiers"));
+        }
+        if !decision.is_own() {
+            let probabilities = self.probabilities.as_ref().ok_or_else(|| {
+                Error::unsupported("the model gives no probabilities to decide by").hint(
+                    "leave out the threshold and the costs, or choose a learner with probabilities",
+                )
+            })?;
+            self.codes = decision.classes(probabilities.view())?.or(self.codes);
+        }
+        self.mark(decision);
+        Ok(self)
+    }
+
+    /// The same where the model has probabilities; others keep their own classes.
+    pub fn decided_if_possible(mut self, decision: &Decision) -> Result<Predictions> {
+        match self.probabilities {
+            Some(_) => self.decided(decision),
+            None => {
+                self.mark(decision);
+                Ok(self)
+            }
+        }
+    }
+
+    fn mark(&mut self, decision: &Decision) {
+        self.positive = decision.positive_class();
+        self.costs = decision.costs().cloned();
+    }
+
     /// The predictions beside the truth.
     pub fn with_truth<'a>(&'a self, data: &Dataset<'a>) -> Outcome<'a> {
         Outcome {
@@ -278,6 +362,8 @@ impl Predictions {
             decision_scores: self.decision_scores.as_ref().map(Matrix::view),
             clusters: self.clusters.as_deref(),
             weights: data.weights,
+            positive: self.positive,
+            costs: self.costs.as_ref(),
         }
     }
 }
@@ -310,9 +396,31 @@ mod tests {
 
     #[test]
     fn parameters_of_scorers_exist() {
+        let costs = Matrix::from_fn(2, 2, |i, j| f64::from(i != j));
+        let outcome = Outcome { costs: Some(&costs), ..Outcome::default() };
         for metric in all() {
-            assert!(metric.function(&Outcome::default()).unwrap().check().is_ok(), "{metric:?}");
+            assert!(metric.function(&outcome).unwrap().check().is_ok(), "{metric:?}");
         }
+        let error = find("cost").unwrap().function(&Outcome::default()).unwrap_err();
+        assert_eq!(error.code(), Code::Usage);
+    }
+
+    #[test]
+    fn the_first_class_can_be_the_positive_one() {
+        let classes = ["a", "b"].map(Label::from);
+        let truth = Some(Target::Class { codes: &[0, 1, 1, 1], classes: &classes });
+        let decision_scores = Matrix::column_vector(vec![-1.0, -2.0, 0.5, 2.0]);
+        let decision_scores = Some(decision_scores.view());
+        let codes: Option<&[u32]> = Some(&[0, 0, 1, 1]);
+        let outcome = Outcome { truth, codes, decision_scores, ..Outcome::default() };
+        let first = Outcome { positive: Some(0), ..outcome };
+        let run = Context::default();
+        let score =
+            |name: &str, outcome: &Outcome| find(name).unwrap().score(outcome, &run).unwrap();
+        assert_eq!((score("precision", &outcome), score("precision", &first)), (1.0, 0.5));
+        assert_eq!(score("auc", &outcome), score("auc", &first));
+        // The only row of the first class has the second highest score of that class.
+        assert_eq!(score("average-precision", &first), 0.5);
     }
 
     #[test]

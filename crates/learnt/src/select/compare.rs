@@ -10,6 +10,7 @@ use super::cross_validate::{CrossValidation, Ended, Entrant, Manner, Trials};
 use super::folds::{Split, Splitter};
 use super::paired_tests::corrected_t_test;
 use super::preparation::{Request, standard_preparation};
+use super::scoring::Scoring;
 use crate::metrics::{Metric, Task};
 use learnt_core::prelude::*;
 
@@ -89,6 +90,14 @@ impl Row {
         self.result.as_ref().ok()?.standard_error(m)
     }
 
+    /// The class that is predicted for every test row, where these have several.
+    pub fn only_class(&self) -> Option<usize> {
+        let counts = self.result.as_ref().ok()?.confusion()?;
+        let all = counts.total();
+        let only = (0..counts.classes()).find(|&k| all > 0.0 && counts.predicted(k) == all);
+        only.filter(|&k| counts.actual(k) < all)
+    }
+
     /// Why there is no mean of the first metric: in how many folds, and the first reason.
     pub fn failure(&self) -> Option<(usize, &Error)> {
         match &self.result {
@@ -139,13 +148,15 @@ fn above_zero(data: &Dataset) -> bool {
 }
 
 /// Cross-validates every candidate on the same splits; a baseline is added unless one is there.
-pub fn compare(
+pub fn compare<'a>(
     candidates: &[Candidate],
     data: &Dataset,
     splitter: &Splitter,
-    metrics: &[&'static Metric],
+    scoring: impl Into<Scoring<'a>>,
     run: &Context,
 ) -> Result<Comparison> {
+    let scoring = scoring.into();
+    let metrics = scoring.metrics;
     if metrics.is_empty() {
         return Err(Error::new(Code::Usage, "a comparison needs a metric"));
     }
@@ -168,7 +179,7 @@ pub fn compare(
     let names = fitted.map(|(candidate, _)| candidate.name.clone()).collect();
     let ledger = &Ended::new(names, splits.len(), run);
     let manner = Manner::default();
-    let trials = Trials { entrants: &entrants, data, splits: &splits, metrics, ledger, manner };
+    let trials = Trials { entrants: &entrants, data, splits: &splits, scoring, ledger, manner };
     let mut results = trials.run(run)?.into_iter();
     let mut rows = Vec::with_capacity(candidates.len());
     for (candidate, checked) in candidates.iter().zip(checked) {

@@ -11,8 +11,9 @@
 //! split has a child run of its own seed, so any number of threads gives the same scores.
 
 use super::folds::{Split, Splitter};
+use super::scoring::{COUNTED, Scoring};
 use crate::learner::{Fitted, offered};
-use crate::metrics::{Metric, Predictions, Task};
+use crate::metrics::{ConfusionCounts, Metric, Predictions, Task};
 use learnt_core::clock::Moment;
 use learnt_core::context::{Progress, Recorder};
 use learnt_core::error::Warning;
@@ -61,6 +62,8 @@ pub struct Scored {
     pub score_seconds: f64,
     /// Whether the fit met its convergence criterion.
     pub converged: bool,
+    /// Actual against predicted classes of the test rows; none where there are very many classes.
+    pub confusion: Option<ConfusionCounts>,
 }
 
 /// The usual folds: of whole groups or sequences if there are any, stratified for classes, else shuffled.
@@ -73,18 +76,19 @@ pub fn usual_splitter(data: &Dataset, n_splits: usize) -> Splitter {
 }
 
 /// Fits and scores the learner on every split.
-pub fn cross_validate(
+pub fn cross_validate<'a>(
     learner: &dyn AnyEstimator,
     data: &Dataset,
     splits: &[Split],
-    metrics: &[&'static Metric],
+    scoring: impl Into<Scoring<'a>>,
     run: &Context,
 ) -> Result<CrossValidation> {
+    let scoring = scoring.into();
     learner.check().map_err(|error| error.within(learner.about().name()))?;
     let entrants = [Entrant { preparation: None, learner }];
     let ledger = &Ended::new(vec![learner.about().command()], splits.len(), run);
     let manner = Manner::default();
-    let trials = Trials { entrants: &entrants, data, splits, metrics, ledger, manner };
+    let trials = Trials { entrants: &entrants, data, splits, scoring, ledger, manner };
     let mut all = trials.run(run)?;
     all.pop().ok_or_else(|| Error::internal("no result of a cross-validation"))
 }
@@ -104,6 +108,10 @@ pub trait Ledger: Sync {
     fn known(&self, _entrant: usize, _split: usize) -> Option<Fold> {
         None
     }
+    /// A fit begins.
+    fn begun(&self, _entrant: usize, _split: usize) -> Result<()> {
+        Ok(())
+    }
     /// A fit has ended.
     fn ended(&self, _entrant: usize, _split: usize, _fold: &Fold) -> Result<()> {
         Ok(())
@@ -114,7 +122,7 @@ pub trait Ledger: Sync {
 pub struct Nobody;
 impl Ledger for Nobody {}
 
-/// Tells which fits have ended: `model 4/13 ridge · fold 6/10 · fits 35 of 130`.
+/// Tells which fit is at work: `model 4/13 ridge · fold 6/10`, and how many of all have ended.
 pub(super) struct Ended<'a> {
     names: Vec<String>,
     splits: usize,
@@ -128,15 +136,21 @@ impl<'a> Ended<'a> {
     }
 }
 
-impl Ledger for Ended<'_> {
-    fn ended(&self, entrant: usize, split: usize, _: &Fold) -> Result<()> {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let (models, splits) = (self.names.len(), self.splits);
-        let name = &self.names[entrant];
-        let stage =
-            format!("model {}/{models} {name} · fold {}/{splits} · fits", entrant + 1, split + 1);
+impl Ended<'_> {
+    fn tell(&self, entrant: usize, split: usize, done: u64) -> Result<()> {
+        let (models, splits, name) = (self.names.len(), self.splits, &self.names[entrant]);
+        let stage = format!("model {}/{models} {name} · fold {}/{splits}", entrant + 1, split + 1);
         let total = Some((models * splits) as u64);
         self.run.progress(&Progress { stage: &stage, done, total, objective: None })
+    }
+}
+
+impl Ledger for Ended<'_> {
+    fn begun(&self, entrant: usize, split: usize) -> Result<()> {
+        self.tell(entrant, split, self.done.load(Ordering::Relaxed))
+    }
+    fn ended(&self, entrant: usize, split: usize, _: &Fold) -> Result<()> {
+        self.tell(entrant, split, self.done.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 
@@ -149,7 +163,7 @@ pub struct Trials<'a> {
     /// Training and test rows.
     pub splits: &'a [Split],
     /// What is measured.
-    pub metrics: &'a [&'static Metric],
+    pub scoring: Scoring<'a>,
     /// What is known, and who is told.
     pub ledger: &'a dyn Ledger,
     /// How fits run.
@@ -184,8 +198,10 @@ impl Trials<'_> {
                 run.try_par_map(splits.len(), |k| one(k, share))?
             }
         };
-        let empty =
-            |_: &Entrant| CrossValidation { metrics: self.metrics.to_vec(), folds: Vec::new() };
+        let empty = |_: &Entrant| CrossValidation {
+            metrics: self.scoring.metrics.to_vec(),
+            folds: Vec::new(),
+        };
         let mut out: Vec<CrossValidation> = self.entrants.iter().map(empty).collect();
         for folds in by_split {
             out.iter_mut().zip(folds).for_each(|(result, fold)| result.folds.push(fold));
@@ -268,6 +284,7 @@ impl OneSplit<'_> {
         };
         let rows = prepared.map(|seconds| Rows { train: train.view(), test: test.view(), seconds });
         let fit = |member: usize, shared: Option<Shared>, run: &Context| {
+            self.trials.ledger.begun(member, self.place)?;
             let fold = match &rows {
                 Ok(rows) => self.fold(member, shared, rows, run)?,
                 Err(error) => self.failed(error.clone()),
@@ -386,20 +403,27 @@ fn fit_and_score(
         }
     };
     let fitted = Moment::now();
-    let score = |data: &Dataset| -> Result<Vec<Result<f64>>> {
+    let score = |data: &Dataset| -> Result<(Vec<Result<f64>>, Option<ConfusionCounts>)> {
         check_rows(learner.about(), model.as_ref(), &data.x, run)?;
-        let predictions = Predictions::of(model.as_ref(), &data.x, run)?;
+        let mut predictions = Predictions::of(model.as_ref(), &data.x, run)?;
+        if let Some(decision) = trials.scoring.decision {
+            predictions = predictions.decided_if_possible(decision)?;
+        }
         let outcome = predictions.with_truth(data);
-        Ok(trials
-            .metrics
-            .iter()
-            .map(|metric| number(metric, metric.score(&outcome, run)))
-            .collect())
+        let scores =
+            trials.scoring.metrics.iter().map(|metric| number(metric, metric.score(&outcome, run)));
+        let confusion = match (data.y, outcome.codes) {
+            (Some(Target::Class { codes, classes }), Some(found)) if classes.len() <= COUNTED => {
+                ConfusionCounts::new(codes, found, classes.len(), data.weights).ok()
+            }
+            _ => None,
+        };
+        Ok((scores.collect(), confusion))
     };
-    let scores = score(&rows.test)?;
-    let score_seconds = fitted.seconds();
+    let (scores, confusion) = score(&rows.test)?;
+    let score_seconds = fitted.elapsed().as_secs_f64();
     let train_scores = match trials.manner.train_scores {
-        true => score(&rows.train)?,
+        true => score(&rows.train)?.0,
         false => Vec::new(),
     };
     Ok(Scored {
@@ -408,6 +432,7 @@ fn fit_and_score(
         fit_seconds: rows.seconds + seconds,
         score_seconds,
         converged: model.converged(),
+        confusion,
     })
 }
 
@@ -463,6 +488,15 @@ impl CrossValidation {
         let mut errors = results.filter_map(|scored| scored.scores.get(m)?.as_ref().err());
         let first = errors.next()?;
         Some((1 + errors.count(), first))
+    }
+
+    /// Actual against predicted classes of the test rows of all folds.
+    pub fn confusion(&self) -> Option<ConfusionCounts> {
+        let counts = |fold: &Fold| fold.result.as_ref().ok()?.confusion.clone();
+        let all = self.folds.iter().map(counts).collect::<Option<Vec<ConfusionCounts>>>()?;
+        let mut all = all.into_iter();
+        let first = all.next()?;
+        all.try_fold(first, |sum, next| sum.plus(&next).ok())
     }
 
     /// How many fits did not converge.

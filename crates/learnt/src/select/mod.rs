@@ -9,6 +9,7 @@ mod preparation;
 mod report;
 mod resample;
 mod samples;
+mod scoring;
 pub mod search;
 mod split;
 mod splitters;
@@ -38,6 +39,7 @@ pub use samples::{
     ClassWeights, PartRows, Respected, RowWeights, SAMPLES, TrainTestRows, WeightOfRow,
     WeightedClasses, WeightedResample,
 };
+pub use scoring::Scoring;
 pub use split::{Parts, Size, holdout, train_test};
 pub use splitters::{
     ClassAndGroupOfRow, ClassOfRow, Folds, GroupKFold, GroupOfRow, GroupShuffleSplit, KFold,

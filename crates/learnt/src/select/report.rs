@@ -3,6 +3,7 @@
 use super::compare::{Comparison, Row};
 use super::cross_validate::CrossValidation;
 use crate::charts::comparison::intervals;
+use crate::metrics::{CLASSES_SHOWN, by_class};
 use learnt_core::answer::{Series, Style, TableColumn};
 use learnt_core::chart::Chart;
 use learnt_core::error::plain;
@@ -49,7 +50,43 @@ impl CrossValidation {
     }
 }
 
+impl CrossValidation {
+    /// Tables of what was done with the test rows of each class: precision and recall, and the confusion
+    /// matrix where classes are few.
+    pub fn by_class(&self, classes: &[Label], positive: Option<usize>) -> Vec<Columns> {
+        let Some(counts) = self.confusion() else { return Vec::new() };
+        let found = by_class(&counts, classes, positive);
+        let shown = classes.len() <= CLASSES_SHOWN;
+        [Some(found.classes), Some(found.confusion).filter(|_| shown)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
 impl Comparison {
+    /// The row whose classes are shown: the simplest of the good ones.
+    pub fn shown(&self) -> Option<&Row> {
+        self.simplest.or((!self.rows.is_empty()).then_some(0)).map(|i| &self.rows[i])
+    }
+
+    /// The report with what the chosen model does with each class, and a word on models that predict one
+    /// class only.
+    pub fn report_of_classes(&self, classes: &[Label], positive: Option<usize>) -> Answer {
+        let mut answer = self.report();
+        let Some((row, result)) =
+            self.shown().and_then(|row| Some((row, row.result.as_ref().ok()?)))
+        else {
+            return answer;
+        };
+        let mut tables = result.by_class(classes, positive);
+        if let Some(table) = tables.first_mut() {
+            table.title = format!("{} on the test rows of all folds", row.name);
+        }
+        answer.tables.extend(tables);
+        answer
+    }
+
     /// One row a candidate: means with standard errors, time, and the test against the best.
     pub fn report(&self) -> Answer {
         let mut answer = Answer::new(format!("comparison by {}", self.metrics[0].name));
@@ -142,6 +179,9 @@ fn note(i: usize, row: &Row) -> String {
     }
     if row.baseline {
         words.push("baseline");
+    }
+    if row.only_class().is_some() {
+        words.push("one class");
     }
     words.join(" ")
 }

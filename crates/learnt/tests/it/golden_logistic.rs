@@ -5,7 +5,7 @@ use learnt::linear::{
     ClassWeight, LogisticRegression, LogisticRegressionModel, LogisticSolver, Penalty,
 };
 use learnt::prelude::*;
-use learnt::rounds::{Source, block_rows};
+use learnt::rounds::{Block, Outline, Source, block_rows};
 use learnt::trained::Trained;
 
 use crate::golden::{self, Golden};

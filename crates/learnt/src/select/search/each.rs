@@ -50,7 +50,8 @@ impl Each<'_> {
             .collect();
         let ledger = &Moved { ledger: self.ledger, places: &places };
         let Each { data, splits, metrics, manner, .. } = *self;
-        let trials = Trials { entrants: &entrants, data, splits, metrics, ledger, manner };
+        let trials =
+            Trials { entrants: &entrants, data, splits, scoring: metrics.into(), ledger, manner };
         let mut results = trials.run(run)?.into_iter();
         let missing = || Error::internal("a learner without its result");
         parts
@@ -72,6 +73,9 @@ struct Moved<'a> {
 impl Ledger for Moved<'_> {
     fn known(&self, entrant: usize, split: usize) -> Option<Fold> {
         self.ledger.known(self.places[entrant], split)
+    }
+    fn begun(&self, entrant: usize, split: usize) -> Result<()> {
+        self.ledger.begun(self.places[entrant], split)
     }
     fn ended(&self, entrant: usize, split: usize, fold: &Fold) -> Result<()> {
         self.ledger.ended(self.places[entrant], split, fold)

@@ -104,6 +104,7 @@ fn read_line(line: &str) -> Option<(String, Scored)> {
         fit_seconds: json["fit_seconds"].as_f64()?,
         score_seconds: json["score_seconds"].as_f64()?,
         converged: json["converged"].as_bool()?,
+        confusion: None,
     };
     Some((json["fit"].as_str()?.to_string(), scored))
 }

@@ -213,7 +213,8 @@ impl Plan<'_> {
         let splits = std::slice::from_ref(split);
         let ledger = &Nobody;
         let manner = Manner::default();
-        let trials = Trials { entrants: &entrants, data, splits, metrics, ledger, manner };
+        let trials =
+            Trials { entrants: &entrants, data, splits, scoring: metrics.into(), ledger, manner };
         let fold = trials.run(run)?.pop().and_then(|mut cv| cv.folds.pop());
         fold.ok_or_else(|| Error::internal("an outer split without its fold"))
     }

@@ -4,7 +4,7 @@
 use super::{easy, fit, fit_in, for_each, noise, outputs, per_row_methods, same_bits};
 use learnt::context::Observer;
 use learnt::prelude::*;
-use learnt::rounds::{InMemory, Source, block_rows};
+use learnt::rounds::{Block, InMemory, Outline, Source, block_rows};
 use learnt::trained::{Missing, Prediction, Trained};
 
 #[test]
