@@ -2,7 +2,7 @@
 
 use crate::commands::Call;
 use crate::learner;
-use learnt::data::{OwnedDataset, Schema, Table, Volume};
+use learnt::data::{Column, OwnedDataset, Schema, Table, Volume};
 use learnt::datasets::Bundled;
 use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::AnyEstimator;
@@ -473,7 +473,8 @@ fn without_missing(call: &Call, table: Table) -> Table {
 }
 
 /// The rows that a model whose training left out rows with missing values can be asked about, by the columns
-/// that it needs, and its target where that is asked for: the table and the numbers of its rows. All rows for other models.
+/// that it needs, and its target where that is asked for: the table and the numbers of its rows. All rows for
+/// other models.
 pub(crate) fn complete_rows(
     call: &Call,
     trained: &Trained,
@@ -494,6 +495,18 @@ pub(crate) fn complete_rows(
     }
     call.say(&format!("left out {} of {rows} rows with missing values", rows - kept.len()));
     (table.frame().gather(&kept), Some(kept))
+}
+
+/// The table with a column once more under another name.
+pub(crate) fn with_copy(table: Table, column: &str, name: &str) -> Result<Table> {
+    let at = table.schema().find(column)?;
+    let width = table.schema().len();
+    let mut columns = table.schema().columns().to_vec();
+    columns.push(Column { name: name.to_string(), ..columns[at].clone() });
+    let values = learnt::data::Matrix::from_fn(table.values().nrows(), width + 1, |i, j| {
+        table.values()[(i, if j < width { j } else { at })]
+    });
+    Table::new(values, Schema::new(columns)?)
 }
 
 pub(crate) fn no_target(schema: &Schema) -> Error {

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::models::load;
-use super::predict::labelled_input;
+use super::predict::labelled;
 use crate::ExitCode;
 use crate::input;
 use crate::output::{print, print_json};
@@ -41,11 +41,7 @@ fn rows(call: &Call, plot: &Plot, trained: &Trained) -> Result<Option<OwnedDatas
             let message = format!("the picture '{}' needs rows", plot.name);
             Err(Error::new(Code::Usage, message).hint(example(plot)))
         }
-        (Needs::RowsAndTarget, Some(_)) => {
-            let input = input::read(call)?;
-            let (table, _) = input::complete_rows(call, trained, input.table, true);
-            labelled_input(call, trained, input::Input { table, ..input }).map(Some)
-        }
+        (Needs::RowsAndTarget, Some(_)) => labelled(call, trained).map(Some),
         (Needs::Rows, Some(_)) => {
             Ok(Some(OwnedDataset { x: input::read(call)?.table, ..OwnedDataset::default() }))
         }

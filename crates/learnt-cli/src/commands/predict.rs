@@ -138,6 +138,9 @@ pub(super) fn rows_json(table: &Table) -> Vec<Json> {
         .collect()
 }
 
+/// The name of a column of groups that the model needs as an input too.
+const COPY: &str = "(group)";
+
 /// The rows that the arguments name with the model's own targets.
 pub(crate) fn labelled(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
     labelled_input(call, trained, input::read(call)?)
@@ -159,11 +162,17 @@ pub(crate) fn labelled_input(
         return Err(Error::new(Code::Target, message).hint("add -t COLUMN"));
     }
     asked.settle(input.table.schema());
+    let (mut table, _) = input::complete_rows(call, trained, input.table, true);
+    if let Some(group) = asked.group.filter(|name| trained.history.schema.position(name).is_some())
+    {
+        table = input::with_copy(table, group, COPY)?;
+        asked.group = Some(COPY);
+    }
     asked.task = Some(match trained.history.classes.is_empty() {
         true => learnt_io::TargetTask::Regress,
         false => learnt_io::TargetTask::Classify,
     });
-    let parts = learnt_io::to_dataset(input.table, &asked.roles())?;
+    let parts = learnt_io::to_dataset(table, &asked.roles())?;
     with_model_classes(&parts.data.view(), trained)
 }
 

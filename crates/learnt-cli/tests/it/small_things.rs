@@ -130,6 +130,7 @@ fn every_flag_that_a_message_names_exists() {
         ["fit", "dummy-classifier"],
         ["fit", "logistic"],
         ["fit", "qda"],
+        ["fit", "glm"],
         ["fit", "lasso"],
         ["fit", "random-forest-classifier"],
         ["metric", "roc-curve"],

@@ -175,6 +175,13 @@ fn rows_with_holes_are_dropped_with_a_count_as_in_r() {
     let influence = rows(&["ask", &model, "influence", &air]);
     assert_eq!((influence.len(), influence[4]["row"].as_i64().unwrap()), (111, 7));
     ok(&["plot", "diagnostics", &model, &air, "-o", &format!("{model}.svg")]);
+    let scored = ok(&["score", &model, &air]);
+    assert!(scored.err.contains("left out 42 of 153 rows"), "{}", scored.err);
+    // A group may be an input of the model too.
+    let by_month = place.fit("ols", &air, "Ozone ~ Temp + Month", &[]);
+    let with = ["--with", "kind=cluster", "--group", "Month"];
+    let clustered = rows(&[&["ask", &by_month, "robust", &air], &with[..]].concat());
+    assert_eq!(clustered.len(), 3);
     let filled = ok(&["fit", "ols", &air, "--formula", "Temp ~ Solar.R", "--impute", "median"]);
     assert!(!filled.err.contains("dropped"), "{}", filled.err);
     let ridge = ok(&["fit", "ridge", &air, "--formula", "Temp ~ Solar.R + Wind"]);
