@@ -6,6 +6,7 @@
 
 use super::{Kernel, mirror_lower};
 use crate::data::Matrix;
+use crate::stop;
 use pulp::Simd;
 
 /// Adds up Σ r rᵀ over rows r of a fixed width. An element is summed row after row in chunks of a
@@ -65,8 +66,10 @@ impl RankUpdate {
     }
 
     fn flush(&mut self) {
-        let rows = &self.buffer[..self.held * self.stride];
-        super::run(AddTiles { stride: self.stride, rows, lower: &mut self.lower });
+        if !stop::asked() {
+            let rows = &self.buffer[..self.held * self.stride];
+            super::run(AddTiles { stride: self.stride, rows, lower: &mut self.lower });
+        }
         self.held = 0;
     }
 }

@@ -5,6 +5,7 @@
 use learnt_core::error::plain;
 use learnt_core::linalg::{Cholesky, dot, eigh};
 use learnt_core::prelude::*;
+use learnt_core::stop;
 
 /// A covariance scaled to unit variances.
 pub(super) struct Correlation {
@@ -31,7 +32,7 @@ impl Correlation {
         let p = self.matrix.nrows();
         let mut lower = Matrix::zeros(p, p);
         let mut out = Vec::new();
-        for j in 0..p {
+        for j in (0..p).take_while(|_| !stop::asked()) {
             for i in 0..j {
                 let pivot = lower[(i, i)];
                 if pivot > 0.0 {
@@ -72,7 +73,7 @@ impl Correlation {
         let p = self.matrix.nrows();
         let cholesky = Cholesky::new(&self.matrix)?;
         let mut columns = Matrix::zeros(p, p);
-        for j in 0..p {
+        for j in (0..p).take_while(|_| !stop::asked()) {
             let column = columns.row_mut(j);
             column[j] = 1.0;
             cholesky.solve_lower_in_place(column);
