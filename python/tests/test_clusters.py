@@ -261,3 +261,54 @@ def test_distances_of_ones_own_are_clustered():
     fine, coarse = [0, 0, 1, 2, 2, 3], ["a", "a", "a", "b", "b", "b"]
     assert is_nested(fine, coarse) and not is_nested(coarse, fine)
     assert whole(is_nested, coarse, fine).cut == 2
+
+
+def test_components_are_a_normal_law_as_in_scikit_learn():
+    for count in (1, 2, 4):
+        own, other = PCA(count).fit(FLOWERS), other_decomposition.PCA(count).fit(FLOWERS)
+        np.testing.assert_allclose(own.get_covariance(), other.get_covariance(), atol=1e-12)
+        np.testing.assert_allclose(own.get_precision(), other.get_precision(), rtol=1e-6)
+        np.testing.assert_allclose(own.score_samples(FLOWERS), other.score_samples(FLOWERS))
+        assert own.score(FLOWERS) == pytest.approx(other.score(FLOWERS))
+    twice = np.column_stack([FLOWERS, FLOWERS[:, 0]])
+    assert np.isneginf(PCA().fit(twice).score_samples(twice)).all()
+
+
+def test_neighbours_are_those_of_scikit_learn_under_its_names():
+    from sklearn.neighbors import KNeighborsClassifier as Other
+
+    own, other = KNeighborsClassifier(4).fit(FLOWERS, SPECIES), Other(4).fit(FLOWERS, SPECIES)
+    places = FLOWERS[::7] + 0.03
+    for mine, theirs in zip(own.kneighbors(places, 3), other.kneighbors(places, 3)):
+        np.testing.assert_allclose(mine, theirs)
+    assert own.kneighbors(places, return_distance=False).shape == (22, 4)
+    np.testing.assert_allclose(own.kneighbors()[0], other.kneighbors()[0])
+    assert (own.kneighbors()[1] != np.arange(150)[:, None]).all()
+    graph = own.kneighbors_graph(places, 2, mode="distance").toarray()
+    np.testing.assert_allclose(graph, other.kneighbors_graph(places, 2, mode="distance").toarray())
+    with pytest.raises(ValueError, match="n_neighbors > 0"):
+        own.kneighbors(places, 0)
+    with pytest.raises(ValueError, match="n_neighbors < n_samples_fit"):
+        own.kneighbors(n_neighbors=150)
+
+
+def test_weights_of_neighbours_may_be_a_function(tmp_path):
+    from sklearn.neighbors import KNeighborsClassifier as OtherClassifier
+    from sklearn.neighbors import KNeighborsRegressor as OtherRegressor
+
+    def near(distances):
+        return np.exp(-3 * distances)
+
+    places = FLOWERS[::7] + 0.03
+    own = KNeighborsClassifier(9, weights=near).fit(FLOWERS, SPECIES)
+    other = OtherClassifier(9, weights=near).fit(FLOWERS, SPECIES)
+    np.testing.assert_allclose(own.predict_proba(places), other.predict_proba(places))
+    np.testing.assert_array_equal(own.predict(places), other.predict(places))
+    y = FLOWERS[:, :2]
+    own = KNeighborsRegressor(9, weights=near).fit(FLOWERS, y)
+    other = OtherRegressor(9, weights=near).fit(FLOWERS, y)
+    np.testing.assert_allclose(own.predict(places), other.predict(places))
+    with pytest.raises(ValueError, match="cannot be saved"):
+        own.save(tmp_path / "model.learnt")
+    with pytest.raises(ValueError, match="one number a distance"):
+        KNeighborsRegressor(weights=lambda d: 1.0).fit(FLOWERS, y).predict(places)
