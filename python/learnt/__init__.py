@@ -1,13 +1,15 @@
 """Machine learning as one library: scikit-learn's names and contract, and the learners it lacks.
 
 Learners are in modules named as scikit-learn's: `learnt.linear_model.Ridge`. `learnt.optimize` works
-on functions of your own.
+on functions of your own. Functions that give one value have more to say: `learnt.whole(function, ...)`
+gives all of it.
 """
 
 import importlib
 
 from . import errors
 from ._base import from_bytes, load, missing, registry, threads
+from ._functions import whole
 from ._modules import MODULES
 from ._native import __version__
 
@@ -23,6 +25,7 @@ __all__ = [
     "missing",
     "registry",
     "threads",
+    "whole",
     *_LAZY,
 ]
 

@@ -22,18 +22,17 @@ class Principal:
         return np.linalg.inv(self.get_covariance())
 
     def score_samples(self, X):
-        """The logarithm of the normal density at each row."""
+        """The logarithm of the normal density at each row; -inf where the covariance is singular."""
         table = self._rows(X)
         rows, known = table.values, self.__dict__.get("feature_names_in_")
         if known is not None and table.names is not None:
             rows = rows[:, [list(table.names).index(name) for name in known]]
         rows = rows - self.mean_
-        precision = self.get_precision()
-        sign, logarithm = np.linalg.slogdet(precision)
-        if sign <= 0:
-            raise np.linalg.LinAlgError("the covariance is singular: keep fewer components")
-        squares = np.sum(rows * (rows @ precision), axis=1)
-        return -0.5 * (squares + rows.shape[1] * np.log(2.0 * np.pi) - logarithm)
+        values, vectors = np.linalg.eigh(self.get_covariance())
+        if values[0] <= np.finfo(float).eps * len(values) * values[-1]:
+            return np.full(len(rows), -np.inf)
+        squares = np.sum((rows @ vectors) ** 2 / values, axis=1)
+        return -0.5 * (squares + len(values) * np.log(2.0 * np.pi) + np.sum(np.log(values)))
 
     def score(self, X, y=None):
         """The mean logarithm of the normal density over the rows."""

@@ -7,6 +7,7 @@ from sklearn import decomposition as other_decomposition
 from sklearn import mixture as other_mixture
 from sklearn.datasets import load_digits, load_iris
 
+from learnt import whole
 from learnt.cluster import (
     DBSCAN,
     KMeans,
@@ -169,13 +170,12 @@ def test_a_window_of_ones_own_gives_the_density_of_the_definition():
 
 
 def test_transforms_of_ones_own_keep_or_change_distances():
-    moved = check_invariance(FLOWERS, FLOWERS + 3.0, "manhattan")
-    assert moved.value and moved.ordered
-    turned = check_invariance(FLOWERS[:, :2], matrix=[[0.6, -0.8], [0.8, 0.6]])
-    assert turned.value
-    assert not check_invariance(FLOWERS[:, :2], FLOWERS[:, :2] ** 3).ordered
+    assert check_invariance(FLOWERS, FLOWERS + 3.0, "manhattan")
+    assert check_invariance(FLOWERS[:, :2], matrix=[[0.6, -0.8], [0.8, 0.6]])
+    assert not check_invariance(FLOWERS[:, :2], FLOWERS[:, :2] ** 3)
+    assert not whole(check_invariance, FLOWERS[:, :2], FLOWERS[:, :2] ** 3).ordered
     squared = ((FLOWERS[:, None] - FLOWERS[None]) ** 2).sum(axis=2)
-    found = check_invariance(np.sqrt(squared), squared, precomputed=True)
+    found = whole(check_invariance, np.sqrt(squared), squared, precomputed=True)
     assert found.ordered and not found.scaled
 
 
@@ -191,7 +191,7 @@ def test_distances_that_are_given_have_the_clusters_of_their_rows():
     shared = DBSCAN(eps=1.0, min_samples=4, border="all").fit(values)
     pairs = shared.border_memberships_[shared.border_memberships_[:, 0] == 3]
     assert pairs[:, 1].tolist() == [0.0, 1.0]
-    kinds = point_types(values, 1.0, 4)
+    kinds = whole(point_types, values, 1.0, 4)
     assert [c for r, c in zip(kinds.border_rows, kinds.border_clusters) if r == 3] == [0, 1]
 
 
@@ -222,9 +222,9 @@ def test_settings_of_the_courses_reach_python():
     z = one.transform(FLOWERS)[:, 0]
     means = np.array([z[SPECIES == k].mean() for k in range(3)])
     np.testing.assert_array_equal(one.predict(FLOWERS), abs(z[:, None] - means).argmin(axis=1))
-    gaps = gap_statistic(FLOWERS, clusters="ward", k_max=5, n_refs=5, random_state=0)
+    gaps = whole(gap_statistic, FLOWERS, clusters="ward", k_max=5, n_refs=5, random_state=0)
     assert len(gaps.gap) == 5
-    split = diana(FLOWERS, split="two_means", next="sum_of_squares", random_state=0)
+    split = whole(diana, FLOWERS, split="two_means", next="sum_of_squares", random_state=0)
     assert split.value.shape == (149, 4)
 
 
@@ -251,7 +251,7 @@ def test_distances_of_ones_own_are_clustered():
         return sum(x != y for x, y in zip(a[0].ljust(longest), b[0].ljust(longest)))
 
     table = distances_by(words, letters)
-    assert check_distances(table).value
+    assert check_distances(table)
     found = DBSCAN(eps=1, min_samples=2, metric="precomputed").fit_predict(table)
     assert found.tolist() == [0, 0, 0, 1, 1, 1]
     assert fcluster(linkage(table, "average", "precomputed"), 2, "maxclust").tolist() == [1] * 3 + [2] * 3
@@ -259,4 +259,56 @@ def test_distances_of_ones_own_are_clustered():
     with pytest.raises(ValueError, match="NaN"):
         distances_by(words, lambda a, b: float("nan"))
     fine, coarse = [0, 0, 1, 2, 2, 3], ["a", "a", "a", "b", "b", "b"]
-    assert is_nested(fine, coarse).value and not is_nested(coarse, fine).value
+    assert is_nested(fine, coarse) and not is_nested(coarse, fine)
+    assert whole(is_nested, coarse, fine).cut == 2
+
+
+def test_components_are_a_normal_law_as_in_scikit_learn():
+    for count in (1, 2, 4):
+        own, other = PCA(count).fit(FLOWERS), other_decomposition.PCA(count).fit(FLOWERS)
+        np.testing.assert_allclose(own.get_covariance(), other.get_covariance(), atol=1e-12)
+        np.testing.assert_allclose(own.get_precision(), other.get_precision(), rtol=1e-6)
+        np.testing.assert_allclose(own.score_samples(FLOWERS), other.score_samples(FLOWERS))
+        assert own.score(FLOWERS) == pytest.approx(other.score(FLOWERS))
+    twice = np.column_stack([FLOWERS, FLOWERS[:, 0]])
+    assert np.isneginf(PCA().fit(twice).score_samples(twice)).all()
+
+
+def test_neighbours_are_those_of_scikit_learn_under_its_names():
+    from sklearn.neighbors import KNeighborsClassifier as Other
+
+    own, other = KNeighborsClassifier(4).fit(FLOWERS, SPECIES), Other(4).fit(FLOWERS, SPECIES)
+    places = FLOWERS[::7] + 0.03
+    for mine, theirs in zip(own.kneighbors(places, 3), other.kneighbors(places, 3)):
+        np.testing.assert_allclose(mine, theirs)
+    assert own.kneighbors(places, return_distance=False).shape == (22, 4)
+    np.testing.assert_allclose(own.kneighbors()[0], other.kneighbors()[0])
+    assert (own.kneighbors()[1] != np.arange(150)[:, None]).all()
+    graph = own.kneighbors_graph(places, 2, mode="distance").toarray()
+    np.testing.assert_allclose(graph, other.kneighbors_graph(places, 2, mode="distance").toarray())
+    with pytest.raises(ValueError, match="n_neighbors > 0"):
+        own.kneighbors(places, 0)
+    with pytest.raises(ValueError, match="n_neighbors < n_samples_fit"):
+        own.kneighbors(n_neighbors=150)
+
+
+def test_weights_of_neighbours_may_be_a_function(tmp_path):
+    from sklearn.neighbors import KNeighborsClassifier as OtherClassifier
+    from sklearn.neighbors import KNeighborsRegressor as OtherRegressor
+
+    def near(distances):
+        return np.exp(-3 * distances)
+
+    places = FLOWERS[::7] + 0.03
+    own = KNeighborsClassifier(9, weights=near).fit(FLOWERS, SPECIES)
+    other = OtherClassifier(9, weights=near).fit(FLOWERS, SPECIES)
+    np.testing.assert_allclose(own.predict_proba(places), other.predict_proba(places))
+    np.testing.assert_array_equal(own.predict(places), other.predict(places))
+    y = FLOWERS[:, :2]
+    own = KNeighborsRegressor(9, weights=near).fit(FLOWERS, y)
+    other = OtherRegressor(9, weights=near).fit(FLOWERS, y)
+    np.testing.assert_allclose(own.predict(places), other.predict(places))
+    with pytest.raises(ValueError, match="cannot be saved"):
+        own.save(tmp_path / "model.learnt")
+    with pytest.raises(ValueError, match="one number a distance"):
+        KNeighborsRegressor(weights=lambda d: 1.0).fit(FLOWERS, y).predict(places)

@@ -203,7 +203,9 @@ fn method(name: &str) -> Linkage {
 }
 
 fn linked(x: &Matrix, linkage: Linkage, metric: RowDistance) -> Matrix {
-    LinkageTable { method: linkage, metric }.compute(RowsToLink { x: x.view() }).unwrap()
+    LinkageTable { method: linkage, metric, ..Default::default() }
+        .compute(RowsToLink { x: x.view() })
+        .unwrap()
 }
 
 #[test]

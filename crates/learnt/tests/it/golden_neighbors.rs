@@ -99,7 +99,7 @@ fn categories(columns: &[Vec<String>]) -> Table {
 }
 
 fn overlap(table: &Table) -> Matrix {
-    let function = AttributeDistances { scale: AttributeScale::Overlap, weights: None };
+    let function = AttributeDistances { scale: AttributeScale::Overlap, ..Default::default() };
     function.compute(MixedRows { x: table.frame() }).unwrap()
 }
 
