@@ -48,7 +48,11 @@ class BaseEstimator(Tagged, Parameters):
             return self._fit_files(X, y, sample_weight, lengths, engine)
         name, facts = type(self).__name__, self._facts()
         volumes = getattr(X, "ndim", 2) > 2 and facts["accepts"]["volumes"]
-        table = _validation.read_table(X, estimator=name, volumes=volumes)
+        before = self.__dict__.get("_model") if getattr(self, "warm_start", False) else None
+        if before is None:
+            table = _validation.read_table(X, estimator=name, volumes=volumes)
+        else:
+            table = self._rows(X)
         target, classes, labels, single = None, None, None, True
         if facts["target"] != "none":
             if y is None:
@@ -68,13 +72,28 @@ class BaseEstimator(Tagged, Parameters):
                 target = _validation.read_numbers(target, "y")
         params, weights = self._weighted_params(X, table, sample_weight, target, classes)
         given = self._given(params, table, y, target, labels, weights, lengths, groups)
+        if before is not None:
+            return self._extend(before, given)
         try:
-            model = _native.fit(given)
+            model = self.__dict__.get("_trains", _native.fit)(given)
         except LearntError as error:
             if len(table.values) == 1:
                 error.args = (f"{error.args[0]} (n_samples = 1)", *error.args[1:])
             raise
         self._remember(model, table.names, table.values.shape[1], classes, single)
+        return self
+
+    def _extend(self, before, given):
+        """Adds the members or rounds that are missing, of the rows that the model was fitted on."""
+        count, rounds = given["params"].get("n_estimators"), before.attributes().get("n_iter")
+        if rounds is None and count == len(before.parts()):
+            warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                LearntWarning,
+            )
+            return self
+        self._model, self._cache = _native.extend(before, given), {}
+        self.__dict__.pop("_kept_outcome", None)
         return self
 
     def _fit_files(self, source, target, weight, sequence, engine):

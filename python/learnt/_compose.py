@@ -6,6 +6,7 @@ another estimator that keeps scikit-learn's contract, the composite runs in Pyth
 
 from . import _base, _foreign
 from ._params import foreign_parts, learners_inside
+from .errors import ParameterError
 
 
 class Bunch(dict):
@@ -27,6 +28,8 @@ class Composed:
     def _fit(self, X, y=None, sample_weight=None, **kwargs):
         if not self._is_foreign():
             return super()._fit(X, y, sample_weight, **kwargs)
+        if getattr(self, "warm_start", False):
+            raise ParameterError("warm_start=True is for learners of learnt; take warm_start=False")
         model = _foreign.fit(self, X, y, sample_weight)
         names = _foreign.text_columns(X)
         self._remember(model, names, _foreign.width(X), getattr(model, "classes_", None), True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from .errors import ParameterError
 
-EXECUTION = ("random_state", "n_jobs")
+EXECUTION = ("warm_start", "random_state", "n_jobs")
 # In place of a table, where only the kinds of learners matter and not their columns.
 NO_TABLE = object()
 

@@ -60,6 +60,8 @@ def cases():
             params.update(n_components=3, max_iter=8)
         if name == "KMeans":
             params["n_clusters"] = 3
+        if name.startswith("HistGradientBoosting"):
+            params.update(max_iter=3, max_leaf_nodes=6)
         learner = build(path, params)
         if "random_state" in learner._defaults():
             learner.random_state = 7

@@ -9,13 +9,16 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import learnt
-from learnt import distributed
+from learnt import distributed, ensemble
 from learnt.distributed import _worker
 from learnt.errors import (
     DataError,
+    LearntError,
     ModelFileError,
     ParameterError,
     SchemaError,
@@ -351,3 +354,34 @@ def test_cross_validation_reads_files(tmp_path):
     frame = pq.read_table(parts).to_pandas()
     here = cross_validate(Ridge(), frame[streaming.NUMBERS], frame["amount"], cv=3)
     np.testing.assert_array_equal(found["test_score"], here["test_score"])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        ensemble.RandomForestClassifier(n_estimators=7, random_state=3),
+        ensemble.ExtraTreesRegressor(n_estimators=5, random_state=3),
+        ensemble.BaggingClassifier(n_estimators=4, random_state=3),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_members_that_are_fitted_apart_have_the_bytes_of_one_fit(tmp_path, learner):
+    target = "flag" if hasattr(learner, "predict_proba") else "amount"
+    parts = streaming.write(tmp_path / "parts", (300, 200), [*streaming.NUMBERS, target])
+    frame = pd.concat(pd.read_parquet(path) for path in sorted(parts.glob("*.parquet")))
+    whole = clone(learner).fit(frame[streaming.NUMBERS], frame[target])
+    for tasks in (1, 3, 50):
+        apart = distributed.fit_members(clone(learner), os.fspath(parts), target, tasks=tasks)
+        assert apart.to_bytes() == whole.to_bytes()
+        np.testing.assert_array_equal(
+            apart.predict(frame[streaming.NUMBERS]), whole.predict(frame[streaming.NUMBERS])
+        )
+
+
+def test_what_has_no_members_or_scores_their_rows_is_refused(tmp_path):
+    x, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    with pytest.raises(LearntError, match="forests and bagging"):
+        distributed.fit_members(Ridge(), x, y)
+    forest = ensemble.RandomForestClassifier(n_estimators=4, oob_score=True)
+    with pytest.raises(LearntError, match="oob_score"):
+        distributed.fit_members(forest, x, y)

@@ -332,40 +332,62 @@ fn signature(
         arguments.push("*".to_string());
     }
     arguments.extend(others.iter().map(|spec| typed(spec)));
-    for (name, kind, _) in &run {
+    for RunParameter { name, kind, default, .. } in &run {
         let annotated = !annotate(&Kind::Bool).is_empty();
         arguments.push(if annotated {
-            format!("{name}: {kind} = None")
+            format!("{name}: {kind} = {default}")
         } else {
-            format!("{name}=None")
+            format!("{name}={default}")
         });
     }
     let names = first.iter().chain(&others).map(|spec| spec.name);
-    (arguments, names.chain(run.iter().map(|(name, ..)| *name)).collect())
+    (arguments, names.chain(run.iter().map(|parameter| parameter.name)).collect())
 }
 
-/// Parameters about running rather than modelling: name, type, text.
-fn run_parameters(about: &About) -> Vec<(&'static str, &'static str, &'static str)> {
+/// A parameter about running rather than modelling.
+struct RunParameter {
+    name: &'static str,
+    kind: &'static str,
+    default: &'static str,
+    doc: &'static str,
+}
+
+/// Parameters about running rather than modelling.
+fn run_parameters(about: &About) -> Vec<RunParameter> {
     let all = [
         (
+            about.uses.extends,
+            RunParameter {
+                name: "warm_start",
+                kind: "bool",
+                default: "False",
+                doc: "Whether `fit` goes on from the model of the last call, on the same rows: it keeps \
+                      the members or rounds that are there and adds those that are missing. With the \
+                      same `random_state` the model is that of a fit from the start.",
+            },
+        ),
+        (
             about.uses.randomness,
-            "random_state",
-            "int | np.random.RandomState | np.random.Generator | None",
-            "Seed of the random draws; the same seed gives the same model on any number of threads. \
-             None takes a seed from NumPy's global generator.",
+            RunParameter {
+                name: "random_state",
+                kind: "int | np.random.RandomState | np.random.Generator | None",
+                default: "None",
+                doc: "Seed of the random draws; the same seed gives the same model on any number of \
+                      threads. None takes a seed from NumPy's global generator.",
+            },
         ),
         (
             about.uses.threads,
-            "n_jobs",
-            "int | None",
-            "Number of threads; -1 and None mean all that this process may use. The result does not \
-             depend on it.",
+            RunParameter {
+                name: "n_jobs",
+                kind: "int | None",
+                default: "None",
+                doc: "Number of threads; -1 and None mean all that this process may use. The result \
+                      does not depend on it.",
+            },
         ),
     ];
-    all.into_iter()
-        .filter(|(used, ..)| *used)
-        .map(|(_, name, kind, doc)| (name, kind, doc))
-        .collect()
+    all.into_iter().filter(|(used, _)| *used).map(|(_, parameter)| parameter).collect()
 }
 
 fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> String {
@@ -390,8 +412,9 @@ fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> St
             let _ = write!(out, "\n{}", wrap(&plain(spec.doc), 8, WIDTH));
             out += &choices(&spec.kind);
         }
-        for (name, kind, doc) in run {
-            let _ = write!(out, "\n    {name} : {}, default=None", kind.replace(" | ", " or "));
+        for RunParameter { name, kind, default, doc } in run {
+            let kind = kind.replace(" | ", " or ");
+            let _ = write!(out, "\n    {name} : {kind}, default={default}");
             let _ = write!(out, "\n{}", wrap(doc, 8, WIDTH));
         }
     }

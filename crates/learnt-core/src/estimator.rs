@@ -22,6 +22,7 @@ use crate::question::{Asked, Question, Terms};
 use crate::rounds::{self, Job};
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// A learning algorithm with its parameters set.
 pub trait Estimator: Params + Default + Clone {
@@ -72,6 +73,40 @@ pub trait Estimator: Params + Default + Clone {
         run: &Context,
     ) -> Result<Self::Model> {
         with_checked(self, data, run, |data| self.update(model, data, run))
+    }
+
+    /// A larger model of the same rows: more members or rounds, after those of a smaller model. With the seed
+    /// of that model it has the bits of a fit from the start. Parameters and data are already checked, no
+    /// weight is zero.
+    fn extend(&self, _model: &Self::Model, _data: &Dataset, _run: &Context) -> Result<Self::Model> {
+        let message = format!("{} has no members or rounds to add to a model", Self::ABOUT.name());
+        Err(Error::unsupported(message).hint("fit it anew"))
+    }
+
+    /// Checks, then makes a model larger, in the given run. Rows of weight zero are left out.
+    fn extend_in(&self, model: &Self::Model, data: &Dataset, run: &Context) -> Result<Self::Model> {
+        with_checked(self, data, run, |data| self.extend(model, data, run))
+    }
+
+    /// How many members a model would have, if they can be fitted apart.
+    fn members(&self) -> Option<usize> {
+        None
+    }
+
+    /// A model of some of its members, by number: anywhere, and [joined](Estimator::join) later. Parameters
+    /// and data are already checked, no weight is zero.
+    fn train_members(
+        &self,
+        _members: Range<usize>,
+        _data: &Dataset,
+        _run: &Context,
+    ) -> Result<Self::Model> {
+        Err(no_members::<Self>())
+    }
+
+    /// The model of members that were fitted apart, in the order of their numbers. It has the bits of a fit.
+    fn join(&self, _parts: &[&Self::Model]) -> Result<Self::Model> {
+        Err(no_members::<Self>())
     }
 
     /// A model of each of these settings from one pass that they share, with the bits of fits apart;
@@ -238,6 +273,24 @@ pub trait AnyEstimator: Params + Any {
         data: &Dataset,
         run: &Context,
     ) -> Result<Box<dyn Model>>;
+    /// Checks, then makes a model of this learner larger on the same rows.
+    fn extend_any(
+        &self,
+        model: &dyn Model,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Box<dyn Model>>;
+    /// How many members a model would have, if they can be fitted apart.
+    fn any_members(&self) -> Option<usize>;
+    /// Checks, then trains some of the members.
+    fn fit_members(
+        &self,
+        members: Range<usize>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Box<dyn Model>>;
+    /// The model of members that were fitted apart.
+    fn join_any(&self, parts: &[&dyn Model]) -> Result<Box<dyn Model>>;
     /// A copy.
     fn clone_any(&self) -> Box<dyn AnyEstimator>;
     /// The fit as rounds, if it can be.
@@ -283,14 +336,40 @@ impl<E: Estimator> AnyEstimator for E {
         data: &Dataset,
         run: &Context,
     ) -> Result<Box<dyn Model>> {
-        let typed = model.map(|model| {
-            let any: &dyn Any = model;
-            any.downcast_ref::<E::Model>().ok_or_else(|| {
-                let message = format!("this is not a model of {}", E::ABOUT.name());
-                Error::new(Code::Usage, message).hint("go on with the learner that began it")
-            })
-        });
-        Ok(Box::new(self.update_in(typed.transpose()?, data, run)?))
+        let typed = model.map(model_of::<E>).transpose()?;
+        Ok(Box::new(self.update_in(typed, data, run)?))
+    }
+    fn extend_any(
+        &self,
+        model: &dyn Model,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Box<dyn Model>> {
+        Ok(Box::new(self.extend_in(model_of::<E>(model)?, data, run)?))
+    }
+    fn any_members(&self) -> Option<usize> {
+        self.members()
+    }
+    fn fit_members(
+        &self,
+        members: Range<usize>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Box<dyn Model>> {
+        if members.is_empty() || self.members().is_some_and(|all| members.end > all) {
+            let expected = format!("some of the {} members", self.members().unwrap_or(0));
+            return Err(Error::parameter("members", expected, format!("{members:?}")));
+        }
+        let train = |data: &Dataset| self.train_members(members.clone(), data, run);
+        Ok(Box::new(with_checked(self, data, run, train)?))
+    }
+    fn join_any(&self, parts: &[&dyn Model]) -> Result<Box<dyn Model>> {
+        let typed: Vec<&E::Model> =
+            parts.iter().map(|part| model_of::<E>(*part)).collect::<Result<_>>()?;
+        match typed.is_empty() {
+            true => Err(Error::internal("no members to join")),
+            false => Ok(Box::new(self.join(&typed)?)),
+        }
     }
     fn clone_any(&self) -> Box<dyn AnyEstimator> {
         Box::new(self.clone())
@@ -301,6 +380,20 @@ impl<E: Estimator> AnyEstimator for E {
     fn read_back(&self, stored: &Node) -> Result<()> {
         E::Model::from_node(stored).map(drop)
     }
+}
+
+fn no_members<E: Estimator>() -> Error {
+    let message = format!("{} has no members that are fitted apart", E::ABOUT.name());
+    Error::unsupported(message).hint("forests and bagging have")
+}
+
+/// A model as one of this learner.
+fn model_of<E: Estimator>(model: &dyn Model) -> Result<&E::Model> {
+    let any: &dyn Any = model;
+    any.downcast_ref().ok_or_else(|| {
+        let message = format!("this is not a model of {}", E::ABOUT.name());
+        Error::new(Code::Usage, message).hint("go on with the learner that began it")
+    })
 }
 
 impl Clone for Box<dyn AnyEstimator> {

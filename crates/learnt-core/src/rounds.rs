@@ -20,7 +20,7 @@ pub use bytes::{ByteJob, Finished, Standing};
 pub use checkpoint::Checkpoint;
 pub use identity::Identity;
 pub use job::{Erased, Job, Kept, Memo, drive, drive_kept};
-pub use merger::Merger;
+pub use merger::{LEAF_ROWS, Merger, tree_sums};
 pub use source::{InMemory, SinglePrecision, Source};
 
 use crate::context::Context;
@@ -259,8 +259,25 @@ pub trait Rounds: Clone + Send + Sync + 'static {
     /// What the last round leaves: a learner's model, an engine's solution.
     type Output: Send + Sync + 'static;
 
+    /// Whether the learner's own `train` in memory, with the same bits, is faster than these rounds.
+    const WHOLE_IS_FASTER: bool = false;
+
+    /// Whether memos pay beside blocks of files too: they are far smaller than the block, are kept only
+    /// where memory allows, and [`Rounds::recall`] spares reading the block.
+    const REMEMBERS: bool = false;
+
     /// The state before the first round.
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Self::State>;
+
+    /// The summary of a block from its memo alone, where that holds all of it; the block is not read.
+    fn recall(
+        &self,
+        _state: &Self::State,
+        _memo: &mut Memo,
+        _run: &Context,
+    ) -> Option<Result<Self::Summary>> {
+        None
+    }
 
     /// The summary of one block. What it keeps in the memo may be gone in the next round: that
     /// may cost time, never a bit.

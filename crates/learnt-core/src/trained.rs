@@ -26,6 +26,7 @@ use crate::rounds::{self, Checkpoint, Finished, Outline, Source};
 use gate::fills_of;
 use self_test::ranges_of;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 /// A model with its context.
@@ -60,6 +61,39 @@ impl Trained {
         run: &Context,
     ) -> Result<Trained> {
         Self::from_rows(learner, data, targets, run, |run| learner.fit_any(data, run))
+    }
+
+    /// Trains some of the members of a learner, by number; [`Trained::joined`] makes one model of all.
+    pub fn fit_members(
+        learner: &dyn AnyEstimator,
+        members: Range<usize>,
+        data: &Dataset,
+        targets: &[String],
+        run: &Context,
+    ) -> Result<Trained> {
+        Self::from_rows(learner, data, targets, run, |run| learner.fit_members(members, data, run))
+    }
+
+    /// One model of members that were fitted apart, in the order of their numbers: that of one fit.
+    pub fn joined(learner: &dyn AnyEstimator, parts: &[&Trained]) -> Result<Trained> {
+        let first = parts.first().ok_or_else(|| Error::internal("no members to join"))?;
+        let same = |part: &&&Trained| {
+            let (a, b) = (&part.history, &first.history);
+            (a.rows, a.seed, &a.schema, &a.classes) == (b.rows, b.seed, &b.schema, &b.classes)
+        };
+        if !parts.iter().all(|part| same(&part)) {
+            let message = "members of other rows, columns or seeds cannot be joined";
+            return Err(Error::new(Code::Usage, message));
+        }
+        let models: Vec<&dyn Model> = parts.iter().map(|part| part.model.as_ref()).collect();
+        let model = learner.join_any(&models)?;
+        let history = first.history.clone();
+        let outcome = Outcome::default();
+        let mut trained = Trained { about: learner.about(), model, history, outcome };
+        let inputs = first.history.examples.as_ref().map(|examples| &examples.inputs);
+        trained.history.examples = inputs.map_or(Ok(None), |inputs| trained.outputs_of(inputs))?;
+        trained.check_sound(learner)?;
+        Ok(trained)
     }
 
     /// Trains a learner over blocks, for data larger than memory.
@@ -131,12 +165,43 @@ impl Trained {
         }
     }
 
+    /// A larger model of the same rows: with the members or rounds that the learner asks for, after those of
+    /// this one. Columns are matched by name.
+    pub fn extended(
+        &self,
+        learner: &dyn AnyEstimator,
+        data: &Dataset,
+        targets: &[String],
+        run: &Context,
+    ) -> Result<Trained> {
+        let mut trained = self.went_on(learner, data, targets, run, |data, run| {
+            learner.extend_any(self.model.as_ref(), data, run)
+        })?;
+        trained.history.rows = data.nrows() as u64;
+        trained.history.seed = run.seed();
+        Ok(trained)
+    }
+
     fn updated(
         &self,
         learner: &dyn AnyEstimator,
         data: &Dataset,
         targets: &[String],
         run: &Context,
+    ) -> Result<Trained> {
+        self.went_on(learner, data, targets, run, |data, run| {
+            learner.update_any(Some(self.model.as_ref()), data, run)
+        })
+    }
+
+    /// A model that follows from this one and from rows, as it knows them.
+    fn went_on(
+        &self,
+        learner: &dyn AnyEstimator,
+        data: &Dataset,
+        targets: &[String],
+        run: &Context,
+        make: impl FnOnce(&Dataset, &Context) -> Result<Box<dyn Model>>,
     ) -> Result<Trained> {
         self.check_targets(targets)?;
         let codes = self.recoded_classes(data)?;
@@ -147,7 +212,7 @@ impl Trained {
                 (Some(codes), _) => Some(Target::Class { codes, classes: &self.history.classes }),
                 (None, y) => y,
             };
-            learner.update_any(Some(self.model.as_ref()), &Dataset { x: *x, y, ..*data }, &watched)
+            make(&Dataset { x: *x, y, ..*data }, &watched)
         })?;
         let mut history = self.history.clone();
         history.params = all_values(learner)?;

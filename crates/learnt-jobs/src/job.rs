@@ -267,8 +267,10 @@ impl Job {
         let answer = self.rounds.task_with(state, &source, &blocks, &mut memos, &run);
         self.source.forget_ahead(&task.blocks);
         let answer = answer.map_err(|error| error.within(name))?;
-        // What is beside rows that stay stays too.
-        memos.retain(|&index, _| self.source.keeps(index));
+        // What is beside rows that stay stays too; some learners need the rows no more.
+        if !self.rounds.remembers() {
+            memos.retain(|&index, _| self.source.keeps(index));
+        }
         self.memos.lock().unwrap_or_else(PoisonError::into_inner).append(&mut memos);
         Ok(answer)
     }

@@ -61,6 +61,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(picture::plots, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(update, module)?)?;
+    module.add_function(wrap_pyfunction!(extend, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_members, module)?)?;
+    module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
@@ -138,6 +141,49 @@ fn update<'py>(
     })
 }
 
+/// Makes the model `before` larger on the same rows: more members or rounds.
+#[pyfunction]
+fn extend<'py>(py: Python<'py>, before: &Bound<'py, Model>, given: Given<'py>) -> PyResult<Model> {
+    let learner = build(py, &given.path, &given.params)?;
+    let rows = Rows::read(&given)?;
+    let before = before.get().trained();
+    let schema = given.columns.schema_like(&before.history.schema);
+    let schema = schema.map_err(|error| raise(py, error))?;
+    rows.learn(py, &schema, given.seed, given.threads, false, |data, run| {
+        before.extended(learner.as_ref(), data, &given.targets, run)
+    })
+}
+
+/// Trains the members `first` to `last` of an ensemble; `join` makes one model of all.
+#[pyfunction]
+fn fit_members<'py>(
+    py: Python<'py>,
+    given: Given<'py>,
+    first: usize,
+    last: usize,
+) -> PyResult<Model> {
+    let learner = build(py, &given.path, &given.params)?;
+    let rows = Rows::read(&given)?;
+    let schema = given.columns.schema(rows.x.ncols()).map_err(|error| raise(py, error))?;
+    rows.learn(py, &schema, given.seed, given.threads, false, |data, run| {
+        Trained::fit_members(learner.as_ref(), first..last, data, &given.targets, run)
+    })
+}
+
+/// One model of members that were fitted apart, in the order of their numbers.
+#[pyfunction]
+fn join<'py>(
+    py: Python<'py>,
+    path: &str,
+    params: &Bound<'py, PyDict>,
+    parts: Vec<Bound<'py, Model>>,
+) -> PyResult<Model> {
+    let learner = build(py, path, params)?;
+    let parts: Vec<&Trained> = parts.iter().map(|part| part.get().trained()).collect();
+    let joined = Trained::joined(learner.as_ref(), &parts).map_err(|error| raise(py, error))?;
+    Ok(Model::new(joined))
+}
+
 /// What a fit is given: a dictionary with these names.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -167,7 +213,8 @@ impl Given<'_> {
     /// Whether the learner can take these rows block by block, and gives all that it gives otherwise.
     /// Rows of weight zero are left out of a table at once, which a stream cannot do.
     fn takes_blocks(&self, learner: &dyn AnyEstimator) -> bool {
-        let streams = learner.any_job().is_some() && !learner.any_roles().clusterer;
+        let streams = learner.any_job().is_some_and(|job| !job.whole_is_faster())
+            && !learner.any_roles().clusterer;
         streams && self.weights.is_none() && self.lengths.is_none() && self.groups.is_none()
     }
 }

@@ -51,6 +51,8 @@ pub fn describe(entry: &Entry) -> Json {
             "iterations": uses.iterations,
             "streaming": uses.streaming,
             "online": uses.online,
+            "extends": uses.extends,
+            "members": learner.any_members().is_some(),
         },
         "cost": about.cost,
         "reference": about.reference,

@@ -25,6 +25,7 @@ __all__ = [
     "NAMES",
     "cross_validate",
     "fit",
+    "fit_members",
     "plan",
     "predict",
     "score",
@@ -250,6 +251,21 @@ def cross_validate(
 
     with choose(engine, address, workers) as runner:
         return _folds.cross_validate(runner, estimator, X, y, groups, cv, more)
+
+
+def fit_members(
+    learner, X, y, *, sample_weight=None, engine="threads", address=None, workers=None, tasks=None
+):
+    """Fits a forest or bagging with a task for some of its members; gives it back fitted.
+
+    Every worker holds the whole table: arrays or frames, or a folder of Parquet files and the name of the
+    target's column, which it reads itself. The model has the bytes of a fit on one machine. Scores of rows
+    that members did not draw (`oob_score`) need all members beside the rows and are not made.
+    """
+    from . import _members
+
+    with choose(engine, address, workers) as runner:
+        return _members.fit(runner, learner, X, y, sample_weight, tasks)
 
 
 def search(search, X, y=None, *, engine="threads", address=None, workers=None, **params):

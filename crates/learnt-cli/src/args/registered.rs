@@ -112,6 +112,13 @@ fn fitting(learner: Command) -> Command {
                 .help("Time between checkpoints inside a pass over the data; 5 by default"),
         )
         .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
+        .arg(
+            Arg::new("continue")
+                .long("continue")
+                .value_name("MODEL")
+                .conflicts_with_all(["stream", "engine"])
+                .help("Go on from this model on the same rows: add the members or rounds that it lacks"),
+        )
         .arg(flag("strict", "Exit with 5 if the fit did not converge"))
         .arg(
             Arg::new("labels")

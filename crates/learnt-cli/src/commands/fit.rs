@@ -109,7 +109,12 @@ pub(super) fn on_rows(
     if let Some(said) = said {
         call.say(&said);
     }
-    let mut trained = Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?;
+    let mut trained = match call.text("continue") {
+        None => Trained::fit(learner.as_ref(), &data, &supervised.targets, &call.run)?,
+        Some(path) => {
+            learnt::load(path)?.extended(learner.as_ref(), &data, &supervised.targets, &call.run)?
+        }
+    };
     trained.history.unknown = unknown;
     trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest.clone_from(&supervised.digest);

@@ -76,6 +76,7 @@ fn commands_as_a_cluster_give_the_bytes_of_a_streamed_fit() {
             _ => vec![
                 vec!["ridge", &data, "-t", "y"],
                 vec!["logistic", &data, "-t", "kind", "--max-iter", "8"],
+                vec!["boost", &data, "-t", "y", "--max-iter", "2", "--max-leaf-nodes", "6"],
             ],
         };
         for words in all {

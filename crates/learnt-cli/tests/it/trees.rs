@@ -32,6 +32,52 @@ fn explain_prints_and_draws_importance_dependence_and_contributions() {
 }
 
 #[test]
+fn dependence_on_a_category_is_drawn_as_bars_with_the_names_of_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("t.csv");
+    let row = |i: usize| {
+        format!("{},{},{}\n", ["red", "blue", "green"][i % 3], i % 7, (i % 3) * 10 + i % 7)
+    };
+    let rows: String = (0..90).map(row).collect();
+    std::fs::write(&data, format!("colour,a,y\n{rows}")).unwrap();
+    let data = data.to_str().unwrap();
+    let model = fitted(folder.path(), &["boost", data, "-t", "y", "--min-samples-leaf", "2"]);
+    let words = ["explain", &model, data, "--columns", "colour", "--json"];
+    let document: Json = serde_json::from_str(&ok(&words).out).unwrap();
+    let charts = document["answer"]["charts"].as_array().unwrap();
+    let chart = charts.iter().find(|chart| chart["title"] == "Partial dependence").unwrap();
+    let text = chart.to_string();
+    assert!(text.contains("\"bar\""), "{text}");
+    for name in ["red", "blue", "green"] {
+        assert!(text.contains(name), "'{name}' is not in {text}");
+    }
+}
+
+#[test]
+fn a_larger_model_goes_on_from_a_smaller_one_with_the_bytes_of_one_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    for (learner, count) in [("boost", "--max-iter"), ("forest", "--n-estimators")] {
+        let (small, large, grown) = (at("small"), at("large"), at("grown"));
+        let fit = |n: &str, out: &str, more: &[&str]| {
+            let words = ["fit", learner, "iris", count, n, "--seed", "3", "-o", out, "-f"];
+            ok(&[&words[..], more].concat());
+        };
+        fit("4", &small, &[]);
+        fit("9", &large, &[]);
+        fit("9", &grown, &["--continue", &small]);
+        let predict =
+            |model: &str| ok(&["predict", model, "iris", "--method", "probabilities"]).out;
+        assert_eq!(predict(&grown), predict(&large), "{learner}");
+        let words = ["fit", learner, "iris", count, "3", "--continue", &large, "-o", &grown, "-f"];
+        fails(&words, 2, &["at least 9"]);
+    }
+    let model = at("small");
+    let words = ["fit", "ada-boost-classifier", "iris", "--continue", &model, "-o", &at("x")];
+    fails(&words, 2, &["not a model of"]);
+}
+
+#[test]
 fn boosting_tells_the_losses_of_training_and_of_rows_set_aside() {
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model.learnt").to_str().unwrap().to_string();

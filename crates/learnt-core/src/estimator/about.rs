@@ -111,6 +111,8 @@ pub struct Uses {
     pub streaming: bool,
     /// It goes on training with more rows.
     pub online: bool,
+    /// A model of it can be made larger on the same rows: more members or rounds.
+    pub extends: bool,
 }
 
 impl About {
@@ -143,6 +145,7 @@ impl About {
                 monotone: false,
                 streaming: false,
                 online: false,
+                extends: false,
             },
             cost: "",
             reference: "",
@@ -243,6 +246,8 @@ facts! {
     streaming: uses.streaming = true;
     /// Goes on training with more rows.
     online: uses.online = true;
+    /// Makes a model of the same rows larger: more members or rounds.
+    extends: uses.extends = true;
     /// Gives probabilities with some parameters only.
     some_probabilities: offers.some_probabilities = true;
     /// Takes exactly two classes.

@@ -6,6 +6,7 @@
 //! outcomes are files of the model format: their checksum shows damage, their header says which fit
 //! and which round they are of.
 
+use super::job::summary_of;
 use super::{Erased, Identity, Job, Memo, Merger, Outline, OwnedOutline, Source, Step};
 use crate::context::{Context, Recorder, Traced};
 use crate::error::{Code, Error, Result, Warning};
@@ -80,6 +81,11 @@ impl ByteJob {
         ByteJob { digest, ..self }
     }
 
+    /// Whether memos pay beside blocks of files too.
+    pub fn remembers(&self) -> bool {
+        self.job.remembers()
+    }
+
     /// Number of blocks that every round summarises.
     pub fn blocks(&self) -> u64 {
         self.outline.view().blocks()
@@ -126,13 +132,7 @@ impl ByteJob {
                 .collect();
             let parts = watched.try_par_map(window.len(), |k| {
                 let mut memo = held[k].lock().unwrap_or_else(PoisonError::into_inner);
-                let mut summary = None;
-                source.with(window[k], &mut |block| {
-                    let found = self.job.summarize(&state.state, block, &mut memo, &watched)?;
-                    summary = Some(found);
-                    Ok(())
-                })?;
-                summary.ok_or_else(|| Error::internal("a source without its block"))
+                summary_of(self.job.as_ref(), &state.state, source, window[k], &mut memo, &watched)
             })?;
             for (&index, memo) in window.iter().zip(held) {
                 memos.insert(index, memo.into_inner().unwrap_or_else(PoisonError::into_inner));

@@ -108,6 +108,18 @@ pub trait Job: Send + Sync {
         memo: &mut Memo,
         run: &Context,
     ) -> Result<Erased>;
+    /// The summary of a block from its memo alone, where that holds all of it.
+    fn recall(&self, _state: &Erased, _memo: &mut Memo, _run: &Context) -> Option<Result<Erased>> {
+        None
+    }
+    /// Whether memos pay beside blocks of files too.
+    fn remembers(&self) -> bool {
+        false
+    }
+    /// Whether the learner's own `train` in memory is faster, with the same bits.
+    fn whole_is_faster(&self) -> bool {
+        false
+    }
     /// Two summaries into one.
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased>;
     /// The next state, or the result.
@@ -136,6 +148,19 @@ impl<R: Rounds> Job for TypedJob<R> {
         run: &Context,
     ) -> Result<Erased> {
         self.0.summarize(state.get()?, block, memo, run).map(Erased::new)
+    }
+
+    fn recall(&self, state: &Erased, memo: &mut Memo, run: &Context) -> Option<Result<Erased>> {
+        let state = state.get().ok()?;
+        self.0.recall(state, memo, run).map(|found| found.map(Erased::new))
+    }
+
+    fn remembers(&self) -> bool {
+        R::REMEMBERS
+    }
+
+    fn whole_is_faster(&self) -> bool {
+        R::WHOLE_IS_FASTER
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
@@ -191,6 +216,18 @@ impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
         self.rounds.summarize(state, block, memo, run)
     }
 
+    fn recall(&self, state: &Erased, memo: &mut Memo, run: &Context) -> Option<Result<Erased>> {
+        self.rounds.recall(state, memo, run)
+    }
+
+    fn remembers(&self) -> bool {
+        self.rounds.remembers()
+    }
+
+    fn whole_is_faster(&self) -> bool {
+        self.rounds.whole_is_faster()
+    }
+
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
         self.rounds.merge(earlier, later)
     }
@@ -231,7 +268,7 @@ pub fn drive_kept(
 ) -> Result<Erased> {
     let outline = source.outline();
     let blocks = source.blocks();
-    let memos: Vec<Mutex<Memo>> = match source.in_memory() {
+    let memos: Vec<Mutex<Memo>> = match source.in_memory() || job.remembers() {
         true => (0..blocks).map(|_| Mutex::default()).collect(),
         false => Vec::new(),
     };
@@ -260,6 +297,26 @@ pub fn drive_kept(
             Step::Done(model) => return Ok(model),
         }
     }
+}
+
+/// The summary of one block: from its memo where that is enough, else from its rows.
+pub(super) fn summary_of(
+    job: &dyn Job,
+    state: &Erased,
+    source: &dyn Source,
+    index: u64,
+    memo: &mut Memo,
+    run: &Context,
+) -> Result<Erased> {
+    if let Some(recalled) = job.recall(state, memo, run) {
+        return recalled;
+    }
+    let mut summary = None;
+    source.with(index, &mut |block| {
+        summary = Some(job.summarize(state, block, memo, run)?);
+        Ok(())
+    })?;
+    summary.ok_or_else(|| Error::internal("a source without its block"))
 }
 
 /// A round at work: blocks before `done` are summarised and merged.
@@ -301,12 +358,7 @@ impl Round {
                 .get(index as usize)
                 .map(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner));
             let memo = held.as_deref_mut().unwrap_or(&mut fresh);
-            let mut summary = None;
-            source.with(index, &mut |block| {
-                summary = Some(job.summarize(state, block, memo, run)?);
-                Ok(())
-            })?;
-            summary.ok_or_else(|| Error::internal("a source without its block"))
+            summary_of(job, state, source, index, memo, run)
         })?;
         for (k, part) in parts.into_iter().enumerate() {
             self.merger.add(first + k as u64, part, |earlier, later| job.merge(earlier, later))?;

@@ -1,7 +1,9 @@
 //! The one merge tree.
 
+use crate::context::Context;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Merges summaries along the one tree: node (level, index) covers blocks
 /// `index << level .. (index + 1) << level`.
@@ -65,6 +67,38 @@ impl<T> Merger<T> {
             _ => Err(Error::internal("a block's summary is missing")),
         }
     }
+}
+
+/// Rows of a leaf of the tree of rows: the fewest of a block.
+pub const LEAF_ROWS: usize = 256;
+
+/// Sums over rows, `width` of them, along the tree that [`Merger`] continues over blocks: leaves have
+/// [`LEAF_ROWS`] rows, of which every block has a power of two, so the size of blocks does not change a bit.
+/// `add` adds the rows of a range, which lies in one leaf.
+pub fn tree_sums(
+    rows: usize,
+    width: usize,
+    run: &Context,
+    add: impl Fn(Range<usize>, &mut [f64]) + Sync,
+) -> Vec<f64> {
+    const LEAVES: usize = 64;
+    let mut sums = vec![0.0; rows.div_ceil(LEAF_ROWS).max(1) * width];
+    run.par_fill(&mut sums, LEAVES * width.max(1), |first, sums| {
+        for (leaf, sums) in (first / width..).zip(sums.chunks_exact_mut(width)) {
+            add(leaf * LEAF_ROWS..((leaf + 1) * LEAF_ROWS).min(rows), sums);
+        }
+    });
+    while sums.len() > width {
+        let halves = sums.len().div_ceil(2 * width);
+        for k in 0..halves {
+            for j in 0..width {
+                let right = sums.get((2 * k + 1) * width + j).copied();
+                sums[k * width + j] = sums[2 * k * width + j] + right.unwrap_or(0.0);
+            }
+        }
+        sums.truncate(halves * width);
+    }
+    sums
 }
 
 #[cfg(test)]
@@ -136,5 +170,37 @@ mod tests {
         let mut merger = Merger::new(4);
         merger.add(0, 1, add).unwrap();
         assert!(merger.total().is_err());
+    }
+
+    #[test]
+    fn sums_along_the_tree_have_the_same_bits_for_blocks_of_any_size() {
+        let value = |row: usize| ((row * 7919) % 1000) as f64 * 0.1 + 1e-3 / (row + 1) as f64;
+        let run = Context::default();
+        for rows in [0, 1, 255, 256, 257, 5_000, 40_000] {
+            let whole = tree_sums(rows, 2, &run, |range, sums| {
+                range.for_each(|row| {
+                    sums[0] += value(row);
+                    sums[1] += 1.0;
+                });
+            });
+            assert_eq!(whole[1], rows as f64);
+            for block in [256, 512, 16_384] {
+                let blocks = rows.div_ceil(block).max(1);
+                let mut merger = Merger::new(blocks as u64);
+                for k in 0..blocks {
+                    let first = k * block;
+                    let part = tree_sums(block.min(rows - first), 2, &run, |range, sums| {
+                        range.for_each(|row| {
+                            sums[0] += value(first + row);
+                            sums[1] += 1.0;
+                        });
+                    });
+                    let add = |a: Vec<f64>, b: Vec<f64>| crate::rounds::Merge::merge(a, b);
+                    merger.add(k as u64, part, add).unwrap();
+                }
+                let merged = merger.total().unwrap();
+                assert_eq!(merged[0].to_bits(), whole[0].to_bits(), "{rows} rows, {block}");
+            }
+        }
     }
 }

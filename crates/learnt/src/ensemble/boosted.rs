@@ -12,6 +12,7 @@ use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// What boosting leaves behind.
+#[derive(Stored, Clone, Debug)]
 pub(super) struct Boosted {
     pub(super) start: Vec<f64>,
     pub(super) trees: Vec<Tree>,
@@ -20,6 +21,29 @@ pub(super) struct Boosted {
 }
 
 impl Boosted {
+    /// The scores of rows, one row a row.
+    pub(super) fn scores_by_row(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        add_up(&self.trees, &self.start, x, run, |_, _| true)
+    }
+
+    /// The scores of rows: the first of all rows, then the second.
+    pub(super) fn scores(&self, x: &Frame, run: &Context) -> Result<Vec<f64>> {
+        let scores = self.scores_by_row(x, run)?;
+        Ok((0..scores.ncols())
+            .flat_map(|k| (0..scores.nrows()).map(move |i| (i, k)))
+            .map(|place| scores[place])
+            .collect())
+    }
+
+    /// Refuses to go on with fewer rounds than there are, or with other columns.
+    pub(super) fn check_rounds(&self, parameter: &str, rounds: usize) -> Result<()> {
+        let made = self.trees.len() / self.start.len().max(1);
+        match rounds < made {
+            true => Err(fewer(parameter, made, rounds)),
+            false => Ok(()),
+        }
+    }
+
     /// Refuses sums that left the range of numbers.
     fn check(&self) -> Result<()> {
         let mut told = self.start.iter().chain(&self.train_score).chain(&self.validation_score);
@@ -28,6 +52,12 @@ impl Boosted {
             false => Err(Error::numeric("the target is too large for this loss; divide it first")),
         }
     }
+}
+
+/// Fewer members or rounds than the model to go on from has.
+pub(super) fn fewer(parameter: &str, made: usize, asked: usize) -> Error {
+    let expected = format!("at least {made}, as many as the model to go on from has");
+    Error::parameter(parameter, expected, asked)
 }
 
 /// A fitted boosting classifier.
@@ -150,6 +180,16 @@ impl BoostedClassifierModel {
         })
     }
 
+    /// What boosting left behind, to go on.
+    pub(super) fn boosted(&self) -> Boosted {
+        Boosted {
+            start: self.start.clone(),
+            trees: self.trees.clone(),
+            train_score: self.train_score.clone(),
+            validation_score: self.validation_score.clone(),
+        }
+    }
+
     fn loss(&self) -> Loss {
         match (self.start.len(), self.exponential) {
             (1, true) => Loss::Exponential,
@@ -228,6 +268,16 @@ impl BoostedRegressorModel {
 
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
         answer(self, asked)
+    }
+
+    /// What boosting left behind, to go on.
+    pub(super) fn boosted(&self) -> Boosted {
+        Boosted {
+            start: self.start.clone(),
+            trees: self.trees.clone(),
+            train_score: self.train_score.clone(),
+            validation_score: self.validation_score.clone(),
+        }
     }
 
     pub(super) fn new(boosted: Boosted, loss: Loss, schema: &Schema) -> Result<Self> {

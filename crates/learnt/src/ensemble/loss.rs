@@ -12,6 +12,7 @@
 
 use learnt_core::prelude::*;
 use learnt_core::stats::special::{log_sum_exp, sigmoid};
+use std::ops::Range;
 
 /// A loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,17 +43,28 @@ impl Targets<'_> {
         self.weights.map_or(1.0, |weights| weights[row])
     }
 
-    fn mean(&self, value: impl Fn(f64) -> f64) -> f64 {
-        let (mut total, mut sum) = (0.0, 0.0);
-        for (row, &y) in self.y.iter().enumerate() {
-            total += self.weight(row);
-            sum += self.weight(row) * value(y);
+    /// Adds rows to the sums that the start of a loss follows from.
+    pub(super) fn add_moments(&self, loss: Loss, rows: Range<usize>, sums: &mut [f64]) {
+        for row in rows {
+            let (y, weight) = (self.y[row], self.weight(row));
+            sums[0] += weight;
+            match loss {
+                Loss::Multinomial(_) => sums[1 + y as usize] += weight,
+                _ => sums[1] += weight * y,
+            }
         }
-        sum / total
     }
 }
 
 impl Loss {
+    /// The log loss of this many classes.
+    pub(super) fn of_classes(classes: usize) -> Self {
+        match classes {
+            0..=2 => Loss::Logistic,
+            many => Loss::Multinomial(many),
+        }
+    }
+
     /// How many scores a row has.
     pub(super) fn scores(self) -> usize {
         if let Loss::Multinomial(classes) = self { classes } else { 1 }
@@ -69,24 +81,41 @@ impl Loss {
 
     /// The best constant score.
     pub(super) fn start(self, targets: &Targets) -> Vec<f64> {
+        match self {
+            Loss::Absolute | Loss::Huber(_) => vec![quantile_of(targets, 0.5)],
+            Loss::Quantile(q) => vec![quantile_of(targets, q)],
+            _ => {
+                let mut sums = vec![0.0; self.moments()];
+                targets.add_moments(self, 0..targets.y.len(), &mut sums);
+                self.start_of_moments(&sums)
+            }
+        }
+    }
+
+    /// How many sums the start follows from, where it is no quantile: that of weights, then that of targets,
+    /// or of the weights of each class.
+    pub(super) fn moments(self) -> usize {
+        1 + self.scores()
+    }
+
+    /// The best constant score from these sums.
+    pub(super) fn start_of_moments(self, sums: &[f64]) -> Vec<f64> {
         let log_odds = |p: f64| {
             let p = p.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
             (p / (1.0 - p)).ln()
         };
+        let mean = sums[1] / sums[0];
         match self {
-            Loss::Squared => vec![targets.mean(|y| y)],
-            Loss::Absolute | Loss::Huber(_) => vec![quantile_of(targets, 0.5)],
-            Loss::Quantile(q) => vec![quantile_of(targets, q)],
-            Loss::Poisson | Loss::Gamma => vec![targets.mean(|y| y).max(f64::MIN_POSITIVE).ln()],
-            Loss::Logistic => vec![log_odds(targets.mean(|y| y))],
-            Loss::Exponential => vec![0.5 * log_odds(targets.mean(|y| y))],
+            Loss::Poisson | Loss::Gamma => vec![mean.max(f64::MIN_POSITIVE).ln()],
+            Loss::Logistic => vec![log_odds(mean)],
+            Loss::Exponential => vec![0.5 * log_odds(mean)],
             Loss::Multinomial(classes) => {
-                let share = |k: usize| targets.mean(|y| f64::from(u8::from(y == k as f64)));
-                let logs: Vec<f64> =
-                    (0..classes).map(|k| share(k).max(f64::EPSILON).ln()).collect();
+                let log = |&sum: &f64| (sum / sums[0]).max(f64::EPSILON).ln();
+                let logs: Vec<f64> = sums[1..].iter().map(log).collect();
                 let mean = logs.iter().sum::<f64>() / classes as f64;
                 logs.into_iter().map(|log| log - mean).collect()
             }
+            _ => vec![mean],
         }
     }
 
@@ -178,6 +207,15 @@ impl Loss {
 
     /// Refuses targets that the loss does not know.
     pub(super) fn check(self, y: &[f64]) -> Result<()> {
+        self.check_rows(y, 0)?;
+        match self == Loss::Poisson && y.iter().all(|&y| y == 0.0) {
+            true => Err(all_zero()),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses rows, from this one on, whose targets the loss does not know.
+    pub(super) fn check_rows(self, y: &[f64], first: u64) -> Result<()> {
         let wrong = match self {
             Loss::Poisson => y.iter().position(|&y| y < 0.0).map(|i| (i, ">= 0")),
             Loss::Gamma => y.iter().position(|&y| y <= 0.0).map(|i| (i, "> 0")),
@@ -187,20 +225,20 @@ impl Loss {
             let message = format!(
                 "the target holds {} in row {}, and this loss needs values {range}",
                 y[i],
-                i + 1
+                first + i as u64 + 1
             );
             return Err(Error::new(Code::Target, message)
-                .row(i as u64 + 1)
+                .row(first + i as u64 + 1)
                 .hint("set loss to 'squared_error'"));
         }
-        match self == Loss::Poisson && y.iter().all(|&y| y == 0.0) {
-            true => {
-                let message = "the target is zero in every row, and this loss needs a positive sum";
-                Err(Error::new(Code::Target, message))
-            }
-            false => Ok(()),
-        }
+        Ok(())
     }
+}
+
+/// Counts of nothing but zeros.
+pub(super) fn all_zero() -> Error {
+    let message = "the target is zero in every row, and this loss needs a positive sum";
+    Error::new(Code::Target, message)
 }
 
 /// -1, 0 or 1.

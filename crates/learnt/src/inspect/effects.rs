@@ -10,7 +10,7 @@
 //! References: Hoeffding (1948); Friedman (2001); Friedman and Popescu (2008), Annals of Applied Statistics
 //! 2, 916-954.
 
-use super::grid;
+use super::{dependence_chart, grid, value_cell, with_values};
 use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -86,14 +86,16 @@ pub fn joint_dependence(
         let message = format!("the grids have more than {MOST_POINTS} points together");
         Error::new(Code::Parameter, message).hint("lower grid_resolution")
     })?;
+    let inner = run.with_threads(1);
     run.try_par_map(points, |point| {
-        run.checkpoint()?;
-        let mut table = x.to_table();
-        for ((&column, grid), place) in columns.iter().zip(grids).zip(places(point, &sizes)) {
-            (0..x.nrows()).for_each(|i| table.values_mut()[(i, column)] = grid[place]);
-        }
-        let found = said(model, output, &table.frame(), &run.with_threads(1))?;
-        Ok(found.iter().sum::<f64>() / x.nrows() as f64)
+        let at: Vec<f64> =
+            grids.iter().zip(places(point, &sizes)).map(|(grid, place)| grid[place]).collect();
+        let mut sum = 0.0;
+        with_values(x, columns, &at, |part| {
+            said(model, output, part, &inner)?.iter().for_each(|value| sum += value);
+            run.checkpoint()
+        })?;
+        Ok(sum / x.nrows() as f64)
     })
 }
 
@@ -262,17 +264,16 @@ pub(super) fn walked_answer(asked: &Asked, walk: &dyn Fn(Given) -> Vec<f64>) -> 
         let heads: Vec<String> = std::iter::once("value".to_string()).chain(heads).collect();
         let mut table = Columns::with_heads(&plain(&name), heads.clone());
         for (value, means) in values.iter().zip(&found) {
-            let cells = std::iter::once(value).chain(means).map(|&x| Cell::Number(x));
-            table.push(cells.collect());
+            let cells = means.iter().map(|&mean| Cell::Number(mean));
+            table.push(std::iter::once(value_cell(&x, column, *value)).chain(cells).collect());
         }
         answer.tables.push(table);
-        let mut panel = Panel::new(plain(&name), "mean score");
-        for (k, head) in heads.iter().skip(1).enumerate() {
-            let line = found.iter().map(|means| means[k]).collect();
-            panel = panel.mark(Mark::line(head, values.clone(), line));
-        }
         let text = "Both branches of what is not given, by their training weights.";
-        answer.charts.push(Chart::new("Partial dependence by the trees", text).panel(panel));
+        let of_output = |k: usize| found.iter().map(|means| means[k]).collect();
+        let series: Vec<(String, Vec<f64>)> =
+            heads.into_iter().skip(1).enumerate().map(|(k, head)| (head, of_output(k))).collect();
+        let (title, place) = ("Partial dependence by the trees", (&x, column));
+        answer.charts.push(dependence_chart(title, text, place, &values, &series));
     }
     Ok(answer)
 }

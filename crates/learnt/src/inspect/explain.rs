@@ -130,9 +130,11 @@ fn with_class_names(mut answer: Answer, classes: &[Label]) -> (Vec<Columns>, Vec
     for column in answer.tables.iter_mut().flat_map(|table| &mut table.columns) {
         column.name = name(&column.name).unwrap_or_else(|| column.name.clone());
     }
-    let panels = answer.charts.iter_mut().flat_map(|chart| &mut chart.panels);
-    for mark in panels.flat_map(|panel| &mut panel.marks) {
-        mark.series = name(&mark.series).unwrap_or_else(|| mark.series.clone());
+    for panel in answer.charts.iter_mut().flat_map(|chart| &mut chart.panels) {
+        panel.x.label = name(&panel.x.label).unwrap_or_else(|| panel.x.label.clone());
+        for mark in &mut panel.marks {
+            mark.series = name(&mark.series).unwrap_or_else(|| mark.series.clone());
+        }
     }
     (answer.tables, answer.charts)
 }
@@ -231,7 +233,7 @@ impl Ranking {
 }
 
 /// Bars to the right, the first name at the top.
-fn bar_panel(axis: &str, names: Vec<String>, numbers: Vec<f64>) -> Panel {
+pub(super) fn bar_panel(axis: &str, names: Vec<String>, numbers: Vec<f64>) -> Panel {
     let places = (0..names.len()).map(|k| k as f64).collect();
     let height = 60.0 + 22.0 * names.len() as f64;
     Panel::new(axis, "")

@@ -10,6 +10,7 @@
 //! Graphical Statistics 24, 44-65; Apley and Zhu (2020), Journal of the Royal Statistical Society B 82, 1059-1086.
 
 use super::effects::{chosen, grids, joint_dependence, said};
+use super::{value_cell, with_values};
 use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -32,14 +33,22 @@ pub(super) fn joint_answer(model: &dyn Model, asked: &Asked) -> Result<Answer> {
     let (mut across, mut up) = (Vec::new(), Vec::new());
     for (point, &mean) in values.iter().enumerate() {
         let (a, b) = (grids[0][point / grids[1].len()], grids[1][point % grids[1].len()]);
-        table.push(vec![Cell::Number(a), Cell::Number(b), Cell::Number(mean)]);
+        let cells = [value_cell(&x, first, a), value_cell(&x, second, b), Cell::Number(mean)];
+        table.push(cells.into());
         across.push((point / grids[1].len()) as f64);
         up.push((point % grids[1].len()) as f64);
     }
-    let labels = |grid: &[f64]| grid.iter().map(|&v| learnt_core::answer::number(v)).collect();
+    let labels = |k: usize| -> Vec<String> {
+        let levels = x.schema().column(columns[k]).levels();
+        let label = |&value: &f64| match levels {
+            Some(levels) => plain(&levels[value as usize]),
+            None => learnt_core::answer::number(value),
+        };
+        grids[k].iter().map(label).collect()
+    };
     let panel = Panel::new(names[0].clone(), names[1].clone())
-        .categories_x(labels(&grids[0]))
-        .categories_y(labels(&grids[1]))
+        .categories_x(labels(0))
+        .categories_y(labels(1))
         .mark(Mark::cells("mean prediction", across, up, values));
     let mut answer = Answer::new("Joint dependence");
     answer.tables.push(table);
@@ -55,24 +64,37 @@ pub(super) fn individual_answer(model: &dyn Model, asked: &Asked) -> Result<Answ
     let column = columns[0];
     let grid = grids(&x, &columns, asked.count("grid_resolution")?)?.remove(0);
     let output = asked.count("output")?;
+    let inner = asked.run.with_threads(1);
+    // The mean of all rows, and what the first say.
     let curves = asked.run.try_par_map(grid.len(), |k| {
-        let mut table = x.to_table();
-        (0..x.nrows()).for_each(|i| table.values_mut()[(i, column)] = grid[k]);
-        said(model, output, &table.frame(), &asked.run.with_threads(1))
+        let (mut sum, mut first) = (0.0, Vec::new());
+        with_values(&x, &columns, &[grid[k]], |part| {
+            let found = said(model, output, part, &inner)?;
+            found.iter().for_each(|value| sum += value);
+            first.extend(found.into_iter().take(MOST_CURVES - first.len()));
+            asked.run.checkpoint()
+        })?;
+        Ok((sum / x.nrows() as f64, first))
     })?;
     let name = plain(&x.schema().column(column).name);
-    let mean: Vec<f64> =
-        curves.iter().map(|values| values.iter().sum::<f64>() / x.nrows() as f64).collect();
-    let mut table = Columns::titled("Curves of single rows")
-        .reals(name.clone(), grid.clone())
-        .reals("mean", mean.clone());
-    let mut panel = Panel::new(name, "prediction");
+    let mean: Vec<f64> = curves.iter().map(|(mean, _)| *mean).collect();
+    let mut panel = Panel::new(name.clone(), "prediction");
+    let table = Columns::titled("Curves of single rows");
+    let (mut table, places) = match x.schema().column(column).levels() {
+        None => (table.reals(name, grid.clone()), grid),
+        Some(levels) => {
+            let names: Vec<String> = grid.iter().map(|&v| plain(&levels[v as usize])).collect();
+            panel = panel.categories_x(names.clone());
+            (table.texts(name, names), (0..grid.len()).map(|k| k as f64).collect())
+        }
+    };
+    table = table.reals("mean", mean.clone());
     for row in 0..x.nrows().min(MOST_CURVES) {
-        let line: Vec<f64> = curves.iter().map(|values| values[row]).collect();
+        let line: Vec<f64> = curves.iter().map(|(_, first)| first[row]).collect();
         table = table.reals(format!("row {}", row + 1), line.clone());
-        panel = panel.mark(Mark::line("single rows", grid.clone(), line).muted());
+        panel = panel.mark(Mark::line("single rows", places.clone(), line).muted());
     }
-    panel = panel.mark(Mark::line("mean", grid, mean).weight(2.0));
+    panel = panel.mark(Mark::line("mean", places, mean).weight(2.0));
     let mut answer = Answer::new("Individual dependence");
     answer.tables.push(table);
     let text = "The prediction of each row as the column moves, and their mean.";

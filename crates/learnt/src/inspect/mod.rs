@@ -200,6 +200,8 @@ pub fn permutation_importance(
 ) -> Result<(f64, Matrix)> {
     let base = score(model, data, &data.x, run)?;
     let columns = data.x.ncols();
+    let copies = run.threads().min(columns * n_repeats);
+    run.claim_table(data.nrows().saturating_mul(copies), columns, "shuffled columns")?;
     let drops = run.try_par_map(columns * n_repeats, |task| {
         let (j, repeat) = (task / n_repeats, task % n_repeats);
         let mut table = data.x.to_table();
@@ -262,10 +264,48 @@ fn contribution_answer(mean: f64, found: &Matrix, x: &Frame) -> Answer {
     answer
 }
 
-/// Values of a column to ask about: levels, or distinct values at even quantiles.
+/// Levels of a category that are asked about.
+const MOST_LEVELS: usize = 50;
+/// Rows whose values are changed at a time.
+const PART_ROWS: usize = 4096;
+
+/// Lends rows whose `columns` have these values, some at a time and in order, so that there is never a copy
+/// of the table.
+fn with_values(
+    x: &Frame,
+    columns: &[usize],
+    values: &[f64],
+    mut f: impl FnMut(&Frame) -> Result<()>,
+) -> Result<()> {
+    for first in (0..x.nrows()).step_by(PART_ROWS) {
+        let part = x.rows(first, (first + PART_ROWS).min(x.nrows()));
+        let mut changed = part.values().to_matrix();
+        for (&column, &value) in columns.iter().zip(values) {
+            (0..changed.nrows()).for_each(|i| changed[(i, column)] = value);
+        }
+        f(&Frame::new(changed.view(), x.schema())?)?;
+    }
+    Ok(())
+}
+
+/// Values of a column to ask about: levels, the most frequent if there are many, or distinct values at even
+/// quantiles.
 fn grid(x: &Frame, column: usize, count: usize) -> Vec<f64> {
     if let Some(levels) = x.schema().column(column).levels() {
-        return (0..levels.len()).map(|level| level as f64).collect();
+        let mut counts = vec![0_usize; levels.len()];
+        for i in 0..x.nrows() {
+            let value = x.values().at(i, column);
+            counts
+                .get_mut(value as usize)
+                .filter(|_| value >= 0.0)
+                .into_iter()
+                .for_each(|n| *n += 1);
+        }
+        let mut order: Vec<usize> = (0..levels.len()).collect();
+        order.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
+        order.truncate(MOST_LEVELS);
+        order.sort_unstable();
+        return order.into_iter().map(|level| level as f64).collect();
     }
     let mut values: Vec<f64> = x.values().column(column);
     values.retain(|value| !value.is_nan());
@@ -287,19 +327,64 @@ pub fn partial_dependence(
     values: &[f64],
     run: &Context,
 ) -> Result<Matrix> {
+    let inner = run.with_threads(1);
     let rows = run.try_par_map(values.len(), |k| {
-        let mut table = x.to_table();
-        (0..x.nrows()).for_each(|i| table.values_mut()[(i, column)] = values[k]);
-        let inner = run.with_threads(1);
-        let found = match (model.as_classifier(), model.as_regressor()) {
-            (Some(classifier), _) => classifier.probabilities_in(&table.frame(), &inner)?,
-            (_, Some(regressor)) => regressor.predict_in(&table.frame(), &inner)?,
-            _ => return Err(Error::unsupported("only predictions have a dependence")),
-        };
-        let mean = |j: usize| found.column(j).iter().sum::<f64>() / x.nrows() as f64;
-        Ok((0..found.ncols()).map(mean).collect::<Vec<f64>>())
+        let mut sums: Vec<f64> = Vec::new();
+        with_values(x, &[column], &[values[k]], |part| {
+            let found = match (model.as_classifier(), model.as_regressor()) {
+                (Some(classifier), _) => classifier.probabilities_in(part, &inner)?,
+                (_, Some(regressor)) => regressor.predict_in(part, &inner)?,
+                _ => return Err(Error::unsupported("only predictions have a dependence")),
+            };
+            sums.resize(found.ncols(), 0.0);
+            found.rows().for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v));
+            run.checkpoint()
+        })?;
+        Ok(sums.into_iter().map(|sum| sum / x.nrows() as f64).collect::<Vec<f64>>())
     })?;
     Matrix::from_rows(&rows)
+}
+
+/// The value of a column in words.
+fn value_cell(x: &Frame, column: usize, value: f64) -> Cell {
+    let levels = x.schema().column(column).levels();
+    match levels.and_then(|levels| levels.get(value as usize)) {
+        Some(level) => Cell::Text(plain(level)),
+        None => Cell::Number(value),
+    }
+}
+
+/// The picture of a dependence, with a series for each output: lines over a quantity, bars over the levels of
+/// a category, a panel for each class. Of two classes the second is drawn.
+fn dependence_chart(
+    title: &str,
+    text: &str,
+    (x, column): (&Frame, usize),
+    values: &[f64],
+    series: &[(String, Vec<f64>)],
+) -> Chart {
+    let named = x.schema().column(column);
+    let name = plain(&named.name);
+    let chart = Chart::new(title, text);
+    let Some(levels) = named.levels() else {
+        let axis = if series.len() == 1 { series[0].0.as_str() } else { "mean prediction" };
+        let mut panel = Panel::new(name, axis);
+        for (label, means) in series {
+            panel = panel.mark(Mark::line(label, values.to_vec(), means.clone()));
+        }
+        return chart.panel(panel);
+    };
+    let names: Vec<String> = values.iter().map(|&value| plain(&levels[value as usize])).collect();
+    let shown = if series.len() == 2 { &series[1..] } else { series };
+    let mut chart = shown.iter().fold(chart, |chart, (label, means)| {
+        let panel = explain::bar_panel(label, names.clone(), means.clone());
+        chart.panel(panel.title(name.clone()))
+    });
+    if levels.len() > values.len() {
+        chart =
+            chart.note(format!("the {} most frequent of {} levels", values.len(), levels.len()));
+    }
+    chart
 }
 
 fn dependence_answer(
@@ -325,22 +410,16 @@ fn dependence_answer(
         let mut heads: Vec<&str> = vec!["value"];
         heads.extend(head.iter().map(String::as_str));
         let mut table = Columns::new(&plain(name), &heads);
-        let levels = x.schema().column(column).levels();
         for (k, &value) in values.iter().enumerate() {
-            let shown = match levels {
-                Some(levels) => Cell::Text(plain(&levels[k])),
-                None => Cell::Number(value),
-            };
             let means = found.row(k).iter().map(|&mean| Cell::Number(mean));
-            table.push(std::iter::once(shown).chain(means).collect());
+            table.push(std::iter::once(value_cell(x, column, value)).chain(means).collect());
         }
         answer.tables.push(table);
-        let mut panel = Panel::new(plain(name), "mean prediction");
-        for (k, series) in head.iter().enumerate() {
-            panel = panel.mark(Mark::line(series, values.clone(), found.column(k)));
-        }
         let text = "Mean prediction when the column has one value in all rows.";
-        answer.charts.push(Chart::new("Partial dependence", text).panel(panel));
+        let series: Vec<(String, Vec<f64>)> =
+            head.into_iter().enumerate().map(|(k, label)| (label, found.column(k))).collect();
+        let place = (x, column);
+        answer.charts.push(dependence_chart("Partial dependence", text, place, &values, &series));
     }
     Ok(answer)
 }

@@ -253,10 +253,16 @@ pub(crate) fn class_weights(
     for (i, &code) in codes.iter().enumerate() {
         sums[code as usize] += weight(i);
     }
+    Some(balanced_weights(&sums, codes, given))
+}
+
+/// Weights by which all classes with these sums of weights count the same.
+pub(crate) fn balanced_weights(sums: &[f64], codes: &[u32], given: Option<&[f64]>) -> Vec<f64> {
+    let weight = |i: usize| given.map_or(1.0, |weights| weights[i]);
     let present = sums.iter().filter(|&&sum| sum > 0.0).count() as f64;
     let total: f64 = sums.iter().sum();
     let balanced = |i: usize| weight(i) * total / (present * sums[codes[i] as usize]);
-    Some((0..codes.len()).map(balanced).collect())
+    (0..codes.len()).map(balanced).collect()
 }
 
 const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES, NODES, SURROGATES];

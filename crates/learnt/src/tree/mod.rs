@@ -36,7 +36,7 @@ mod search_tests;
 
 pub use c45_classifier::{C45Classifier, C45Criterion, C45Pruning, CutAt, MultiwayTreeModel};
 pub use class_changes::{ClassChangeCuts, QuantityAndClass};
-pub(crate) use decision_tree_classifier::class_weights;
+pub(crate) use decision_tree_classifier::balanced_weights;
 pub use decision_tree_classifier::{
     CategoricalSplits, ClassWeight, DecisionTreeClassifier, DecisionTreeClassifierModel,
     TreeClassifierCriterion,

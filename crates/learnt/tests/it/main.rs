@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod checks;
+mod ensembles;
 mod golden;
 mod golden_case;
 mod golden_centres;

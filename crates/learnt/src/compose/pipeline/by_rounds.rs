@@ -94,6 +94,10 @@ impl Job for PipelineJob {
         Ok(Summary { step: state.parts.len(), inner }.erased())
     }
 
+    fn whole_is_faster(&self) -> bool {
+        self.steps.last().is_some_and(|step| step.job.whole_is_faster())
+    }
+
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
         let (earlier, later): (Summary, Summary) = (earlier.take()?, later.take()?);
         if earlier.step != later.step {

@@ -125,10 +125,21 @@ impl Estimator for Pipeline {
         .exempt(&[("trace", "its steps decide whether it iterates")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<PipelineModel> {
-        match self.rounds_job() {
-            Some(job) => rounds::drive(&job, &InMemory::new(*data), run)?.take(),
-            None => self.train_in_turn(data, run),
-        }
+        let Some(mut job) = self.rounds_job() else { return self.train_in_turn(data, run) };
+        let in_memory = InMemory::new(*data);
+        // A last step that is faster on the whole table gets it from the others.
+        let Some(last) = job.steps.pop_if(|step| step.job.whole_is_faster()) else {
+            return rounds::drive(&job, &in_memory, run)?.take();
+        };
+        let PipelineModel { mut parts } = match job.steps.is_empty() {
+            true => PipelineModel { parts: Vec::new() },
+            false => rounds::drive(&job, &in_memory, run)?.take()?,
+        };
+        let table = through(&parts, &data.x, run)?;
+        let x = table.as_ref().map_or(data.x, Table::frame);
+        let data = Dataset { x, ..*data };
+        parts.push(Arc::new(Fitted::fit(&*last.learner, &last.name, &data, run)?));
+        Ok(PipelineModel { parts })
     }
 
     /// The preparation stays as it was fitted; the last step goes on.
@@ -151,6 +162,28 @@ impl Estimator for Pipeline {
         let data = offered(data, x, learner.any_accepts());
         let updated = learner.update_any(last, &data, run).map_err(|error| error.within(name))?;
         parts.push(Arc::new(Fitted { name: name.clone(), about: learner.about(), model: updated }));
+        Ok(PipelineModel { parts })
+    }
+
+    /// The preparation stays as it was fitted; the last step gets larger.
+    fn extend(
+        &self,
+        model: &PipelineModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<PipelineModel> {
+        let (Some(Named { name, value: learner }), Some((last, before))) =
+            (self.steps.last(), model.parts.split_last())
+        else {
+            return Err(Error::internal("a pipeline without steps"));
+        };
+        let mut parts = before.to_vec();
+        let table = through(&parts, &data.x, run)?;
+        let x = table.as_ref().map_or(data.x, Table::frame);
+        let data = offered(data, x, learner.any_accepts());
+        let model = learner.extend_any(last.model.as_ref(), &data, run);
+        let model = model.map_err(|error| error.within(name))?;
+        parts.push(Arc::new(Fitted { name: name.clone(), about: learner.about(), model }));
         Ok(PipelineModel { parts })
     }
 

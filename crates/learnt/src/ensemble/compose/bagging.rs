@@ -2,10 +2,12 @@
 //!
 //! A bootstrap sample is a weight of each row for learners that take weights, else its rows.
 
+use crate::ensemble::boosted::fewer;
 use crate::learner::{Fitted, Learner, offered};
 use learnt_core::part::FittedPart;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
+use std::ops::Range;
 
 /// The random streams of rows and of columns.
 const ROWS_STREAM: u64 = 0x6261_6767;
@@ -73,8 +75,18 @@ impl BaggingShare {
         }
     }
 
-    /// Fits the members, side by side.
-    pub(super) fn fit(&self, learner: &Learner, data: &Dataset, run: &Context) -> Result<Bag> {
+    /// Fits the members of these numbers, side by side, behind those that are there already.
+    pub(super) fn fit(
+        &self,
+        learner: &Learner,
+        (numbers, made): (Range<usize>, Vec<Fitted>),
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<Bag> {
+        let there = made.len();
+        if there > numbers.len() {
+            return Err(fewer("n_estimators", there, numbers.len()));
+        }
         let (n, p) = (data.nrows(), data.x.ncols());
         let columns = self.max_features.of(p);
         if columns > p {
@@ -84,23 +96,32 @@ impl BaggingShare {
         if drawn > n {
             return Err(Error::parameter("max_samples", format!("at most {n}"), drawn));
         }
-        let members = run.try_par_map(self.n_estimators, |m| {
+        let members = run.try_par_map(numbers.len(), |k| {
+            let m = numbers.start + k;
             let inner = run.child(m as u64);
             let counts = draw(n, drawn, self.bootstrap, ROWS_STREAM, &inner);
             let chosen: Vec<usize> =
                 repeated(&draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner));
-            let part =
-                fit_member(learner, &format!("member {}", m + 1), data, &counts, &chosen, &inner)?;
+            let name = format!("member {}", m + 1);
+            let part = match k < there {
+                true => None,
+                false => Some(fit_member(learner, &name, data, &counts, &chosen, &inner)?),
+            };
             Ok((part, chosen.into_iter().map(|j| j as u32).collect(), counts))
         })?;
-        let mut bag = Bag { parts: Vec::new(), columns: Vec::new(), counts: Vec::new() };
+        let mut bag = Bag { parts: made, columns: Vec::new(), counts: Vec::new() };
         for (part, columns, counts) in members {
-            bag.parts.push(part);
+            bag.parts.extend(part);
             bag.columns.push(columns);
             bag.counts.push(counts);
         }
         Ok(bag)
     }
+}
+
+/// Copies of members.
+pub(super) fn copies(parts: &[Fitted]) -> Result<Vec<Fitted>> {
+    parts.iter().map(|part| Fitted::from_node(&part.to_node())).collect()
 }
 
 /// How often each of `all` was drawn.

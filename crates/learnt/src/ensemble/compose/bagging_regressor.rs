@@ -2,7 +2,7 @@
 //!
 //! Breiman, "Bagging predictors", Machine Learning 24 (1996), 123-140.
 
-use super::bagging::{BaggingShare, columns_fit, mean_over, members};
+use super::bagging::{BaggingShare, columns_fit, copies, mean_over, members};
 use super::{accepts_of_parts, check_regressors, predictions_of};
 use crate::ensemble::forest::determination;
 use crate::learner::{Fitted, Learner};
@@ -11,10 +11,11 @@ use learnt_core::estimator::Accepts;
 use learnt_core::part::FittedPart;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use std::ops::Range;
 
 /// Bagging regressor: any regressor on many bootstrap samples of the rows, averaged.
 ///
-/// Lowers the variance of unstable learners. scikit-learn's `warm_start` is left out.
+/// Lowers the variance of unstable learners.
 ///
 /// ```
 /// use learnt::{ensemble::BaggingRegressor, prelude::*};
@@ -58,6 +59,7 @@ impl Estimator for BaggingRegressor {
         .categories()
         .only_by_name()
         .randomness()
+        .extends()
         .threads()
         .complexity(70)
         .cost("a fit of the learner for each member")
@@ -75,8 +77,57 @@ impl Estimator for BaggingRegressor {
     }
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BaggingRegressorModel> {
+        self.bagged((0..self.share.n_estimators, Vec::new()), data, run)
+    }
+
+    fn members(&self) -> Option<usize> {
+        Some(self.share.n_estimators)
+    }
+
+    fn train_members(
+        &self,
+        members: Range<usize>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BaggingRegressorModel> {
+        if self.share.oob_score {
+            let expected = "false where members are fitted apart";
+            return Err(Error::parameter("oob_score", expected, "true"));
+        }
+        self.bagged((members, Vec::new()), data, run)
+    }
+
+    fn join(&self, parts: &[&BaggingRegressorModel]) -> Result<BaggingRegressorModel> {
+        let first = *parts.first().ok_or_else(|| Error::internal("no members to join"))?;
+        let mut joined = BaggingRegressorModel::from_node(&first.to_node())?;
+        for part in &parts[1..] {
+            joined.parts.extend(copies(&part.parts)?);
+            joined.columns.extend(part.columns.iter().cloned());
+        }
+        Ok(joined)
+    }
+
+    fn extend(
+        &self,
+        model: &BaggingRegressorModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BaggingRegressorModel> {
+        let made = copies(&model.parts)?;
+        self.bagged((0..self.share.n_estimators, made), data, run)
+    }
+}
+
+impl BaggingRegressor {
+    /// The model, behind members that are there already.
+    fn bagged(
+        &self,
+        made: (Range<usize>, Vec<Fitted>),
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BaggingRegressorModel> {
         let y = data.real_target()?;
-        let bag = self.share.fit(&self.estimator, data, run)?;
+        let bag = self.share.fit(&self.estimator, made, data, run)?;
         let mut model = BaggingRegressorModel {
             oob_score: None,
             oob_prediction: Matrix::default(),

@@ -12,11 +12,12 @@ use super::options::ForestGrowth;
 use super::targets::RealTarget;
 use crate::tree::{MaxFeatures, TreeRegressorCriterion};
 use learnt_core::prelude::*;
+use std::ops::Range;
 
 /// Extra-trees (extremely randomised trees) regressor: the mean of trees with random cuts.
 ///
-/// Takes categories, several targets and missing values as they are. scikit-learn's `warm_start` and `monotonic_cst`
-/// are left out; leaves predict the median with the criterion `absolute_error`.
+/// Takes categories, several targets and missing values as they are. scikit-learn's `monotonic_cst`
+/// is left out; leaves predict the median with the criterion `absolute_error`.
 ///
 /// ```
 /// use learnt::{ensemble::ExtraTreesRegressor, prelude::*};
@@ -56,6 +57,7 @@ impl Estimator for ExtraTreesRegressor {
         .categories()
         .many_outputs()
         .randomness()
+        .extends()
         .threads()
         .complexity(70)
         .cost("n log n time a tree for the columns of a node; 1 byte a value, 40 bytes a node")
@@ -68,6 +70,38 @@ impl Estimator for ExtraTreesRegressor {
         let trees = target.grow(&plan, &data.x, run)?;
         ForestRegressorModel::new(&plan, trees, data, run)
     }
+
+    fn members(&self) -> Option<usize> {
+        Some(self.n_estimators)
+    }
+
+    fn train_members(
+        &self,
+        members: Range<usize>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<ForestRegressorModel> {
+        let plan = self.plan().only(members)?;
+        let target = RealTarget::new(data, self.criterion)?;
+        let trees = target.grow(&plan, &data.x, run)?;
+        ForestRegressorModel::new(&plan, trees, data, run)
+    }
+
+    fn join(&self, parts: &[&ForestRegressorModel]) -> Result<ForestRegressorModel> {
+        ForestRegressorModel::joined(parts)
+    }
+
+    fn extend(
+        &self,
+        model: &ForestRegressorModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<ForestRegressorModel> {
+        let plan = self.plan().after(model.len())?;
+        let target = RealTarget::new(data, self.criterion)?;
+        let trees = model.followed_by(target.grow(&plan, &data.x, run)?);
+        ForestRegressorModel::new(&plan, trees, data, run)
+    }
 }
 
 impl ExtraTreesRegressor {
@@ -78,6 +112,7 @@ impl ExtraTreesRegressor {
     fn plan(&self) -> Plan<'_> {
         Plan {
             n_estimators: self.n_estimators,
+            made: 0,
             max_features: self.max_features,
             bootstrap: self.bootstrap,
             random: true,

@@ -28,15 +28,19 @@ pub use options::{DrawFeatures, ForestClassWeight, ForestGrowth, MaxSamples};
 pub use random_forest_classifier::RandomForestClassifier;
 pub use random_forest_regressor::RandomForestRegressor;
 
+use super::boosted::fewer;
 use crate::tree::grow::{Columns, Criterion, Settings};
 use crate::tree::nodes::Tree;
 use crate::tree::{Growth, MaxFeatures, Splitter};
 use learnt_core::prelude::*;
 use sampling::Sampling;
+use std::ops::Range;
 
 /// What makes one kind of forest differ from another.
 pub(super) struct Plan<'a> {
     pub(super) n_estimators: usize,
+    /// Trees that are there already.
+    pub(super) made: usize,
     pub(super) max_features: MaxFeatures,
     pub(super) bootstrap: bool,
     /// Cuts are drawn at random.
@@ -45,6 +49,26 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// Some trees of the same forest. The rows that trees did not draw say nothing before all are there.
+    fn only(self, trees: Range<usize>) -> Result<Self> {
+        for (asked, name) in
+            [(self.growth.oob_score, "oob_score"), (self.growth.oob_importance, "oob_importance")]
+        {
+            if asked {
+                return Err(Error::parameter(name, "false where members are fitted apart", "true"));
+            }
+        }
+        Ok(Plan { n_estimators: trees.end, made: trees.start, ..self })
+    }
+
+    /// The same forest behind so many trees of it.
+    fn after(self, made: usize) -> Result<Self> {
+        match made > self.n_estimators {
+            true => Err(fewer("n_estimators", made, self.n_estimators)),
+            false => Ok(Plan { made, ..self }),
+        }
+    }
+
     fn sampling(&self, rows: usize) -> Result<Sampling> {
         let drawn = match self.growth.max_samples {
             _ if !self.bootstrap => None,
@@ -88,7 +112,8 @@ impl Plan<'_> {
         criterion: impl Fn(&[u32], Option<&[u32]>) -> C + Sync,
     ) -> Result<Vec<Tree>> {
         let sampling = self.sampling(x.nrows())?;
-        run.try_par_map(self.n_estimators, |t| {
+        run.try_par_map(self.n_estimators - self.made, |k| {
+            let t = self.made + k;
             let inner = run.child(t as u64);
             let counts = sampling.counts(&inner);
             let rows: Vec<u32> = sampling.drawn_rows(counts.as_deref());

@@ -267,6 +267,19 @@ impl ForestClassifierModel {
         Ok(model)
     }
 
+    /// One forest of the trees of several.
+    pub(super) fn joined(parts: &[&Self]) -> Result<Self> {
+        let first = *parts.first().ok_or_else(|| Error::internal("no trees to join"))?;
+        let trees: Vec<Tree> = parts.iter().flat_map(|part| part.trees.iter().cloned()).collect();
+        let feature_importances = mean_importances(&trees, first.schema.len());
+        Ok(Self { feature_importances, trees, ..first.clone() })
+    }
+
+    /// Its trees, then others.
+    pub(super) fn followed_by(&self, more: Vec<Tree>) -> Vec<Tree> {
+        self.trees.iter().cloned().chain(more).collect()
+    }
+
     /// Number of trees.
     pub fn len(&self) -> usize {
         self.trees.len()
@@ -355,6 +368,19 @@ impl ForestRegressorModel {
             model.oob_importances = importances(plan, &model.trees, data, &judge, run)?;
         }
         Ok(model)
+    }
+
+    /// One forest of the trees of several.
+    pub(super) fn joined(parts: &[&Self]) -> Result<Self> {
+        let first = *parts.first().ok_or_else(|| Error::internal("no trees to join"))?;
+        let trees: Vec<Tree> = parts.iter().flat_map(|part| part.trees.iter().cloned()).collect();
+        let feature_importances = mean_importances(&trees, first.schema.len());
+        Ok(Self { feature_importances, trees, ..first.clone() })
+    }
+
+    /// Its trees, then others.
+    pub(super) fn followed_by(&self, more: Vec<Tree>) -> Vec<Tree> {
+        self.trees.iter().cloned().chain(more).collect()
     }
 
     /// Number of trees.

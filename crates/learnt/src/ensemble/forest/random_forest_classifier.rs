@@ -12,11 +12,12 @@ use super::options::{ForestClassWeight, ForestGrowth};
 use super::targets::ClassTarget;
 use crate::tree::{MaxFeatures, TreeClassifierCriterion};
 use learnt_core::prelude::*;
+use std::ops::Range;
 
 /// Random forest classifier: the mean of trees on bootstrap samples with few columns a split.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `warm_start` and `monotonic_cst`
-/// are left out; `class_weight` takes no dictionary (use weights).
+/// Takes categories and missing values as they are. scikit-learn's `monotonic_cst`
+/// is left out; `class_weight` takes no dictionary (use weights).
 ///
 /// ```
 /// use learnt::{ensemble::RandomForestClassifier, prelude::*};
@@ -58,6 +59,7 @@ impl Estimator for RandomForestClassifier {
         .missing()
         .categories()
         .randomness()
+        .extends()
         .threads()
         .complexity(70)
         .cost("n log n time a tree for the columns of a node; 1 byte a value, 40 bytes a node")
@@ -77,6 +79,38 @@ impl Estimator for RandomForestClassifier {
         let trees = target.grow(&plan, &data.x, run)?;
         ForestClassifierModel::new(&plan, trees, data, run)
     }
+
+    fn members(&self) -> Option<usize> {
+        Some(self.n_estimators)
+    }
+
+    fn train_members(
+        &self,
+        members: Range<usize>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<ForestClassifierModel> {
+        let plan = self.plan().only(members)?;
+        let target = ClassTarget::new(data, self.criterion, self.class_weight)?;
+        let trees = target.grow(&plan, &data.x, run)?;
+        ForestClassifierModel::new(&plan, trees, data, run)
+    }
+
+    fn join(&self, parts: &[&ForestClassifierModel]) -> Result<ForestClassifierModel> {
+        ForestClassifierModel::joined(parts)
+    }
+
+    fn extend(
+        &self,
+        model: &ForestClassifierModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<ForestClassifierModel> {
+        let plan = self.plan().after(model.len())?;
+        let target = ClassTarget::new(data, self.criterion, self.class_weight)?;
+        let trees = model.followed_by(target.grow(&plan, &data.x, run)?);
+        ForestClassifierModel::new(&plan, trees, data, run)
+    }
 }
 
 impl RandomForestClassifier {
@@ -87,6 +121,7 @@ impl RandomForestClassifier {
     fn plan(&self) -> Plan<'_> {
         Plan {
             n_estimators: self.n_estimators,
+            made: 0,
             max_features: self.max_features,
             bootstrap: self.bootstrap,
             random: false,

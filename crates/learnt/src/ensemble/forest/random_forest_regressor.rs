@@ -12,11 +12,12 @@ use super::options::ForestGrowth;
 use super::targets::RealTarget;
 use crate::tree::{MaxFeatures, TreeRegressorCriterion};
 use learnt_core::prelude::*;
+use std::ops::Range;
 
 /// Random forest regressor: the mean of trees on bootstrap samples with few columns a split.
 ///
-/// Takes categories, several targets and missing values as they are. scikit-learn's `warm_start` and `monotonic_cst`
-/// are left out; leaves predict the median with the criterion `absolute_error`.
+/// Takes categories, several targets and missing values as they are. scikit-learn's `monotonic_cst`
+/// is left out; leaves predict the median with the criterion `absolute_error`.
 ///
 /// ```
 /// use learnt::{ensemble::RandomForestRegressor, prelude::*};
@@ -56,6 +57,7 @@ impl Estimator for RandomForestRegressor {
         .categories()
         .many_outputs()
         .randomness()
+        .extends()
         .threads()
         .complexity(70)
         .cost("n log n time a tree for the columns of a node; 1 byte a value, 40 bytes a node")
@@ -75,6 +77,38 @@ impl Estimator for RandomForestRegressor {
         let trees = target.grow(&plan, &data.x, run)?;
         ForestRegressorModel::new(&plan, trees, data, run)
     }
+
+    fn members(&self) -> Option<usize> {
+        Some(self.n_estimators)
+    }
+
+    fn train_members(
+        &self,
+        members: Range<usize>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<ForestRegressorModel> {
+        let plan = self.plan().only(members)?;
+        let target = RealTarget::new(data, self.criterion)?;
+        let trees = target.grow(&plan, &data.x, run)?;
+        ForestRegressorModel::new(&plan, trees, data, run)
+    }
+
+    fn join(&self, parts: &[&ForestRegressorModel]) -> Result<ForestRegressorModel> {
+        ForestRegressorModel::joined(parts)
+    }
+
+    fn extend(
+        &self,
+        model: &ForestRegressorModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<ForestRegressorModel> {
+        let plan = self.plan().after(model.len())?;
+        let target = RealTarget::new(data, self.criterion)?;
+        let trees = model.followed_by(target.grow(&plan, &data.x, run)?);
+        ForestRegressorModel::new(&plan, trees, data, run)
+    }
 }
 
 impl RandomForestRegressor {
@@ -85,6 +119,7 @@ impl RandomForestRegressor {
     fn plan(&self) -> Plan<'_> {
         Plan {
             n_estimators: self.n_estimators,
+            made: 0,
             max_features: self.max_features,
             bootstrap: self.bootstrap,
             random: false,

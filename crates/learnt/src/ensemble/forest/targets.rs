@@ -132,7 +132,8 @@ fn in_bins<M: Measure, P: Fn(usize, f64) -> M::Point>(
     points: impl Fn(Option<&[u32]>) -> P + Sync,
 ) -> Result<Vec<Tree>> {
     let sampling: Sampling = plan.sampling(table.rows)?;
-    run.try_par_map(plan.n_estimators, |t| {
+    run.try_par_map(plan.n_estimators - plan.made, |k| {
+        let t = plan.made + k;
         let inner = run.child(t as u64);
         let counts = sampling.counts(&inner);
         let point = points(counts.as_deref());

@@ -7,13 +7,13 @@
 
 use super::boost;
 use super::options::BoostingGrowth;
-use crate::ensemble::boosted::BoostedClassifierModel;
+use crate::ensemble::boosted::{Boosted, BoostedClassifierModel};
 use crate::ensemble::loss::Loss;
 use learnt_core::prelude::*;
 
 /// Gradient boosting classifier with exact trees (MART, GBM): each tree fits what the others left.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are left
+/// Takes categories and missing values as they are. scikit-learn's `init` is left
 /// out. For many rows `HistGradientBoostingClassifier` is much faster.
 ///
 /// ```
@@ -54,6 +54,7 @@ impl Estimator for GradientBoostingClassifier {
         .randomness()
         .threads()
         .iterations()
+        .extends()
         .complexity(75)
         .cost("p n time a level, class and round, p n log n to sort once; 16 bytes a value")
         .reference("Friedman (2001), Annals of Statistics 29, 1189-1232")
@@ -61,6 +62,29 @@ impl Estimator for GradientBoostingClassifier {
         .exempt(&[("seeds_differ", "only `subsample` and `max_features` draw")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedClassifierModel> {
+        self.grown(data, None, run)
+    }
+
+    fn extend(
+        &self,
+        model: &BoostedClassifierModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BoostedClassifierModel> {
+        let before = model.boosted();
+        before.check_rounds("n_estimators", self.growth.n_estimators)?;
+        self.grown(data, Some(before), run)
+    }
+}
+
+impl GradientBoostingClassifier {
+    /// The model, from where another fit ended or from the start.
+    fn grown(
+        &self,
+        data: &Dataset,
+        before: Option<Boosted>,
+        run: &Context,
+    ) -> Result<BoostedClassifierModel> {
         let (codes, classes) = data.class_target()?;
         let loss = match (self.loss, classes.len()) {
             (ClassBoostingLoss::Exponential, 0..=2) => Loss::Exponential,
@@ -72,7 +96,7 @@ impl Estimator for GradientBoostingClassifier {
             (_, many) => Loss::Multinomial(many),
         };
         let y: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
-        let boosted = boost(data, &y, loss, &self.growth, run)?;
+        let boosted = boost(data, &y, loss, &self.growth, before, run)?;
         BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes)
     }
 }

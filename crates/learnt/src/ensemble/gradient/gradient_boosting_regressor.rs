@@ -6,13 +6,13 @@
 
 use super::boost;
 use super::options::BoostingGrowth;
-use crate::ensemble::boosted::BoostedRegressorModel;
+use crate::ensemble::boosted::{Boosted, BoostedRegressorModel};
 use crate::ensemble::loss::Loss;
 use learnt_core::prelude::*;
 
 /// Gradient boosting regressor with exact trees (MART, GBM): each tree fits what the others left.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are left
+/// Takes categories and missing values as they are. scikit-learn's `init` is left
 /// out. For many rows `HistGradientBoostingRegressor` is much faster.
 ///
 /// ```
@@ -63,6 +63,7 @@ impl Estimator for GradientBoostingRegressor {
         .randomness()
         .threads()
         .iterations()
+        .extends()
         .complexity(75)
         .cost("p n time a level and round, p n log n to sort once; 16 bytes a value")
         .reference("Friedman (2001), Annals of Statistics 29, 1189-1232")
@@ -70,6 +71,29 @@ impl Estimator for GradientBoostingRegressor {
         .exempt(&[("seeds_differ", "only `subsample` and `max_features` draw")]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedRegressorModel> {
+        self.grown(data, None, run)
+    }
+
+    fn extend(
+        &self,
+        model: &BoostedRegressorModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BoostedRegressorModel> {
+        let before = model.boosted();
+        before.check_rounds("n_estimators", self.growth.n_estimators)?;
+        self.grown(data, Some(before), run)
+    }
+}
+
+impl GradientBoostingRegressor {
+    /// The model, from where another fit ended or from the start.
+    fn grown(
+        &self,
+        data: &Dataset,
+        before: Option<Boosted>,
+        run: &Context,
+    ) -> Result<BoostedRegressorModel> {
         let y: Vec<f64> = data.real_target()?.column(0);
         let loss = match self.loss {
             BoostingLoss::SquaredError => Loss::Squared,
@@ -77,7 +101,7 @@ impl Estimator for GradientBoostingRegressor {
             BoostingLoss::Huber => Loss::Huber(self.alpha),
             BoostingLoss::Quantile => Loss::Quantile(self.alpha),
         };
-        let boosted = boost(data, &y, loss, &self.growth, run)?;
+        let boosted = boost(data, &y, loss, &self.growth, before, run)?;
         BoostedRegressorModel::new(boosted, loss, data.x.schema())
     }
 }

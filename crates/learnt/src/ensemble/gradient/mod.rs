@@ -179,39 +179,46 @@ impl Boosting<'_> {
     }
 }
 
-/// Boosting by this loss.
+/// Boosting by this loss, from where another fit of these rows ended or from the start.
 fn boost(
     data: &Dataset,
     y: &[f64],
     loss: Loss,
     growth: &BoostingGrowth,
+    before: Option<Boosted>,
     run: &Context,
 ) -> Result<Boosted> {
     loss.check(y)?;
     let share = growth.n_iter_no_change.map(|_| growth.validation_fraction);
     let (train, aside) = set_aside(share, y, loss, run);
     let targets = Targets { y, weights: data.weights };
-    let start = loss.start(&targets);
+    let scores = match &before {
+        Some(before) => before.scores_by_row(&data.x, run)?,
+        None => {
+            let start = loss.start(&targets);
+            Matrix::from_fn(y.len(), start.len(), |_, k| start[k])
+        }
+    };
     let mut boosting = Boosting {
         x: data.x,
         targets,
         loss,
         growth,
         columns: Columns::sorted(&data.x, run)?,
-        scores: Matrix::from_fn(y.len(), start.len(), |_, k| start[k]),
+        scores,
         run: *run,
     };
-    let told = told_rows(&train);
-    let mut boosted = Boosted {
-        start,
+    let told = told_rows(&train, y.len());
+    let mut boosted = before.unwrap_or_else(|| Boosted {
+        start: boosting.scores.row(0).to_vec(),
         trees: Vec::new(),
         train_score: vec![boosting.mean_loss(&told)],
         validation_score: Vec::new(),
-    };
-    if !aside.is_empty() {
+    });
+    if !aside.is_empty() && boosted.validation_score.is_empty() {
         boosted.validation_score.push(boosting.mean_loss(&aside));
     }
-    for number in 1..=growth.n_estimators {
+    for number in boosted.trees.len() / loss.scores() + 1..=growth.n_estimators {
         let rows = drawn(&train, growth.subsample, &run.child(number as u64));
         boosted.trees.extend(boosting.round(&rows, number)?);
         boosted.train_score.push(boosting.mean_loss(&told));

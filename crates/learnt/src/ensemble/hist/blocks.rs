@@ -19,7 +19,7 @@ const BLOCKS: usize = 16;
 const ROWS: usize = 2048;
 
 /// Sums of gradients and of second derivatives, the latter with a count in their low bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Stored, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) gradient: i64,
     pub(super) curvature: i64,
@@ -99,29 +99,21 @@ const EMPTY: Block = [[Cell { gradient: 0, curvature: 0 }; 256]; WIDTH];
 /// A table in bins, by column and by row.
 pub(super) struct Blocks {
     table: BinnedTable,
-    /// Four columns a word, row by row.
-    words: Vec<u32>,
-    /// Words of a row.
-    width: usize,
+    words: Words,
 }
 
 impl Blocks {
     pub(super) fn new(table: BinnedTable, run: &Context) -> Result<Self> {
-        let width = table.kinds.len().div_ceil(WIDTH);
-        let room = (table.rows * width * size_of::<u32>()) as u64;
-        run.claim(room, "bins row by row")?;
-        let mut words = vec![0_u32; table.rows * width];
-        run.par_fill(&mut words, ROWS * width.max(1), |first, words| {
+        let (rows, columns) = (table.rows, table.kinds.len());
+        let mut words = Words::empty(rows, columns, run)?;
+        let width = words.width;
+        run.par_fill(&mut words.words, ROWS * width.max(1), |first, words| {
             let from = first / width;
-            for j in 0..table.kinds.len() {
-                let bins = &table.column(j)[from..from + words.len() / width];
-                let (block, shift) = (j / WIDTH, 8 * (j % WIDTH));
-                for (row, &bin) in words.chunks_exact_mut(width).zip(bins) {
-                    row[block] |= u32::from(bin) << shift;
-                }
+            for j in 0..columns {
+                put(words, width, j, &table.column(j)[from..from + words.len() / width]);
             }
         });
-        Ok(Blocks { table, words, width })
+        Ok(Blocks { table, words })
     }
 
     pub(super) fn kinds(&self) -> &[Kind] {
@@ -145,21 +137,22 @@ impl Blocks {
         spare: Option<Histogram>,
         run: &Context,
     ) -> Histogram {
+        let width = self.words.width;
         let mut out = spare.unwrap_or_default();
-        out.clear();
-        out.resize(self.width, EMPTY);
         if rows.len().saturating_mul(self.columns()) < PARALLEL_CELLS {
-            self.add_rows(&mut out, 0, rows, cells);
+            self.words.histogram(rows, cells, &mut out);
             return out;
         }
+        out.clear();
+        out.resize(width, EMPTY);
         // Sums are exact, so that the number of parts may depend on that of threads.
         let length = rows.len().div_ceil(2 * run.threads()).max(ROWS);
         let parts = rows.len().div_ceil(length);
         let tasks = run.par_map(parts * out.len().div_ceil(BLOCKS), |task| {
             let (first, part) = (task / parts * BLOCKS, task % parts);
             let rows = &rows[part * length..((part + 1) * length).min(rows.len())];
-            let mut sums = vec![EMPTY; BLOCKS.min(self.width - first)];
-            self.add_rows(&mut sums, first, rows, cells);
+            let mut sums = vec![EMPTY; BLOCKS.min(width - first)];
+            self.words.add_rows(&mut sums, first, rows, cells);
             sums
         });
         for (task, sums) in tasks.iter().enumerate() {
@@ -169,6 +162,47 @@ impl Blocks {
             cells.zip(added).for_each(|(sum, cell)| sum.add(*cell));
         }
         out
+    }
+}
+
+/// Bins of rows, four columns a word, row by row.
+#[derive(Default)]
+pub(super) struct Words {
+    words: Vec<u32>,
+    /// Words of a row.
+    width: usize,
+}
+
+impl Words {
+    /// Room for rows.
+    pub(super) fn empty(rows: usize, columns: usize, run: &Context) -> Result<Self> {
+        let width = columns.div_ceil(WIDTH);
+        run.claim((rows * width * size_of::<u32>()) as u64, "bins row by row")?;
+        Ok(Words { words: vec![0; rows * width], width })
+    }
+
+    /// Puts in the bins of a column, once.
+    pub(super) fn put(&mut self, column: usize, bins: &[u8]) {
+        put(&mut self.words, self.width, column, bins);
+    }
+
+    /// The bin of a row in a column.
+    #[inline(always)]
+    pub(super) fn bin(&self, row: usize, column: usize) -> usize {
+        let word = self.words[row * self.width + column / WIDTH];
+        (word >> (8 * (column % WIDTH))) as usize & 255
+    }
+
+    /// Bytes that it holds.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.words.len() * size_of::<u32>()) as u64
+    }
+
+    /// The histograms of some rows, on one thread.
+    pub(super) fn histogram(&self, rows: &[u32], cells: &[Cell], out: &mut Histogram) {
+        out.clear();
+        out.resize(self.width, EMPTY);
+        self.add_rows(out, 0, rows, cells);
     }
 
     /// Adds rows to the histograms of the blocks from `first` on.
@@ -194,6 +228,19 @@ impl Blocks {
             d[(word >> 24) as usize].add(cell);
         }
     }
+}
+
+/// Puts the bins of a column into the words of rows.
+fn put(words: &mut [u32], width: usize, column: usize, bins: &[u8]) {
+    let (block, shift) = (column / WIDTH, 8 * (column % WIDTH));
+    for (row, &bin) in words.chunks_exact_mut(width).zip(bins) {
+        row[block] |= u32::from(bin) << shift;
+    }
+}
+
+/// Histograms without a row.
+pub(super) fn no_rows(columns: usize) -> Histogram {
+    vec![EMPTY; columns.div_ceil(WIDTH)]
 }
 
 /// Takes a child's histograms away from its parent's, which become its sibling's.

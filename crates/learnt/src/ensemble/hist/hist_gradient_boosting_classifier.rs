@@ -5,16 +5,17 @@
 //!
 //! Ke, Meng, Finley et al. (2017); Friedman (2001).
 
-use super::boost;
+use super::by_rounds::{HistOutput, HistRounds};
 use super::options::HistGrowth;
-use crate::ensemble::boosted::BoostedClassifierModel;
-use crate::ensemble::loss::Loss;
-use crate::tree::{ClassWeight, class_weights};
+use super::{boost, class_sums};
+use crate::ensemble::boosted::{Boosted, BoostedClassifierModel};
+use crate::ensemble::loss::{Loss, Targets};
+use crate::tree::{ClassWeight, balanced_weights};
 use learnt_core::prelude::*;
 
 /// Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after another.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `warm_start`, `scoring` and
+/// Takes categories and missing values as they are. scikit-learn's `scoring` and
 /// `categorical_features` are left out: the loss judges, and categories are those of the table.
 /// `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
 ///
@@ -37,7 +38,7 @@ pub struct HistGradientBoostingClassifier {
 
 impl Estimator for HistGradientBoostingClassifier {
     type Model = BoostedClassifierModel;
-    type Fit = Whole;
+    type Fit = HistRounds;
     const ABOUT: &'static About = &About::classifier("ensemble.HistGradientBoostingClassifier")
         .alias(&["boost", "hist-gradient-boosting"])
         .weights()
@@ -47,6 +48,8 @@ impl Estimator for HistGradientBoostingClassifier {
         .randomness()
         .threads()
         .iterations()
+        .streaming()
+        .extends()
         .complexity(75)
         .cost("p n time a round for a few levels; 1 byte a value, 40 bytes a row")
         .reference("Ke, Meng, Finley et al. (2017); Friedman (2001)")
@@ -61,14 +64,52 @@ impl Estimator for HistGradientBoostingClassifier {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedClassifierModel> {
+        self.grown(data, None, run)
+    }
+
+    fn extend(
+        &self,
+        model: &BoostedClassifierModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BoostedClassifierModel> {
+        let before = model.boosted();
+        before.check_rounds("max_iter", self.growth.max_iter)?;
+        self.grown(data, Some(before), run)
+    }
+}
+
+impl HistGradientBoostingClassifier {
+    /// The model, from where another fit ended or from the start.
+    fn grown(
+        &self,
+        data: &Dataset,
+        before: Option<Boosted>,
+        run: &Context,
+    ) -> Result<BoostedClassifierModel> {
         let (codes, classes) = data.class_target()?;
-        let loss = match classes.len() {
-            0..=2 => Loss::Logistic,
-            many => Loss::Multinomial(many),
-        };
+        let loss = Loss::of_classes(classes.len());
         let y: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
-        let weights = class_weights(self.class_weight, codes, classes.len(), data.weights);
-        let boosted = boost(data, &y, weights.as_deref(), loss, &self.growth, run)?;
+        let balanced = self.class_weight.map(|ClassWeight::Balanced| {
+            let sums = class_sums(codes, classes.len(), data.weights, run);
+            balanced_weights(&sums, codes, data.weights)
+        });
+        let targets = Targets { y: &y, weights: balanced.as_deref().or(data.weights) };
+        let boosted = boost(data, targets, loss, &self.growth, before, run)?;
         BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes)
+    }
+}
+
+impl FitBy<HistRounds> for HistGradientBoostingClassifier {
+    fn rounds(&self) -> HistRounds {
+        let balanced = self.class_weight.is_some();
+        HistRounds { growth: self.growth.clone(), loss: None, balanced }
+    }
+
+    fn model(&self, output: HistOutput, _: &Context) -> Result<BoostedClassifierModel> {
+        let HistOutput { boosted, outline } = output;
+        let outline = outline.view();
+        let loss = Loss::of_classes(outline.classes.len());
+        BoostedClassifierModel::new(boosted, loss, outline.schema, outline.classes)
     }
 }

@@ -6,14 +6,15 @@
 //! Ke, Meng, Finley et al. (2017); Friedman (2001).
 
 use super::boost;
+use super::by_rounds::{HistOutput, HistRounds};
 use super::options::HistGrowth;
-use crate::ensemble::boosted::BoostedRegressorModel;
-use crate::ensemble::loss::Loss;
+use crate::ensemble::boosted::{Boosted, BoostedRegressorModel};
+use crate::ensemble::loss::{Loss, Targets};
 use learnt_core::prelude::*;
 
 /// Histogram-based gradient boosting regressor (like LightGBM): trees over bins, one after another.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `warm_start`, `scoring` and
+/// Takes categories and missing values as they are. scikit-learn's `scoring` and
 /// `categorical_features` are left out: the loss judges, and categories are those of the table.
 ///
 /// ```
@@ -42,19 +43,19 @@ pub struct HistGradientBoostingRegressor {
 pub enum HistLoss {
     /// Squared error; predicts the mean.
     SquaredError,
-    /// Absolute error; predicts the median.
+    /// Absolute error; predicts the median. Needs all rows in memory: it does not stream.
     AbsoluteError,
     /// Gamma deviance of positive amounts; predicts the mean.
     Gamma,
     /// Poisson deviance of counts; predicts the mean.
     Poisson,
-    /// Pinball loss; predicts the `quantile`.
+    /// Pinball loss; predicts the `quantile`. Needs all rows in memory: it does not stream.
     Quantile,
 }
 
 impl Estimator for HistGradientBoostingRegressor {
     type Model = BoostedRegressorModel;
-    type Fit = Whole;
+    type Fit = HistRounds;
     const ABOUT: &'static About = &About::regressor("ensemble.HistGradientBoostingRegressor")
         .alias(&["boost", "hist-gradient-boosting"])
         .weights()
@@ -63,6 +64,8 @@ impl Estimator for HistGradientBoostingRegressor {
         .randomness()
         .threads()
         .iterations()
+        .streaming()
+        .extends()
         .complexity(75)
         .cost("p n time a round for a few levels; 1 byte a value, 40 bytes a row")
         .reference("Ke, Meng, Finley et al. (2017); Friedman (2001)")
@@ -77,14 +80,52 @@ impl Estimator for HistGradientBoostingRegressor {
         ]);
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedRegressorModel> {
-        let y: Vec<f64> = data.real_target()?.column(0);
-        let loss = self.loss();
-        let boosted = boost(data, &y, data.weights, loss, &self.growth, run)?;
-        BoostedRegressorModel::new(boosted, loss, data.x.schema())
+        self.grown(data, None, run)
+    }
+
+    fn extend(
+        &self,
+        model: &BoostedRegressorModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<BoostedRegressorModel> {
+        let before = model.boosted();
+        before.check_rounds("max_iter", self.growth.max_iter)?;
+        self.grown(data, Some(before), run)
+    }
+
+    /// Leaves that are quantiles of residuals need all rows at once.
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        if self.loss().leaf_quantile().is_some() { None } else { rounds::job(self) }
+    }
+}
+
+impl FitBy<HistRounds> for HistGradientBoostingRegressor {
+    fn rounds(&self) -> HistRounds {
+        HistRounds { growth: self.growth.clone(), loss: Some(self.loss()), balanced: false }
+    }
+
+    fn model(&self, output: HistOutput, _: &Context) -> Result<BoostedRegressorModel> {
+        let HistOutput { boosted, outline } = output;
+        BoostedRegressorModel::new(boosted, self.loss(), outline.view().schema)
     }
 }
 
 impl HistGradientBoostingRegressor {
+    /// The model, from where another fit ended or from the start.
+    fn grown(
+        &self,
+        data: &Dataset,
+        before: Option<Boosted>,
+        run: &Context,
+    ) -> Result<BoostedRegressorModel> {
+        let y: Vec<f64> = data.real_target()?.column(0);
+        let loss = self.loss();
+        let targets = Targets { y: &y, weights: data.weights };
+        let boosted = boost(data, targets, loss, &self.growth, before, run)?;
+        BoostedRegressorModel::new(boosted, loss, data.x.schema())
+    }
+
     fn loss(&self) -> Loss {
         match self.loss {
             HistLoss::SquaredError => Loss::Squared,

@@ -10,10 +10,12 @@
 //! Friedman (2001), Annals of Statistics 29, 1189-1232.
 
 mod blocks;
+mod by_rounds;
 mod grower;
 mod hist_gradient_boosting_classifier;
 mod hist_gradient_boosting_regressor;
 mod options;
+mod plan;
 mod split;
 
 #[cfg(test)]
@@ -25,15 +27,16 @@ pub use options::{EarlyStopping, HistGrowth};
 
 use super::boosted::Boosted;
 use super::loss::{Loss, Targets, weighted_quantile};
-use super::stopping::{has_stalled, set_aside, tell, told_rows};
+use super::stopping::{set_aside, tell, told_rows};
 use crate::tree::binned::BinnedTable;
 use blocks::{Blocks, Cell, Scale};
-use grower::{Grower, Grown, Shape};
+use grower::{Grower, Grown};
 use learnt_core::prelude::*;
+use learnt_core::rounds::tree_sums;
 use learnt_core::stats::special::softmax_in_place;
+use plan::Shape;
+use std::ops::Range;
 
-/// The random stream of the columns of nodes.
-const COLUMNS_STREAM: u64 = 0x6869_7374;
 /// Rows of a task over rows.
 const CHUNK: usize = 1 << 14;
 /// Rows of a task that looks for its rows in every leaf.
@@ -54,39 +57,33 @@ impl Rows<'_> {
         self.targets.y.len()
     }
 
-    /// The mean loss over some rows.
-    fn mean_loss(&self, rows: &[u32]) -> f64 {
-        let (mut total, mut sum) = (0.0, 0.0);
+    /// The mean loss over some rows, which are in order.
+    fn mean_loss(&self, rows: &[u32], run: &Context) -> f64 {
         let n = self.count();
-        let mut row = vec![0.0; self.loss.scores()];
-        for &i in rows {
-            let i = i as usize;
-            row.iter_mut().enumerate().for_each(|(k, f)| *f = self.scores[k * n + i]);
-            let weight = self.targets.weight(i);
-            total += weight;
-            sum += weight * self.loss.value(self.targets.y[i], &row);
-        }
-        sum / total
+        let sums = tree_sums(n, 2, run, |range, sums| {
+            let mut row = vec![0.0; self.loss.scores()];
+            for &i in &rows[within(rows, &range)] {
+                let i = i as usize;
+                row.iter_mut().enumerate().for_each(|(k, f)| *f = self.scores[k * n + i]);
+                add_loss(self.loss, self.targets.y[i], self.targets.weight(i), &row, sums);
+            }
+        });
+        sums[1] / sums[0]
     }
 
     /// Bounds of the sums of both derivatives.
-    fn sums(&self, run: &Context) -> (f64, f64) {
-        let Targets { y, .. } = self.targets;
+    fn sums(&self, total: f64, run: &Context) -> (f64, f64) {
         if let Some((first, second)) = self.loss.bounds() {
-            let total: f64 = match self.targets.weights {
-                Some(weights) => weights.iter().sum(),
-                None => y.len() as f64,
-            };
             return (first * total, second * total);
         }
-        let parts = run.par_ranges(y.len(), CHUNK, |range| {
-            range.fold((0.0, 0.0), |(first, second), i| {
-                let (g, h) = self.loss.derivatives(y[i], self.scores[i]);
+        let Targets { y, .. } = self.targets;
+        let sums = tree_sums(y.len(), 2, run, |range, sums| {
+            for i in range {
                 let weight = self.targets.weight(i);
-                (first + weight * g.abs(), second + weight * h)
-            })
+                add_derivatives(self.loss, y[i], weight, self.scores[i], sums);
+            }
         });
-        parts.into_iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+        (sums[0], sums[1])
     }
 
     /// The derivatives of all rows; `shares` has the probabilities of several classes.
@@ -161,19 +158,15 @@ impl Rows<'_> {
     fn add(&mut self, k: usize, grown: &Grown, rows: &[u32], aside: &[u32], run: &Context) {
         let n = self.count();
         let (tree, x) = (&grown.tree, &self.x);
-        let within = |rows: &[u32], from: usize, to: usize| {
-            let place = |limit: usize| rows.partition_point(|&row| (row as usize) < limit);
-            place(from)..place(to)
-        };
         run.par_fill(&mut self.scores[k * n..(k + 1) * n], SPAN, |first, scores| {
-            let last = first + scores.len();
+            let span = first..first + scores.len();
             for (leaf, range) in &grown.leaves {
                 let (rows, value) = (&rows[range.clone()], tree.values[*leaf as usize]);
-                rows[within(rows, first, last)]
+                rows[within(rows, &span)]
                     .iter()
                     .for_each(|&row| scores[row as usize - first] += value);
             }
-            for &row in &aside[within(aside, first, last)] {
+            for &row in &aside[within(aside, &span)] {
                 let leaf = tree.leaf(|j| x.values().at(row as usize, j));
                 scores[row as usize - first] += tree.values[leaf];
             }
@@ -181,57 +174,104 @@ impl Rows<'_> {
     }
 }
 
-/// Boosting by this loss.
+/// The places of the rows of a range among rows in order.
+fn within(rows: &[u32], range: &Range<usize>) -> Range<usize> {
+    let place = |limit: usize| rows.partition_point(|&row| (row as usize) < limit);
+    place(range.start)..place(range.end)
+}
+
+/// Adds the weight and the loss of a row.
+fn add_loss(loss: Loss, y: f64, weight: f64, scores: &[f64], sums: &mut [f64]) {
+    sums[0] += weight;
+    sums[1] += weight * loss.value(y, scores);
+}
+
+/// Adds the sizes of both derivatives of a row with one score.
+fn add_derivatives(loss: Loss, y: f64, weight: f64, score: f64, sums: &mut [f64]) {
+    let (g, h) = loss.derivatives(y, score);
+    sums[0] += weight * g.abs();
+    sums[1] += weight * h;
+}
+
+/// The sums of the weights of classes.
+fn class_sums(codes: &[u32], classes: usize, weights: Option<&[f64]>, run: &Context) -> Vec<f64> {
+    tree_sums(codes.len(), classes, run, |range, sums| {
+        for i in range {
+            sums[codes[i] as usize] += weights.map_or(1.0, |weights| weights[i]);
+        }
+    })
+}
+
+/// The sums that the start of a loss follows from.
+fn moments(loss: Loss, targets: &Targets, run: &Context) -> Vec<f64> {
+    tree_sums(targets.y.len(), loss.moments(), run, |range, sums| {
+        targets.add_moments(loss, range, sums);
+    })
+}
+
+/// Boosting by this loss in memory, from where another fit of these rows ended or from the start. The rounds
+/// add the same sums in the same order.
 fn boost(
     data: &Dataset,
-    y: &[f64],
-    weights: Option<&[f64]>,
+    targets: Targets,
     loss: Loss,
     growth: &HistGrowth,
+    before: Option<Boosted>,
     run: &Context,
 ) -> Result<Boosted> {
+    let y = targets.y;
     loss.check(y)?;
     let table = BinnedTable::new(&data.x, growth.max_bins, run)?;
     let blocks = Blocks::new(table, run)?;
-    let unit = weights.map_or(1.0, |weights| weights.iter().sum::<f64>() / y.len() as f64);
-    let shape: Shape = growth.shape(data.x.schema(), unit)?;
+    let sums = moments(loss, &targets, run);
+    let total = sums[0];
+    let shape: Shape = growth.shape(data.x.schema(), total / y.len() as f64)?;
     let stops = growth.early_stopping.is_on(y.len() > MANY_ROWS);
     let share = growth.validation_fraction.filter(|_| stops);
     let (train, aside) = set_aside(share, y, loss, run);
-    let targets = Targets { y, weights };
-    let start = loss.start(&targets);
-    let scores = start.iter().flat_map(|&f| std::iter::repeat_n(f, y.len())).collect();
-    let mut rows = Rows { x: data.x, targets, loss, scores };
-    let told = told_rows(&train);
-    let mut boosted = Boosted {
-        start,
-        trees: Vec::new(),
-        train_score: vec![rows.mean_loss(&told)],
-        validation_score: Vec::new(),
-    };
-    if !aside.is_empty() {
-        boosted.validation_score.push(rows.mean_loss(&aside));
-    }
-    let rng = run.rng(COLUMNS_STREAM);
-    let mut grower = Grower::new(&blocks, &shape, train, run, rng);
-    let mut cells = vec![Cell::default(); y.len()];
-    let mut shares = Vec::new();
-    for round in 1..=growth.max_iter {
-        let split =
-            add_round(&mut rows, &mut grower, &mut boosted, &aside, &mut cells, &mut shares)?;
-        boosted.train_score.push(rows.mean_loss(&told));
-        if !aside.is_empty() {
-            boosted.validation_score.push(rows.mean_loss(&aside));
+    let told = told_rows(&train, y.len());
+    let scores = match &before {
+        Some(before) => before.scores(&data.x, run)?,
+        None => {
+            let start = match loss.leaf_quantile() {
+                Some(_) => loss.start(&targets),
+                None => loss.start_of_moments(&sums),
+            };
+            start.iter().flat_map(|&f| std::iter::repeat_n(f, y.len())).collect()
         }
-        let judged =
-            if aside.is_empty() { &boosted.train_score } else { &boosted.validation_score };
+    };
+    let mut rows = Rows { x: data.x, targets, loss, scores };
+    let mut boosted = before.unwrap_or_else(|| {
+        let start = (0..loss.scores()).map(|k| rows.scores[k * y.len()]).collect();
+        let train_score = vec![rows.mean_loss(&told, run)];
+        Boosted { start, trees: Vec::new(), train_score, validation_score: Vec::new() }
+    });
+    if !aside.is_empty() && boosted.validation_score.is_empty() {
+        boosted.validation_score.push(rows.mean_loss(&aside, run));
+    }
+    let mut grower = Grower::new(&blocks, &shape, train, run);
+    let mut room = Room { cells: vec![Cell::default(); y.len()], shares: Vec::new(), total };
+    for round in boosted.trees.len() / loss.scores() + 1..=growth.max_iter {
+        let split = add_round(&mut rows, &mut grower, &mut boosted, &aside, &mut room)?;
+        boosted.train_score.push(rows.mean_loss(&told, run));
+        if !aside.is_empty() {
+            boosted.validation_score.push(rows.mean_loss(&aside, run));
+        }
         tell(round, growth.max_iter, (&boosted.train_score, &boosted.validation_score), run)?;
-        let stalled = stops && has_stalled(judged, growth.n_iter_no_change, growth.tol);
-        if stalled || (!split && shape.max_features == blocks.columns()) {
+        if growth.ends(&boosted, stops, split || shape.max_features < blocks.columns()) {
             break;
         }
     }
     Ok(boosted)
+}
+
+/// What rounds share.
+struct Room {
+    cells: Vec<Cell>,
+    /// Probabilities of several classes.
+    shares: Vec<f64>,
+    /// Sum of the weights.
+    total: f64,
 }
 
 /// One tree for each score; whether any of them has a split.
@@ -240,18 +280,17 @@ fn add_round(
     grower: &mut Grower,
     boosted: &mut Boosted,
     aside: &[u32],
-    cells: &mut [Cell],
-    shares: &mut Vec<f64>,
+    room: &mut Room,
 ) -> Result<bool> {
     let run = grower.run;
     let rate = grower.shape.learning_rate;
-    rows.shares(shares, &run);
+    rows.shares(&mut room.shares, &run);
     let mut split = false;
     for k in 0..rows.loss.scores() {
-        let (first, second) = rows.sums(&run);
+        let (first, second) = rows.sums(room.total, &run);
         let scale = Scale::new(rows.count(), first, second);
-        rows.fill(k, shares, scale, cells, &run);
-        let mut grown = grower.grow(cells, scale)?;
+        rows.fill(k, &room.shares, scale, &mut room.cells, &run);
+        let mut grown = grower.grow(boosted.trees.len(), &room.cells, scale)?;
         rows.refit(&mut grown, &grower.rows, rate, &run);
         rows.add(k, &grown, &grower.rows, aside, &run);
         split |= grown.tree.len() > 1;

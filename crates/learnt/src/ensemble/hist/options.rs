@@ -1,7 +1,9 @@
 //! Parameters that both histogram boosters share.
 
-use super::grower::Shape;
+use super::plan::Shape;
 use super::split::Rules;
+use crate::ensemble::boosted::Boosted;
+use crate::ensemble::stopping::has_stalled;
 use learnt_core::prelude::*;
 
 /// How trees grow and when rounds end.
@@ -86,6 +88,16 @@ impl HistGrowth {
             },
             groups: self.groups(schema)?,
         })
+    }
+
+    /// Whether rounds end after the last: the loss that judges has stalled, or no tree can be split any more.
+    pub(super) fn ends(&self, boosted: &Boosted, stops: bool, may_split: bool) -> bool {
+        let judged = match boosted.validation_score.is_empty() {
+            true => &boosted.train_score,
+            false => &boosted.validation_score,
+        };
+        let stalled = stops && has_stalled(judged, self.n_iter_no_change, self.tol);
+        stalled || !may_split
     }
 
     fn directions(&self, schema: &Schema) -> Result<Vec<i8>> {

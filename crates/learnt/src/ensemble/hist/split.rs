@@ -8,6 +8,7 @@
 
 use super::blocks::{Cell, Histogram, Scale, WIDTH};
 use crate::tree::binned::{Kind, MISSING};
+use learnt_core::prelude::Stored;
 
 /// Levels with less support than this stay right, and this much smooths their order.
 const SUPPORT: f64 = 10.0;
@@ -26,7 +27,7 @@ pub(super) struct Rules {
 }
 
 /// The values that a node may have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Stored, Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) low: f64,
     pub(super) high: f64,

@@ -1,6 +1,7 @@
 //! Histogram boosting against its own claims.
 
 use super::*;
+use crate::ensemble::stopping::has_stalled;
 use crate::tree::ClassWeight;
 
 fn noise(i: usize, j: usize) -> f64 {

@@ -10,4 +10,7 @@ pub(crate) use measure::{
     ClassEntropy, ClassGini, ClassMeasure, ClassPoint, Counts, Measure, Poisson, RealPoint,
     SquaredError,
 };
-pub(crate) use table::{BinnedTable, Kind, MISSING};
+pub(crate) use table::{
+    BinnedTable, Kind, MISSING, counted, kind_of_counts, kind_of_values, level_counts,
+    sampled_count, sampled_rows,
+};

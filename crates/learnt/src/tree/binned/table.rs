@@ -9,6 +9,7 @@
 use crate::tree::grow::{level, midpoint, unordered_levels};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
+use std::ops::Range;
 
 /// The bin of a missing value.
 pub(crate) const MISSING: u8 = u8::MAX;
@@ -20,9 +21,9 @@ const SAMPLED_ROWS: usize = 200_000;
 const SAMPLE_STREAM: u64 = 0x6269_6e73;
 
 /// What the bins of a column stand for.
-#[derive(Clone, Debug)]
+#[derive(Stored, Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Quantities: smallest and largest value of each bin.
+    /// Quantities: smallest and largest value of each bin; before the values were seen, its upper cut.
     Ordered { low: Vec<f64>, high: Vec<f64> },
     /// The bin of each level; `MISSING` for a level without rows.
     Levels { bin_of: Vec<u8>, bins: usize },
@@ -71,6 +72,26 @@ impl Kind {
         }
         bits
     }
+
+    /// Puts the values of a column into their bins. Of quantities, the smallest and largest value of each
+    /// bin are given back: none is inside where the smallest is infinite.
+    pub(crate) fn fill(
+        &self,
+        x: &Frame,
+        j: usize,
+        bins: &mut [u8],
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        match self {
+            Kind::Levels { bin_of, .. } => {
+                for (i, bin) in bins.iter_mut().enumerate() {
+                    let code = level(x.values().at(i, j), bin_of.len());
+                    *bin = code.map_or(MISSING, |code| bin_of[code as usize]);
+                }
+                None
+            }
+            Kind::Ordered { high, .. } => Some(fill_ordered(x, j, high, bins)),
+        }
+    }
 }
 
 /// A table in bins.
@@ -92,7 +113,7 @@ impl BinnedTable {
         let cells = (rows as u64).saturating_mul(columns as u64);
         run.claim(cells.saturating_add(16 * rows as u64 * run.threads() as u64), "the bins")?;
         let max_bins = max_bins.clamp(2, MOST_BINS);
-        let sampled = sampled_rows(rows, run);
+        let sampled = sampled_rows(rows as u64, 0..rows as u64, run);
         let kinds = run.try_par_map(columns, |j| Ok(kind(x, j, max_bins, sampled.as_deref())))?;
         let mut table = BinnedTable { kinds, bins: vec![MISSING; rows * columns], rows };
         table.fill(x, run);
@@ -116,30 +137,19 @@ impl BinnedTable {
         let ends = std::sync::Mutex::new(vec![None; kinds.len()]);
         run.par_fill(bins, rows, |first, bins| {
             let j = first / rows;
-            match &kinds[j] {
-                Kind::Levels { bin_of, .. } => {
-                    for (i, bin) in bins.iter_mut().enumerate() {
-                        let code = level(x.values().at(i, j), bin_of.len());
-                        *bin = code.map_or(MISSING, |code| bin_of[code as usize]);
-                    }
-                }
-                Kind::Ordered { low, .. } => {
-                    let found = fill_ordered(x, j, low, bins);
-                    ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[j] = Some(found);
-                }
-            }
+            let found = kinds[j].fill(x, j, bins);
+            ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[j] = found;
         });
         let ends = ends.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         for (kind, ends) in kinds.iter_mut().zip(ends) {
-            if let (Kind::Ordered { low, high }, Some((least, most))) = (kind, ends) {
-                *low = least;
-                *high = most;
+            if let Some((low, high)) = ends {
+                *kind = Kind::Ordered { low, high };
             }
         }
     }
 }
 
-/// Bins of a column of quantities by its cuts; smallest and largest value of each bin.
+/// Bins of a column of quantities by its cuts, or by the largest values of bins; smallest and largest value of each bin.
 fn fill_ordered(x: &Frame, j: usize, cuts: &[f64], bins: &mut [u8]) -> (Vec<f64>, Vec<f64>) {
     // `cuts` are the upper ends of all bins but the last; the rest are never below a value.
     let mut padded = [f64::INFINITY; 256];
@@ -167,68 +177,98 @@ fn fill_ordered(x: &Frame, j: usize, cuts: &[f64], bins: &mut [u8]) -> (Vec<f64>
     (low[..cuts.len()].to_vec(), high[..cuts.len()].to_vec())
 }
 
-/// One row of each of equally large strata; none if all rows are few enough.
-fn sampled_rows(rows: usize, run: &Context) -> Option<Vec<usize>> {
-    if rows <= SAMPLED_ROWS {
+/// How many rows the cuts of quantities come from.
+pub(crate) fn sampled_count(rows: u64) -> u64 {
+    rows.min(SAMPLED_ROWS as u64)
+}
+
+/// The rows of a range that the cuts of quantities come from: one of each of equally large strata of the
+/// whole table, drawn by the stratum's number; all if they are few enough.
+pub(crate) fn sampled_rows(rows: u64, range: Range<u64>, run: &Context) -> Option<Vec<u64>> {
+    let strata = SAMPLED_ROWS as u64;
+    if rows <= strata {
         return None;
     }
-    let mut rng = run.rng(SAMPLE_STREAM);
-    let begin = |k: usize| (k as u64 * rows as u64 / SAMPLED_ROWS as u64) as usize;
-    let draw = |k: usize| {
+    let begin = |k: u64| (u128::from(k) * u128::from(rows) / u128::from(strata)) as u64;
+    let stratum = |row: u64| (u128::from(row) * u128::from(strata) / u128::from(rows)) as u64;
+    let draw = |k: u64| {
         let (from, to) = (begin(k), begin(k + 1));
-        from + sample::below(&mut rng, (to - from) as u64) as usize
+        from + sample::below(&mut run.row_rng(SAMPLE_STREAM, k), to - from)
     };
-    Some((0..SAMPLED_ROWS).map(draw).collect())
+    // Rounding may put a row into the stratum before or after the one that holds it.
+    let first = stratum(range.start).saturating_sub(1);
+    let last = (stratum(range.end) + 2).min(strata);
+    Some((first..last).map(draw).filter(|row| range.contains(row)).collect())
 }
 
-/// The bins of a column. Of quantities, `low` holds the upper cut of each bin for now.
-fn kind(x: &Frame, j: usize, max_bins: usize, sampled: Option<&[usize]>) -> Kind {
-    if let Some(levels) = unordered_levels(x.schema().column(j)) {
-        return level_bins(x, j, levels, max_bins);
+/// The bins of a column. Of quantities, they are known by their upper cuts for now.
+fn kind(x: &Frame, j: usize, max_bins: usize, sampled: Option<&[u64]>) -> Kind {
+    let rows = 0..x.nrows();
+    match unordered_levels(x.schema().column(j)) {
+        Some(levels) => kind_of_counts(&level_counts(x, j, levels), max_bins),
+        None => match sampled {
+            Some(rows) => {
+                kind_of_values(&counted(x, j, rows.iter().map(|&row| row as usize)), max_bins)
+            }
+            None => kind_of_values(&counted(x, j, rows), max_bins),
+        },
     }
+}
+
+/// The values of some rows in order, each once, with the number of its rows; missing ones are left out.
+pub(crate) fn counted(x: &Frame, j: usize, rows: impl Iterator<Item = usize>) -> Vec<(f64, u64)> {
     let values = x.values();
     let known = |i: usize| Some(values.at(i, j) + 0.0).filter(|value| !value.is_nan());
-    let mut sorted: Vec<f64> = match sampled {
-        Some(rows) => rows.iter().filter_map(|&i| known(i)).collect(),
-        None => (0..x.nrows()).filter_map(known).collect(),
-    };
+    let mut sorted: Vec<f64> = rows.filter_map(known).collect();
     sorted.sort_unstable_by(f64::total_cmp);
-    let cuts = cuts(&sorted, max_bins);
-    Kind::Ordered { high: cuts.clone(), low: cuts }
+    sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len() as u64)).collect()
 }
 
-/// Upper cuts of the bins of sorted values; that of the last bin is infinite.
-fn cuts(sorted: &[f64], max_bins: usize) -> Vec<f64> {
-    let distinct = sorted.chunk_by(|a, b| a == b).count();
-    let mut cuts = Vec::with_capacity(distinct.min(max_bins));
-    let mut remaining = sorted.len();
-    let mut filled = 0;
-    let mut last = f64::NAN;
-    for group in sorted.chunk_by(|a, b| a == b) {
-        // A bin ends once it holds its share of the rows that are left to it and later bins.
-        let bins_left = max_bins - cuts.len();
-        let full = distinct <= max_bins || filled * bins_left >= remaining;
-        // A value that fills a bin alone begins one.
-        let alone = filled > 0 && group.len() * bins_left >= remaining;
-        if filled > 0 && bins_left > 1 && (full || alone) {
-            cuts.push(midpoint(last, group[0]));
-            remaining -= filled;
-            filled = 0;
-        }
-        filled += group.len();
-        last = group[0];
-    }
-    cuts.push(f64::INFINITY);
-    cuts
-}
-
-fn level_bins(x: &Frame, j: usize, levels: usize, max_bins: usize) -> Kind {
-    let mut counts = vec![0_usize; levels];
+/// The number of rows of each level.
+pub(crate) fn level_counts(x: &Frame, j: usize, levels: usize) -> Vec<u64> {
+    let mut counts = vec![0; levels];
     for i in 0..x.nrows() {
         if let Some(code) = level(x.values().at(i, j), levels) {
             counts[code as usize] += 1;
         }
     }
+    counts
+}
+
+/// The bins of quantities from their values in order, each with the number of its rows.
+pub(crate) fn kind_of_values(counted: &[(f64, u64)], max_bins: usize) -> Kind {
+    let cuts = cuts(counted, max_bins);
+    Kind::Ordered { high: cuts.clone(), low: cuts }
+}
+
+/// Upper cuts of the bins of values in order; that of the last bin is infinite.
+fn cuts(counted: &[(f64, u64)], max_bins: usize) -> Vec<f64> {
+    let distinct = counted.len();
+    let mut cuts = Vec::with_capacity(distinct.min(max_bins));
+    let mut remaining: u64 = counted.iter().map(|(_, count)| count).sum();
+    let mut filled = 0;
+    let mut last = f64::NAN;
+    for &(value, count) in counted {
+        // A bin ends once it holds its share of the rows that are left to it and later bins.
+        let bins_left = (max_bins - cuts.len()) as u64;
+        let full = distinct <= max_bins || filled * bins_left >= remaining;
+        // A value that fills a bin alone begins one.
+        let alone = filled > 0 && count * bins_left >= remaining;
+        if filled > 0 && bins_left > 1 && (full || alone) {
+            cuts.push(midpoint(last, value));
+            remaining -= filled;
+            filled = 0;
+        }
+        filled += count;
+        last = value;
+    }
+    cuts.push(f64::INFINITY);
+    cuts
+}
+
+/// The bins of levels from the number of rows of each.
+pub(crate) fn kind_of_counts(counts: &[u64], max_bins: usize) -> Kind {
+    let levels = counts.len();
     let mut bin_of = vec![MISSING; levels];
     let mut seen: Vec<usize> = (0..levels).filter(|&code| counts[code] > 0).collect();
     let own = if seen.len() <= max_bins { seen.len() } else { max_bins - 1 };

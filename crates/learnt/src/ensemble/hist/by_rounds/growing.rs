@@ -1,0 +1,170 @@
+//! A tree that grows round by round.
+//!
+//! The split with the largest gain comes first in memory. Which splits that are does not depend on when a
+//! node's histogram is known. So the order is gone through again each round, as far as it is known, and every
+//! node that is met without children gets them: nodes that the order reaches in the end are among them.
+
+use super::super::blocks::{Cell, Histogram, WIDTH, no_rows};
+use super::super::plan::{Chosen, Node, Splitter};
+use crate::tree::binned::{Kind, MISSING};
+use crate::tree::nodes::{NONE, Tree};
+use learnt_core::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A tree with more nodes than it will have in the end.
+#[derive(Stored, Clone, Debug)]
+pub(super) struct Growing {
+    pub(super) tree: Tree,
+    nodes: Vec<Node>,
+    /// The best split of each node whose histogram is known, if one helps.
+    splits: Vec<Option<Chosen>>,
+}
+
+/// A tree that has ended: all nodes that rows may stand in, and the value of the leaf that each is in.
+#[derive(Stored, Clone, Debug)]
+pub(super) struct Finished {
+    pub(super) tree: Tree,
+    pub(super) values: Vec<f64>,
+}
+
+/// A candidate in the order of growth: its gain as ordered bits, its number in that order, its node.
+type Candidate = (u64, Reverse<u32>, u32);
+
+impl Growing {
+    pub(super) fn new(kinds: &[Kind]) -> Self {
+        let tree = Tree::new(1, kinds.iter().map(Kind::levels).collect());
+        Growing { tree, nodes: Vec::new(), splits: Vec::new() }
+    }
+
+    /// Takes the histogram of a node: that of all rows comes first.
+    pub(super) fn evaluate(&mut self, id: u32, cells: &[i64], splitter: &Splitter) {
+        let histogram = expanded(cells, splitter.kinds);
+        if self.nodes.is_empty() {
+            let root = splitter.root(&histogram);
+            splitter.push(&mut self.tree, &root);
+            self.nodes.push(root);
+            self.splits.push(None);
+        }
+        let node = &self.nodes[id as usize];
+        let found = splitter.search(node, &histogram);
+        self.splits[id as usize] = found.map(|found| splitter.chosen(node, &found));
+    }
+
+    /// Gives children to nodes that the order of growth may reach, `left` nodes at most in this round; those
+    /// whose histograms are needed.
+    pub(super) fn expand(&mut self, splitter: &Splitter, left: &mut usize) -> Vec<u32> {
+        let mut wanted = Vec::new();
+        loop {
+            let (reached, last) = self.order(splitter.shape.max_leaves);
+            let bare: Vec<u32> =
+                reached.into_iter().filter(|&id| self.tree.is_leaf(id as usize)).collect();
+            if bare.is_empty() {
+                return wanted;
+            }
+            let mut grown = false;
+            for id in bare {
+                if *left < 2 {
+                    *left = 0;
+                    return wanted;
+                }
+                let Some(chosen) = self.splits[id as usize].clone() else { continue };
+                let node = self.nodes[id as usize].clone();
+                for child in splitter.split(&mut self.tree, &node, &chosen) {
+                    // Children of the last split are leaves whatever they hold.
+                    if Some(id) != last && splitter.is_open(&child) {
+                        wanted.push(child.id);
+                        *left -= 1;
+                    }
+                    self.nodes.push(child);
+                    self.splits.push(None);
+                }
+                grown = true;
+            }
+            // Without a histogram to wait for, the order may go on at once.
+            if !wanted.is_empty() || !grown {
+                return wanted;
+            }
+        }
+    }
+
+    /// The nodes that are split, in order, as far as is known; the last one if no more may follow it.
+    fn order(&self, max_leaves: usize) -> (Vec<u32>, Option<u32>) {
+        let mut frontier: BinaryHeap<Candidate> = BinaryHeap::new();
+        let mut reached = Vec::new();
+        self.consider(0, 0, &mut frontier);
+        let (mut leaves, mut numbers) = (1, 1);
+        while leaves < max_leaves {
+            let Some((_, _, id)) = frontier.pop() else { return (reached, None) };
+            leaves += 1;
+            reached.push(id);
+            if !self.tree.is_leaf(id as usize) {
+                self.consider(self.tree.left[id as usize], numbers, &mut frontier);
+                self.consider(self.tree.right[id as usize], numbers + 1, &mut frontier);
+            }
+            numbers += 2;
+        }
+        let last = reached.last().copied();
+        (reached, last)
+    }
+
+    fn consider(&self, id: u32, number: u32, frontier: &mut BinaryHeap<Candidate>) {
+        if let Some(Some(chosen)) = self.splits.get(id as usize) {
+            frontier.push((ordered_bits(chosen.gain), Reverse(number), id));
+        }
+    }
+
+    /// The tree as it is in the end, and as rows find their leaves in it.
+    pub(super) fn finish(mut self, max_leaves: usize) -> (Tree, Finished) {
+        let whole = self.tree.clone();
+        let mut inner = vec![false; self.tree.len()];
+        self.order(max_leaves).0.into_iter().for_each(|id| inner[id as usize] = true);
+        let mut values = self.tree.values.clone();
+        let tree = &mut self.tree;
+        for id in 0..tree.len() {
+            if tree.is_leaf(id) || inner[id] {
+                continue;
+            }
+            // What hangs below a leaf has its value.
+            for child in [tree.left[id], tree.right[id]] {
+                values[child as usize] = values[id];
+            }
+            tree.feature[id] = NONE;
+            tree.threshold[id] = 0.0;
+            tree.missing_left[id] = false;
+            tree.level_start[id] = NONE;
+            (tree.left[id], tree.right[id]) = (NONE, NONE);
+        }
+        (tree.in_preorder(), Finished { tree: whole, values })
+    }
+}
+
+/// Numbers above zero in the order of their values.
+fn ordered_bits(gain: f64) -> u64 {
+    let bits = gain.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// Histograms in the form that splits are searched in: of every column its bins, then that of missing values.
+fn expanded(cells: &[i64], kinds: &[Kind]) -> Histogram {
+    let mut histogram = no_rows(kinds.len());
+    let mut cells =
+        cells.chunks_exact(2).map(|pair| Cell { gradient: pair[0], curvature: pair[1] });
+    for (j, kind) in kinds.iter().enumerate() {
+        let column = &mut histogram[j / WIDTH][j % WIDTH];
+        for bin in (0..kind.bins()).chain([usize::from(MISSING)]) {
+            column[bin] = cells.next().unwrap_or_default();
+        }
+    }
+    histogram
+}
+
+/// Histograms as they travel.
+pub(super) fn packed(histogram: &Histogram, kinds: &[Kind], out: &mut Vec<i64>) {
+    for (j, kind) in kinds.iter().enumerate() {
+        let column = &histogram[j / WIDTH][j % WIDTH];
+        for bin in (0..kind.bins()).chain([usize::from(MISSING)]) {
+            out.extend([column[bin].gradient, column[bin].curvature]);
+        }
+    }
+}
