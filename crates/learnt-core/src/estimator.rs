@@ -19,7 +19,7 @@ use crate::params::Params;
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question};
-use crate::rounds::{self, Job};
+use crate::rounds::{self, Job, Notices, Plan};
 use std::any::Any;
 use std::fmt::Debug;
 
@@ -48,7 +48,8 @@ pub trait Estimator: Params + Default + Clone {
 
     /// Checks, then trains, in the given run. Rows of weight zero are left out.
     fn fit_in(&self, data: &Dataset, run: &Context) -> Result<Self::Model> {
-        with_checked(self, data, run, |data| self.train(data, run))
+        let notices = <Self::Fit as Plan<Self>>::NOTICES;
+        with_checked(self, data, notices, run, |data| self.train(data, run))
     }
 
     /// Goes on training a model with more rows, or begins one. The classes of the first rows are
@@ -71,7 +72,7 @@ pub trait Estimator: Params + Default + Clone {
         data: &Dataset,
         run: &Context,
     ) -> Result<Self::Model> {
-        with_checked(self, data, run, |data| self.update(model, data, run))
+        with_checked(self, data, Notices::Nothing, run, |data| self.update(model, data, run))
     }
 
     /// A model of each of these settings from one pass that they share, with the bits of fits apart;
@@ -105,17 +106,26 @@ pub trait Estimator: Params + Default + Clone {
     }
 }
 
-/// Checks parameters and data, leaves out rows of weight zero, and calls `work` with the others.
+/// Checks parameters and data, leaves out rows of weight zero, and calls `work` with the others. What
+/// `work` notices by itself is looked for only when it fails, to say where it is.
 fn with_checked<E: Estimator, T>(
     learner: &E,
     data: &Dataset,
+    notices: Notices,
     run: &Context,
     work: impl FnOnce(&Dataset) -> Result<T>,
 ) -> Result<T> {
     let name = E::ABOUT.name();
     let accepts = learner.accepts();
     learner.check().map_err(|error| error.within(name))?;
-    data.check(accepts, learner.roles().needs_target(), run).map_err(|error| error.within(name))?;
+    // Rows of weight zero are never seen by the learner, and checked all the same.
+    let noticed = data.weights.is_none() && notices.covers(accepts.missing);
+    let needs_target = learner.roles().needs_target();
+    match noticed {
+        true => data.check_around(accepts, needs_target),
+        false => data.check(accepts, needs_target, run),
+    }
+    .map_err(|error| error.within(name))?;
     if data.weights.is_some() && !accepts.weights {
         let message = format!("{name}: this learner takes no weights");
         return Err(Error::new(Code::Weights, message).hint("leave the weights out"));
@@ -128,7 +138,11 @@ fn with_checked<E: Estimator, T>(
         }
         _ => work(data),
     };
-    done.map_err(|error| error.within(name))
+    let explained = |error: Error| match noticed && run.checkpoint().is_ok() {
+        true => data.x.check(accepts, run).err().unwrap_or(error),
+        false => error,
+    };
+    done.map_err(|error| explained(error).within(name))
 }
 
 /// The methods of [`Model`] by which it shows its roles.
@@ -219,6 +233,8 @@ pub trait AnyEstimator: Params + Any {
     fn clone_any(&self) -> Box<dyn AnyEstimator>;
     /// The fit as rounds, if it can be.
     fn any_job(&self) -> Option<Box<dyn Job>>;
+    /// Whether a fit fails by itself on every value that this learner refuses as not finite.
+    fn notices_all(&self) -> bool;
     /// Whether the stored form of a model can be read: what a loader would say about it.
     fn read_back(&self, stored: &Node) -> Result<()>;
 }
@@ -274,6 +290,9 @@ impl<E: Estimator> AnyEstimator for E {
     }
     fn any_job(&self) -> Option<Box<dyn Job>> {
         self.job()
+    }
+    fn notices_all(&self) -> bool {
+        <E::Fit as Plan<E>>::NOTICES.covers(self.accepts().missing)
     }
     fn read_back(&self, stored: &Node) -> Result<()> {
         E::Model::from_node(stored).map(drop)

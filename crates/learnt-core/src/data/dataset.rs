@@ -70,6 +70,15 @@ impl<'a> Frame<'a> {
     /// Checks width, infinities, missing values and categories against what is accepted.
     /// Errors name the column, the row and what to do.
     pub fn check(&self, accepts: Accepts, run: &Context) -> Result<()> {
+        self.check_columns(accepts)?;
+        match self.first_not_finite(accepts.missing, run) {
+            None => Ok(()),
+            Some((i, j)) => Err(self.not_finite(i, j)),
+        }
+    }
+
+    /// Checks width and categories, and no value.
+    fn check_columns(&self, accepts: Accepts) -> Result<()> {
         if self.ncols() == 0 {
             let message = format!(
                 "found 0 feature(s) (shape=({}, 0)) while a minimum of 1 is required",
@@ -77,12 +86,9 @@ impl<'a> Frame<'a> {
             );
             return Err(Error::new(Code::Empty, message));
         }
-        if !accepts.categories {
-            self.refuse_categories()?;
-        }
-        match self.first_not_finite(accepts.missing, run) {
-            None => Ok(()),
-            Some((i, j)) => Err(self.not_finite(i, j)),
+        match accepts.categories {
+            true => Ok(()),
+            false => self.refuse_categories(),
         }
     }
 
@@ -361,15 +367,28 @@ impl<'a> Dataset<'a> {
     /// Checks everything a learner may rely on: shapes, finite numbers, valid weights, a target if
     /// one is needed.
     pub fn check(&self, accepts: Accepts, needs_target: bool, run: &Context) -> Result<()> {
-        let n = self.nrows();
-        if n == 0 {
-            let message = format!(
-                "no rows: found array with 0 sample(s) (shape=(0, {})) while a minimum of 1 is required",
-                self.x.ncols()
-            );
-            return Err(Error::new(Code::Empty, message));
-        }
+        self.check_rows()?;
         self.x.check(accepts, run)?;
+        self.check_around(accepts, needs_target)
+    }
+
+    fn check_rows(&self) -> Result<()> {
+        if self.nrows() > 0 {
+            return Ok(());
+        }
+        let message = format!(
+            "no rows: found array with 0 sample(s) (shape=(0, {})) while a minimum of 1 is required",
+            self.x.ncols()
+        );
+        Err(Error::new(Code::Empty, message))
+    }
+
+    /// The same without a look at the values of the inputs: for fits that cannot overlook one that is
+    /// not finite.
+    pub fn check_around(&self, accepts: Accepts, needs_target: bool) -> Result<()> {
+        self.check_rows()?;
+        self.x.check_columns(accepts)?;
+        let n = self.nrows();
         if let Some(weights) = self.weights {
             check_weights(weights, n)?;
         }

@@ -1,6 +1,6 @@
 //! Rounds with their types erased, and the loop that runs them.
 
-use super::{Block, Checkpoint, FitBy, Merge, Merger, Outline, Rounds, Source, Step};
+use super::{Block, Checkpoint, FitBy, Merge, Merger, Outline, Rounds, Singles, Source, Step};
 use crate::context::{Context, Progress, Recorder};
 use crate::error::{Error, Result};
 use crate::estimator::Model;
@@ -108,6 +108,10 @@ pub trait Job: Send + Sync {
         memo: &mut Memo,
         run: &Context,
     ) -> Result<Erased>;
+    /// The summary of rows in single precision, if they need not be converted first.
+    fn summarize_singles(&self, _state: &Erased, _rows: &Singles) -> Option<Result<Erased>> {
+        None
+    }
     /// Two summaries into one.
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased>;
     /// The next state, or the result.
@@ -136,6 +140,13 @@ impl<R: Rounds> Job for TypedJob<R> {
         run: &Context,
     ) -> Result<Erased> {
         self.0.summarize(state.get()?, block, memo, run).map(Erased::new)
+    }
+
+    fn summarize_singles(&self, state: &Erased, rows: &Singles) -> Option<Result<Erased>> {
+        match state.get() {
+            Ok(state) => Some(self.0.summarize_singles(state, rows)?.map(Erased::new)),
+            Err(error) => Some(Err(error)),
+        }
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
@@ -189,6 +200,10 @@ impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
         run: &Context,
     ) -> Result<Erased> {
         self.rounds.summarize(state, block, memo, run)
+    }
+
+    fn summarize_singles(&self, state: &Erased, rows: &Singles) -> Option<Result<Erased>> {
+        self.rounds.summarize_singles(state, rows)
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
@@ -296,6 +311,10 @@ impl Round {
         let count = window.min(blocks - first);
         let parts = run.try_par_map(count as usize, |k| {
             let index = first + k as u64;
+            let singles = source.singles(index);
+            if let Some(summary) = singles.and_then(|rows| job.summarize_singles(state, &rows)) {
+                return summary;
+            }
             let mut fresh = Memo::default();
             let mut held = memos
                 .get(index as usize)
