@@ -20,6 +20,7 @@ mod logistic_fit;
 pub mod logistic_functions;
 mod logistic_regression;
 mod logistic_route;
+mod logistic_wide;
 mod nested;
 mod orthogonalize;
 pub mod penalized;
