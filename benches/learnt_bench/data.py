@@ -276,6 +276,43 @@ def tiny_blobs(_scale):
 
 
 @recipe
+def numbers_50k(scale):
+    """50,000 x 20, numbers to predict."""
+    table = normal(rows(50_000, scale), 20, 53)
+    return {"X": table, "y": linear_target(table, 54, 10, 1.0)}
+
+
+@recipe
+def classes_50k(scale):
+    """50,000 x 20, two classes."""
+    return labelled(normal(rows(50_000, scale), 20, 55), 56, noise=0.3)
+
+
+@recipe
+def rows_50k(scale):
+    """50,000 x 20 around 8 centres."""
+    from sklearn.datasets import make_blobs
+
+    return {"X": make_blobs(rows(50_000, scale), 20, centers=8, cluster_std=3.0, random_state=57)[0]}
+
+
+@recipe
+def hundred_classes(scale):
+    """20,000 x 20, a hundred classes."""
+    table, labels = classification(rows(20_000, scale), 20, 15, 0, 100, 1, 0.01, seed=58, apart=2.0)
+    return {"X": table, "y": labels}
+
+
+@recipe
+def many_levels(scale):
+    """500,000 x 2 codes below 20,000, a few of them common."""
+    import numpy
+
+    draw = numpy.random.default_rng(59).random((rows(500_000, scale), 2))
+    return {"X": (20_000 * draw**3).astype(int)}
+
+
+@recipe
 def numbers(scale):
     """The binary table as text, every digit written: table.csv beside the arrays."""
     return {"X": binary(scale)["X"]}

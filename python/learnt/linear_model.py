@@ -340,8 +340,9 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     l1_ratio : a number in [0, 1], default=0.0
         Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
     tol : a number >= 0, default=0.0001
-        Stop when a step promises to lower the mean objective by no more than the square of this;
-        without a penalty, when it is shorter than this many standard errors.
+        Stop when a step promises to lower the mean objective by no more than the square of this,
+        with `lbfgs` for every eight weights; without a penalty, when it is shorter than this many
+        standard errors.
     fit_intercept : True or False, default=True
         Whether there are intercepts; they are not penalised.
     class_weight : None or 'balanced', default=None

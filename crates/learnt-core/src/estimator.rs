@@ -19,7 +19,7 @@ use crate::params::Params;
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored};
 use crate::question::{Asked, Question, Terms};
-use crate::rounds::{self, Job};
+use crate::rounds::{self, Job, Notices, Plan};
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -49,7 +49,8 @@ pub trait Estimator: Params + Default + Clone {
 
     /// Checks, then trains, in the given run. Rows of weight zero are left out.
     fn fit_in(&self, data: &Dataset, run: &Context) -> Result<Self::Model> {
-        with_checked(self, data, run, |data| self.train(data, run))
+        let notices = <Self::Fit as Plan<Self>>::NOTICES;
+        with_checked(self, data, notices, run, |data| self.train(data, run))
     }
 
     /// Goes on training a model with more rows, or begins one. The classes of the first rows are
@@ -72,7 +73,7 @@ pub trait Estimator: Params + Default + Clone {
         data: &Dataset,
         run: &Context,
     ) -> Result<Self::Model> {
-        with_checked(self, data, run, |data| self.update(model, data, run))
+        with_checked(self, data, Notices::Nothing, run, |data| self.update(model, data, run))
     }
 
     /// A larger model of the same rows: more members or rounds, after those of a smaller model. With the seed
@@ -85,7 +86,7 @@ pub trait Estimator: Params + Default + Clone {
 
     /// Checks, then makes a model larger, in the given run. Rows of weight zero are left out.
     fn extend_in(&self, model: &Self::Model, data: &Dataset, run: &Context) -> Result<Self::Model> {
-        with_checked(self, data, run, |data| self.extend(model, data, run))
+        with_checked(self, data, Notices::Nothing, run, |data| self.extend(model, data, run))
     }
 
     /// How many members a model would have, if they can be fitted apart.
@@ -140,33 +141,67 @@ pub trait Estimator: Params + Default + Clone {
     }
 }
 
-/// Checks parameters and data, leaves out rows of weight zero, and calls `work` with the others.
+/// Checks parameters and data, leaves out rows of weight zero, and calls `work` with the others. What
+/// `work` notices by itself is looked for only when it fails, to say where it is.
 fn with_checked<E: Estimator, T>(
     learner: &E,
     data: &Dataset,
+    notices: Notices,
     run: &Context,
     work: impl FnOnce(&Dataset) -> Result<T>,
 ) -> Result<T> {
     let accepts = learner.accepts();
-    let (needs_target, checked) = (learner.roles().needs_target(), learner.check());
     let name = E::ABOUT.name();
-    let kept = checked.and_then(|()| counting_rows(name, data, accepts, needs_target, run));
+    // Rows of weight zero are never seen by the learner, and checked all the same.
+    let noticed = data.weights.is_none() && notices.covers(accepts.missing);
+    let (needs_target, checked) = (learner.roles().needs_target(), learner.check());
+    let kept = checked.and_then(|()| {
+        check_values(data, accepts, needs_target, noticed, run)?;
+        counting_rows(name, data, accepts, run)
+    });
     let done = kept.and_then(|kept| match kept {
         Some(kept) => work(&kept.view()),
         None => work(data),
     });
-    done.map_err(|error| error.within(name))
+    done.map_err(|error| explained(error, data, accepts, noticed, run).within(name))
 }
 
-/// Refuses data that a learner cannot take, and gives the rows with weight where some have none.
+/// Refuses data that a learner cannot take; where it notices values that are not finite by itself, they are
+/// not looked at.
+fn check_values(
+    data: &Dataset,
+    accepts: Accepts,
+    needs_target: bool,
+    noticed: bool,
+    run: &Context,
+) -> Result<()> {
+    match noticed {
+        true => data.check_around(0, accepts, needs_target),
+        false => data.check(accepts, needs_target, run),
+    }
+}
+
+/// The place of a value that is not finite, where a learner has noticed that there is one.
+fn explained(
+    error: Error,
+    data: &Dataset,
+    accepts: Accepts,
+    noticed: bool,
+    run: &Context,
+) -> Error {
+    match noticed && run.checkpoint().is_ok() {
+        true => data.x.check(accepts, run).err().unwrap_or(error),
+        false => error,
+    }
+}
+
+/// The rows with weight, where some have none.
 fn counting_rows(
     name: &str,
     data: &Dataset,
     accepts: Accepts,
-    needs_target: bool,
     run: &Context,
 ) -> Result<Option<OwnedDataset>> {
-    data.check(accepts, needs_target, run)?;
     check_weighted(name, accepts, data.weights.is_some())?;
     run.checkpoint()?;
     let weights = data.weights.filter(|weights| weights.contains(&0.0));
@@ -295,6 +330,8 @@ pub trait AnyEstimator: Params + Any {
     fn clone_any(&self) -> Box<dyn AnyEstimator>;
     /// The fit as rounds, if it can be.
     fn any_job(&self) -> Option<Box<dyn Job>>;
+    /// Whether a fit fails by itself on every value that this learner refuses as not finite.
+    fn notices_all(&self) -> bool;
     /// Whether the stored form of a model can be read: what a loader would say about it.
     fn read_back(&self, stored: &Node) -> Result<()>;
 }
@@ -361,7 +398,7 @@ impl<E: Estimator> AnyEstimator for E {
             return Err(Error::parameter("members", expected, format!("{members:?}")));
         }
         let train = |data: &Dataset| self.train_members(members.clone(), data, run);
-        Ok(Box::new(with_checked(self, data, run, train)?))
+        Ok(Box::new(with_checked(self, data, Notices::Nothing, run, train)?))
     }
     fn join_any(&self, parts: &[&dyn Model]) -> Result<Box<dyn Model>> {
         let typed: Vec<&E::Model> =
@@ -376,6 +413,9 @@ impl<E: Estimator> AnyEstimator for E {
     }
     fn any_job(&self) -> Option<Box<dyn Job>> {
         self.job()
+    }
+    fn notices_all(&self) -> bool {
+        <E::Fit as Plan<E>>::NOTICES.covers(self.accepts().missing)
     }
     fn read_back(&self, stored: &Node) -> Result<()> {
         E::Model::from_node(stored).map(drop)

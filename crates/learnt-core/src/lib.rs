@@ -50,8 +50,8 @@ pub mod prelude {
     pub use crate::persist::Stored;
     pub use crate::question::{Asked, Needs, Question};
     pub use crate::rounds::{
-        self, Block, FitBy, Memo, Merge, OnePass, Outline, OwnedOutline, Pass, Rounds, Step,
-        Summarize, Whole,
+        self, Block, FitBy, Memo, Merge, Notices, OnePass, Outline, OwnedOutline, Pass, Rounds,
+        Step, Summarize, Whole,
     };
     pub use learnt_derive::{Choice, Inputs, Merge, Model, Output, Params, Stored};
 }

@@ -21,11 +21,11 @@ pub use checkpoint::Checkpoint;
 pub use identity::Identity;
 pub use job::{Erased, Job, Kept, Memo, drive, drive_kept};
 pub use merger::{LEAF_ROWS, Merger, tree_sums};
-pub use source::{InMemory, SinglePrecision, Source};
+pub use source::{InMemory, SinglePrecision, Singles, Source};
 
 use crate::context::Context;
 use crate::data::{Dataset, Label, Matrix, Schema, Sequences, Target};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::estimator::Estimator;
 use crate::persist::{Node, Stored};
 use std::collections::BTreeMap;
@@ -177,7 +177,7 @@ impl<'a> Outline<'a> {
     /// Names of the classes; an error without a target of classes.
     pub fn class_names(&self) -> Result<Vec<String>> {
         match self.classes {
-            [] => Err(Error::new(crate::error::Code::Target, "a target of classes is needed")),
+            [] => Err(Error::new(Code::Target, "a target of classes is needed")),
             classes => Ok(classes.iter().map(ToString::to_string).collect()),
         }
     }
@@ -250,8 +250,34 @@ impl Stored for OwnedOutline {
     }
 }
 
+/// Which values that are not finite a fit cannot overlook, because its sums are not finite then and it
+/// fails: the table needs no pass of its own to look for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notices {
+    /// None for certain.
+    #[default]
+    Nothing,
+    /// Infinities; missing values may pass.
+    Infinite,
+    /// Infinities and missing values.
+    All,
+}
+
+impl Notices {
+    /// Whether nothing that is refused can be overlooked.
+    pub fn covers(self, missing_allowed: bool) -> bool {
+        match self {
+            Notices::Nothing => false,
+            Notices::Infinite => missing_allowed,
+            Notices::All => !missing_allowed,
+        }
+    }
+}
+
 /// A fit as rounds: of a learner, or of an engine that several learners use.
 pub trait Rounds: Clone + Send + Sync + 'static {
+    /// What makes every fit fail; the error then says what was wrong with the table.
+    const NOTICES: Notices = Notices::Nothing;
     /// What every block must know in a round; also the checkpoint.
     type State: Stored + Send + Sync + 'static;
     /// What comes back from a block.
@@ -289,6 +315,16 @@ pub trait Rounds: Clone + Send + Sync + 'static {
         run: &Context,
     ) -> Result<Self::Summary>;
 
+    /// The summary of rows in single precision, with the bits that their conversion would lead to; `None`
+    /// if they are to be converted first.
+    fn summarize_singles(
+        &self,
+        _state: &Self::State,
+        _rows: &Singles,
+    ) -> Option<Result<Self::Summary>> {
+        None
+    }
+
     /// The next state, or the result.
     fn advance(
         &self,
@@ -325,6 +361,9 @@ impl<E: Estimator + Rounds<Output = <E as Estimator>::Model>> FitBy<E> for E {
 
 /// How a learner is fitted: [`Estimator::Fit`].
 pub trait Plan<E: Estimator> {
+    /// What makes every fit fail.
+    const NOTICES: Notices;
+
     /// The fit in memory.
     fn train(learner: &E, data: &Dataset, run: &Context) -> Result<E::Model>;
 
@@ -333,6 +372,8 @@ pub trait Plan<E: Estimator> {
 }
 
 impl<R: Rounds, E: FitBy<R>> Plan<E> for R {
+    const NOTICES: Notices = R::NOTICES;
+
     fn train(learner: &E, data: &Dataset, run: &Context) -> Result<E::Model> {
         learner.admit(&Outline::of(data))?;
         let rounds = job::TypedJob(learner.rounds());
@@ -359,6 +400,8 @@ pub fn job<E: Estimator>(learner: &E) -> Option<Box<dyn Job>> {
 pub struct Whole;
 
 impl<E: Estimator> Plan<E> for Whole {
+    const NOTICES: Notices = Notices::Nothing;
+
     fn train(_: &E, _: &Dataset, _: &Context) -> Result<E::Model> {
         Err(Error::internal(format!("{} has no `train`", E::ABOUT.name())))
     }
@@ -370,12 +413,20 @@ impl<E: Estimator> Plan<E> for Whole {
 
 /// A summary of rows that needs no state.
 pub trait Summarize: Merge + Stored + Send + Sync + 'static {
+    /// Values that are never lost in a summary: [`Summarize::is_finite`] is false then.
+    const NOTICES: Notices = Notices::Nothing;
+
     /// The summary of some rows.
     fn of(data: &Dataset) -> Result<Self>;
 
     /// About how many bytes a summary has for this many columns, where that is more than a few for each.
     fn bytes(_columns: u64) -> u64 {
         0
+    }
+
+    /// Whether no value that it notices was not finite.
+    fn is_finite(&self) -> bool {
+        true
     }
 }
 
@@ -389,6 +440,8 @@ impl<S> Clone for Pass<S> {
 }
 
 impl<S: Summarize> Rounds for Pass<S> {
+    const NOTICES: Notices = S::NOTICES;
+
     type State = OwnedOutline;
     type Summary = S;
     type Output = (OwnedOutline, S);
@@ -411,7 +464,11 @@ impl<S: Summarize> Rounds for Pass<S> {
         all: S,
         _: &Context,
     ) -> Result<Step<OwnedOutline, Self::Output>> {
-        Ok(Step::Done((outline, all)))
+        match all.is_finite() {
+            true => Ok(Step::Done((outline, all))),
+            false => Err(Error::new(Code::NotFinite, "a sum of values is not finite")
+                .hint("values are too large for double precision: divide them by their largest")),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod gate;
 mod history;
+mod seen;
 mod self_test;
 mod table;
 
@@ -13,7 +14,7 @@ pub use table::beside;
 
 use crate::answer::Answer;
 use crate::context::{Context, Recorder, Traced};
-use crate::data::{ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
+use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{
     About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role, check_weighted,
@@ -23,11 +24,11 @@ use crate::params::{Value, all_values};
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid, place};
 use crate::rounds::{self, Checkpoint, Finished, Outline, Source};
-use gate::fills_of;
-use self_test::ranges_of;
+use seen::Seen;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A model with its context.
 #[derive(Debug)]
@@ -124,10 +125,15 @@ impl Trained {
         check_weighted(name, learner.any_accepts(), source.outline().weighted)?;
         let recorder = Recorder::new(run.observer());
         let watched = run.observed_by(&recorder);
-        let checked = checked(source, learner);
+        let noticed = source.in_memory() && learner.notices_all();
+        let checked = Checked::new(source, learner, !noticed);
         let kept = checkpoint.map(|checkpoint| (checkpoint, &recorder));
+        let explained = |error: Error| match noticed && run.checkpoint().is_ok() {
+            true => Checked::new(source, learner, true).first_error().err().unwrap_or(error),
+            false => error,
+        };
         let done = rounds::drive_kept(job.as_ref(), &checked, kept, &watched)
-            .map_err(|error| error.within(name))?;
+            .map_err(|error| explained(error).within(name))?;
         let (model, warnings, trace) = (job.model(done)?, recorder.warnings(), recorder.trace());
         Self::from_rounds(learner, Finished { model, warnings, trace }, source, targets, run)
     }
@@ -544,31 +550,6 @@ fn with_zero_weights(found: &[Option<u32>], data: &Dataset) -> Vec<Option<u32>> 
     (0..data.nrows()).map(label).collect()
 }
 
-/// What the first block of training rows tells: the ranges of columns, and what is usual in them.
-#[derive(Default)]
-struct Seen {
-    ranges: Vec<(f64, f64)>,
-    fills: Vec<f64>,
-}
-
-impl Seen {
-    /// Of the first rows that count.
-    fn of_first(data: &Dataset) -> Seen {
-        let most = rounds::block_rows(data.x.ncols());
-        let counted = (0..data.nrows()).filter(|&i| data.weight(i) > 0.0).take(most);
-        match data.weights {
-            Some(weights) if weights.contains(&0.0) => {
-                Seen::of(&data.x.gather(&counted.collect::<Vec<_>>()).frame())
-            }
-            _ => Seen::of(&data.x.rows(0, most.min(data.nrows()))),
-        }
-    }
-
-    fn of(x: &Frame) -> Seen {
-        Seen { ranges: ranges_of(x), fills: fills_of(x) }
-    }
-}
-
 /// Whether a learner, or one inside it, has something else than an error for unknown categories.
 pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
     let own = learner.get("handle_unknown").is_ok_and(|value| value != Value::Text("error".into()));
@@ -576,14 +557,32 @@ pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
     own || reads_text || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
 }
 
-/// A source whose blocks are checked as `Estimator::fit` checks the whole, before the learner sees them.
+/// A source whose blocks are checked as `Estimator::fit` checks the whole, before the learner sees them:
+/// in every pass, or once where they stay in memory.
 pub fn checked<'a>(source: &'a dyn Source, learner: &'a dyn AnyEstimator) -> impl Source + 'a {
-    Checked { source, learner }
+    Checked::new(source, learner, true)
 }
 
 struct Checked<'a> {
     source: &'a dyn Source,
     learner: &'a dyn AnyEstimator,
+    /// Whether values are looked at, or left to a learner that notices what it refuses.
+    values: bool,
+    /// The blocks in memory that have passed.
+    passed: Vec<AtomicBool>,
+}
+
+impl<'a> Checked<'a> {
+    fn new(source: &'a dyn Source, learner: &'a dyn AnyEstimator, values: bool) -> Self {
+        let blocks = if source.in_memory() { source.blocks() } else { 0 };
+        let passed = (0..blocks).map(|_| AtomicBool::new(false)).collect();
+        Checked { source, learner, values, passed }
+    }
+
+    /// The first thing that is wrong in any block.
+    fn first_error(&self) -> Result<()> {
+        (0..self.source.blocks()).try_for_each(|index| self.with(index, &mut |_| Ok(())))
+    }
 }
 
 impl Source for Checked<'_> {
@@ -597,12 +596,31 @@ impl Source for Checked<'_> {
         self.source.in_memory()
     }
     fn with(&self, index: u64, f: &mut dyn FnMut(&rounds::Block) -> Result<()>) -> Result<()> {
+        let passed = self.passed.get(index as usize);
+        if passed.is_some_and(|passed| passed.load(Ordering::Relaxed)) {
+            return self.source.with(index, f);
+        }
         // Blocks are already spread over the threads.
         let alone = Context::default().with_threads(1);
-        let needs_target = self.learner.any_roles().needs_target();
+        let (accepts, needs_target) =
+            (self.learner.any_accepts(), self.learner.any_roles().needs_target());
         let check = |data: &Dataset, first_row: u64| {
-            data.check_block(first_row, self.learner.any_accepts(), needs_target, &alone)
+            match self.values {
+                true => data.check_block(first_row, accepts, needs_target, &alone),
+                false => data.check_around(first_row, accepts, needs_target),
+            }?;
+            if let Some(passed) = passed {
+                passed.store(true, Ordering::Relaxed);
+            }
+            Ok(())
         };
         self.source.with_checked(index, &check, f)
+    }
+    fn singles(&self, index: u64) -> Option<rounds::Singles<'_>> {
+        // Only where all that remains to be checked is in the schema: the learner notices the rest.
+        let numbers = |column: &Column| column.kind == ColumnKind::Numeric;
+        let outline = self.outline();
+        let checked = !self.values && outline.schema.columns().iter().all(numbers);
+        checked.then(|| self.source.singles(index)).flatten()
     }
 }

@@ -75,6 +75,15 @@ impl<'a> Frame<'a> {
 
     /// The same for rows of a longer table, by the number of the first.
     fn check_from(&self, first_row: u64, accepts: Accepts, run: &Context) -> Result<()> {
+        self.check_columns(accepts)?;
+        match self.first_not_finite(accepts.missing, run) {
+            None => Ok(()),
+            Some((i, j)) => Err(self.not_finite(i, j, first_row)),
+        }
+    }
+
+    /// Checks width and categories, and no value.
+    fn check_columns(&self, accepts: Accepts) -> Result<()> {
         if self.ncols() == 0 {
             let message = format!(
                 "found 0 feature(s) (shape=({}, 0)) while a minimum of 1 is required",
@@ -82,12 +91,9 @@ impl<'a> Frame<'a> {
             );
             return Err(Error::new(Code::Empty, message));
         }
-        if !accepts.categories {
-            self.refuse_categories()?;
-        }
-        match self.first_not_finite(accepts.missing, run) {
-            None => Ok(()),
-            Some((i, j)) => Err(self.not_finite(i, j, first_row)),
+        match accepts.categories {
+            true => Ok(()),
+            false => self.refuse_categories(),
         }
     }
 
@@ -390,15 +396,28 @@ impl<'a> Dataset<'a> {
         needs_target: bool,
         run: &Context,
     ) -> Result<()> {
-        let n = self.nrows();
-        if n == 0 {
-            let message = format!(
-                "no rows: found array with 0 sample(s) (shape=(0, {})) while a minimum of 1 is required",
-                self.x.ncols()
-            );
-            return Err(Error::new(Code::Empty, message));
-        }
+        self.check_rows()?;
         self.x.check_from(first_row, accepts, run)?;
+        self.check_around(first_row, accepts, needs_target)
+    }
+
+    fn check_rows(&self) -> Result<()> {
+        if self.nrows() > 0 {
+            return Ok(());
+        }
+        let message = format!(
+            "no rows: found array with 0 sample(s) (shape=(0, {})) while a minimum of 1 is required",
+            self.x.ncols()
+        );
+        Err(Error::new(Code::Empty, message))
+    }
+
+    /// The same without a look at the values of the inputs: for fits that cannot overlook one that is
+    /// not finite.
+    pub fn check_around(&self, first_row: u64, accepts: Accepts, needs_target: bool) -> Result<()> {
+        self.check_rows()?;
+        self.x.check_columns(accepts)?;
+        let n = self.nrows();
         if let Some(weights) = self.weights {
             check_weights(weights, n, first_row)?;
         }

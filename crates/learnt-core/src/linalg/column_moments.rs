@@ -113,8 +113,16 @@ fn for_each_row(data: &Dataset, mut f: impl FnMut(&[f64], f64)) {
 }
 
 impl Summarize for ColumnMoments {
+    const NOTICES: Notices = Notices::Infinite;
+
     fn of(data: &Dataset) -> Result<Self> {
         Ok(ColumnMoments::of(data))
+    }
+
+    fn is_finite(&self) -> bool {
+        // Of a column without values the smallest is infinite, and the largest minus infinite.
+        let low = |low: &f64| *low > f64::NEG_INFINITY;
+        self.low.iter().all(low) && self.high.iter().all(|high| *high < f64::INFINITY)
     }
 }
 

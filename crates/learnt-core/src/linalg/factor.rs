@@ -35,21 +35,12 @@ impl Cholesky {
 
     /// x with L x = b, in place.
     pub fn solve_lower_in_place(&self, b: &mut [f64]) {
-        crate::vectorized!(for i in 0..b.len() {
-            let row = self.lower.row(i);
-            let sum = super::dot(&row[..i], &b[..i]);
-            b[i] = (b[i] - sum) / row[i];
-        });
+        solve_lower(&self.lower, b);
     }
 
     /// x with Lᵀ x = b, in place.
     pub fn solve_upper_in_place(&self, b: &mut [f64]) {
-        crate::vectorized!(for i in (0..b.len()).rev() {
-            let row = self.lower.row(i);
-            b[i] /= row[i];
-            let x = b[i];
-            super::add_scaled(&mut b[..i], -x, &row[..i]);
-        });
+        solve_lower_transposed(&self.lower, b);
     }
 
     /// X with A X = B.
@@ -104,6 +95,25 @@ impl Cholesky {
             diagonal.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         if low > 0.0 { (high / low) * (high / low) } else { f64::INFINITY }
     }
+}
+
+/// x with L x = b for a lower triangle L, in place.
+pub fn solve_lower(lower: &Matrix, b: &mut [f64]) {
+    crate::vectorized!(for i in 0..b.len() {
+        let row = lower.row(i);
+        let sum = super::dot(&row[..i], &b[..i]);
+        b[i] = (b[i] - sum) / row[i];
+    });
+}
+
+/// x with Lᵀ x = b for a lower triangle L, in place.
+pub fn solve_lower_transposed(lower: &Matrix, b: &mut [f64]) {
+    crate::vectorized!(for i in (0..b.len()).rev() {
+        let row = lower.row(i);
+        b[i] /= row[i];
+        let x = b[i];
+        super::add_scaled(&mut b[..i], -x, &row[..i]);
+    });
 }
 
 /// A P = Q R with |r11| >= |r22| >= ..., and the rank.

@@ -16,7 +16,10 @@ pub mod vector_math;
 
 pub use column_moments::ColumnMoments;
 pub use column_products::ColumnProducts;
-pub use factor::{Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, svd, triangle_of};
+pub use factor::{
+    Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, solve_lower, solve_lower_transposed,
+    svd, triangle_of,
+};
 pub use kernel::{Kernel, Loop, run};
 pub use linear_predict::linear_predict;
 pub use parallel::{matmul_in, row_products_in};

@@ -7,7 +7,7 @@
 use super::{add_gram, add_scaled, mirror_lower, triangle_of};
 use crate::data::{Dataset, MatRef, Matrix};
 use crate::error::Result;
-use crate::rounds::{Merge, Summarize};
+use crate::rounds::{Merge, Notices, Summarize};
 use crate::vectorized;
 use learnt_derive::Stored;
 
@@ -91,12 +91,18 @@ fn centre(rows: &mut [f64], data: &Dataset, origin: &[f64], sums: &mut [f64]) {
 }
 
 impl Summarize for Scatter {
+    const NOTICES: Notices = Notices::All;
+
     fn of(data: &Dataset) -> Result<Self> {
         Ok(Scatter::of(data))
     }
 
     fn bytes(columns: u64) -> u64 {
         columns.saturating_mul(columns).saturating_mul(8)
+    }
+
+    fn is_finite(&self) -> bool {
+        self.mean.iter().all(|mean| mean.is_finite())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rounds with their types erased, and the loop that runs them.
 
-use super::{Block, Checkpoint, FitBy, Merge, Merger, Outline, Rounds, Source, Step};
+use super::{Block, Checkpoint, FitBy, Merge, Merger, Outline, Rounds, Singles, Source, Step};
 use crate::context::{Context, Progress, Recorder};
 use crate::error::{Error, Result};
 use crate::estimator::Model;
@@ -120,6 +120,10 @@ pub trait Job: Send + Sync {
     fn whole_is_faster(&self) -> bool {
         false
     }
+    /// The summary of rows in single precision, if they need not be converted first.
+    fn summarize_singles(&self, _state: &Erased, _rows: &Singles) -> Option<Result<Erased>> {
+        None
+    }
     /// Two summaries into one.
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased>;
     /// The next state, or the result.
@@ -161,6 +165,13 @@ impl<R: Rounds> Job for TypedJob<R> {
 
     fn whole_is_faster(&self) -> bool {
         R::WHOLE_IS_FASTER
+    }
+
+    fn summarize_singles(&self, state: &Erased, rows: &Singles) -> Option<Result<Erased>> {
+        match state.get() {
+            Ok(state) => Some(self.0.summarize_singles(state, rows)?.map(Erased::new)),
+            Err(error) => Some(Err(error)),
+        }
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
@@ -226,6 +237,10 @@ impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
 
     fn whole_is_faster(&self) -> bool {
         self.rounds.whole_is_faster()
+    }
+
+    fn summarize_singles(&self, state: &Erased, rows: &Singles) -> Option<Result<Erased>> {
+        self.rounds.summarize_singles(state, rows)
     }
 
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
@@ -353,6 +368,10 @@ impl Round {
         let count = window.min(blocks - first);
         let parts = run.try_par_map(count as usize, |k| {
             let index = first + k as u64;
+            let singles = source.singles(index);
+            if let Some(summary) = singles.and_then(|rows| job.summarize_singles(state, &rows)) {
+                return summary;
+            }
             let mut fresh = Memo::default();
             let mut held = memos
                 .get(index as usize)

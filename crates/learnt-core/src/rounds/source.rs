@@ -3,7 +3,9 @@
 use super::{Block, Outline, block_rows};
 use crate::data::{Dataset, Frame, MatRef, Schema, Target};
 use crate::error::{Error, Result};
+use crate::vectorized;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Where blocks come from: memory, a Parquet or CSV file, an engine's partition.
 pub trait Source: Sync {
@@ -32,6 +34,21 @@ pub trait Source: Sync {
             f(block)
         })
     }
+    /// The rows of one block in single precision, where that is how they are kept.
+    fn singles(&self, _index: u64) -> Option<Singles<'_>> {
+        None
+    }
+}
+
+/// Rows in single precision, for rounds that convert each where they use it.
+#[derive(Clone, Copy, Debug)]
+pub struct Singles<'a> {
+    /// The values, row by row.
+    pub values: &'a [f32],
+    /// The input columns.
+    pub schema: &'a Schema,
+    /// The target.
+    pub y: Option<Target<'a>>,
 }
 
 /// A data set in memory, as blocks.
@@ -70,8 +87,10 @@ impl Source for InMemory<'_> {
 }
 
 /// A table in single precision, row by row in one piece: each block is converted when it is lent, so
-/// that no copy of the whole is ever made.
+/// that no copy of the whole is ever made. The memory of a block serves the next one: fresh memory for
+/// each would cost more than the conversion.
 pub struct SinglePrecision<'a> {
+    buffers: Mutex<Vec<Vec<f64>>>,
     values: &'a [f32],
     schema: &'a Schema,
     y: Option<Target<'a>>,
@@ -91,13 +110,24 @@ impl<'a> SinglePrecision<'a> {
             && y.is_none_or(|y| y.nrows() == rows)
             && weights.is_none_or(|weights| weights.len() == rows);
         match fits {
-            true => Ok(SinglePrecision { values, schema, y, weights }),
+            true => Ok(SinglePrecision { buffers: Mutex::default(), values, schema, y, weights }),
             false => Err(Error::shape("x", "as many rows as the target and the weights", rows)),
         }
     }
 
     fn rows(&self) -> usize {
         self.values.len() / self.schema.len().max(1)
+    }
+
+    /// The rows of a block.
+    fn range(&self, index: u64) -> Range<usize> {
+        let size = block_rows(self.schema.len());
+        let start = index as usize * size;
+        start..(start + size).min(self.rows())
+    }
+
+    fn buffers(&self) -> MutexGuard<'_, Vec<Vec<f64>>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -112,17 +142,35 @@ impl Source for SinglePrecision<'_> {
 
     fn with(&self, index: u64, f: &mut dyn FnMut(&Block) -> Result<()>) -> Result<()> {
         let width = self.schema.len();
-        let size = block_rows(width);
-        let start = index as usize * size;
-        let end = (start + size).min(self.rows());
-        let values: Vec<f64> =
-            self.values[start * width..end * width].iter().copied().map(f64::from).collect();
+        let Range { start, end } = self.range(index);
+        let mut values = self.buffers().pop().unwrap_or_default();
+        widen(&self.values[start * width..end * width], &mut values);
         let x = Frame::new(MatRef::strided(&values, end - start, width, width, 1)?, self.schema)?;
         let data = Dataset {
             y: self.y.map(|y| y.rows(start, end)),
             weights: self.weights.map(|weights| &weights[start..end]),
             ..Dataset::new(x)
         };
-        f(&Block { index, first_row: start as u64, data })
+        let done = f(&Block { index, first_row: start as u64, data });
+        self.buffers().push(values);
+        done
     }
+
+    fn singles(&self, index: u64) -> Option<Singles<'_>> {
+        let (width, Range { start, end }) = (self.schema.len(), self.range(index));
+        let rows = Singles {
+            values: &self.values[start * width..end * width],
+            schema: self.schema,
+            y: self.y.map(|y| y.rows(start, end)),
+        };
+        self.weights.is_none().then_some(rows)
+    }
+}
+
+/// Single values as double ones.
+fn widen(values: &[f32], out: &mut Vec<f64>) {
+    out.resize(values.len(), 0.0);
+    vectorized!(for (out, &value) in out.iter_mut().zip(values) {
+        *out = f64::from(value);
+    });
 }

@@ -309,36 +309,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What missing values of these rows may be filled with: the mean of each column of numbers, the
-/// commonest of its levels; missing where nothing is known.
-pub(super) fn fills_of(x: &Frame) -> Vec<f64> {
-    let fill = |j: usize| {
-        let known = x.values().column(j).into_iter().filter(|value| value.is_finite());
-        match x.schema().column(j).levels() {
-            Some(levels) => {
-                let mut counts = vec![0_u64; levels.len()];
-                known.for_each(|code| {
-                    if let Some(count) = counts.get_mut(code as usize) {
-                        *count += 1;
-                    }
-                });
-                let most = counts.iter().copied().max().unwrap_or(0);
-                let found = counts.iter().position(|&count| count == most && most > 0);
-                found.map_or(f64::NAN, |code| code as f64)
-            }
-            None => {
-                // A running mean does not overflow where a sum would.
-                let step = |(mean, n): (f64, f64), value: f64| {
-                    (mean + (value / (n + 1.0) - mean / (n + 1.0)), n + 1.0)
-                };
-                let (mean, n) = known.fold((0.0, 0.0), step);
-                if n > 0.0 { mean } else { f64::NAN }
-            }
-        }
-    };
-    (0..x.ncols()).map(fill).collect()
-}
-
 /// A column in the model's coding, and the levels that the model does not know: their codes follow
 /// those of its own.
 struct Recoded {

@@ -134,20 +134,3 @@ impl Trained {
         }
     }
 }
-
-/// Smallest and largest finite value of each column; 0 and 0 if there is none.
-pub(super) fn ranges_of(x: &Frame) -> Vec<(f64, f64)> {
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); x.ncols()];
-    for i in 0..x.nrows() {
-        for (j, (low, high)) in ranges.iter_mut().enumerate() {
-            let value = x.values().at(i, j);
-            if value.is_finite() {
-                (*low, *high) = (low.min(value), high.max(value));
-            }
-        }
-    }
-    ranges
-        .into_iter()
-        .map(|(low, high)| if low <= high { (low, high) } else { (0.0, 0.0) })
-        .collect()
-}

@@ -202,6 +202,12 @@ fn constant_column(column: &str, class: &str) -> Error {
 
 /// From sums around the first row of each class.
 impl Summarize for Moments {
+    const NOTICES: Notices = Notices::All;
+
+    fn is_finite(&self) -> bool {
+        self.mean.as_slice().iter().all(|mean| mean.is_finite())
+    }
+
     fn of(data: &Dataset) -> Result<Moments> {
         let (codes, classes) = data.class_target()?;
         let (x, columns) = (data.x.values(), data.x.ncols());

@@ -1,11 +1,11 @@
 //! The rounds of logistic regression: each takes the sums of one pass and decides what is next.
 //!
 //! Count classes (only for balanced weights), sums at zero, then Newton or L-BFGS until the method
-//! is satisfied. The objective is divided by the total weight, so that tolerances do not depend on
+//! is satisfied; far more columns than rows go another way (`logistic_wide`). The objective is divided by the total weight, so that tolerances do not depend on
 //! the number of rows. With m + 1 classes the Hessian at zero is
 //! (I - 11'/(m+1)) ⊗ (Σ w z z' / (m+1) + λ D), whose inverse square root gives L-BFGS its
-//! coordinates. Both methods stop when a step promises a decrease of at most tol² (Newton without penalty:
-//! tol² / 2 over the total weight). Without penalty, estimates that would be infinite are recognised by a
+//! coordinates. Both methods stop when a step promises a decrease of at most tol², L-BFGS tol² for every eight
+//! weights (Newton without penalty: tol² / 2 over the total weight). Without penalty, estimates that would be infinite are recognised by a
 //! column that separates a class from the rest, by weights that put every row on its side, or by a last
 //! step along which the likelihood is flat.
 
@@ -18,12 +18,14 @@ use super::likelihood::{Second, Summary};
 use super::logistic_regression::{ClassWeight, LogisticRegression, LogisticRegressionModel};
 use super::logistic_route;
 use learnt_core::error::plain;
-use learnt_core::linalg::Cholesky;
+use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::optimize::{Evaluation, Lbfgs, Minimizer, Newton, Stop, Verdict};
 use learnt_core::prelude::*;
 
 /// Columns up to which L-BFGS uses the whole matrix Σ w z z' for its coordinates, not its diagonal.
 const WHOLE_METRIC: usize = 1024;
+/// Weights for each of which L-BFGS leaves tol² of the mean objective.
+const WEIGHTS: f64 = 8.0;
 /// A step along which the curvature has fallen below this share of that at zero is divergence, once
 /// this many steps have been made.
 const FLAT: f64 = 1e-6;
@@ -34,6 +36,7 @@ const FLAT_AFTER: usize = 10;
 pub struct Fit {
     names: Vec<String>,
     classes: Vec<String>,
+    rows: u64,
     intercept: bool,
     newton: bool,
     /// Of so many chunks of rows one counts for the coordinates of L-BFGS.
@@ -52,6 +55,8 @@ pub struct Fit {
 pub(super) enum Stage {
     /// Only the weight of each class.
     Count,
+    /// All rows, of which there are far fewer than columns.
+    Rows,
     /// The sums at zero.
     Start,
     /// A Newton step.
@@ -93,8 +98,9 @@ impl Fit {
             stage: if balanced {
                 Stage::Count
             } else {
-                stage_after_counts(learner, others, inputs)
+                stage_after_counts(learner, outline.rows, others, inputs)
             },
+            rows: outline.rows,
             start: None,
         })
     }
@@ -102,7 +108,7 @@ impl Fit {
     /// The second derivatives that the next pass needs.
     pub(super) fn second(&self) -> Second {
         match &self.stage {
-            Stage::Count | Stage::Lbfgs(_) => Second::Nothing,
+            Stage::Count | Stage::Rows | Stage::Lbfgs(_) => Second::Nothing,
             Stage::Newton(_) => Second::Hessian,
             Stage::Proximal(proximal) => proximal.second(),
             Stage::Start if self.newton => Second::Hessian,
@@ -117,11 +123,22 @@ impl Fit {
         all: Summary,
         run: &Context,
     ) -> Result<Step<Fit, LogisticRegressionModel>> {
+        let at_zero = || self.weights.as_slice().iter().all(|&weight| weight == 0.0);
+        if !all.value.is_finite() && at_zero() {
+            // Finite rows have the logarithm of the number of classes there.
+            return Err(Error::new(Code::NotFinite, "a score is not finite")
+                .hint("values are too large for double precision: divide them by their largest"));
+        }
         if matches!(self.stage, Stage::Count) {
             self.factors = balance(&all.counts);
-            let (rows, inputs) = (self.weights.nrows(), self.names.len());
-            self.stage = stage_after_counts(learner, rows, inputs);
+            let (others, inputs) = (self.weights.nrows(), self.names.len());
+            self.stage = stage_after_counts(learner, self.rows, others, inputs);
             return Ok(Step::Again(self));
+        }
+        if matches!(self.stage, Stage::Rows) {
+            self.check_classes(&all)?;
+            let rows = all.rows.ok_or_else(|| Error::internal("a pass without its rows"))?;
+            return rows.fit(learner, &self.classes, run).map(Step::Done);
         }
         if matches!(self.stage, Stage::Proximal(_)) {
             return self.advance_proximal(learner, &all, run);
@@ -134,7 +151,7 @@ impl Fit {
         let (verdict, iterations, value) = match &mut self.stage {
             Stage::Newton(newton) => (newton.tell(at)?, newton.iterations(), newton.value()),
             Stage::Lbfgs(lbfgs) => (lbfgs.tell(at)?, lbfgs.iterations(), lbfgs.value()),
-            Stage::Count | Stage::Start | Stage::Proximal(_) => {
+            Stage::Count | Stage::Rows | Stage::Start | Stage::Proximal(_) => {
                 return Err(Error::internal("a fit without a method"));
             }
         };
@@ -186,6 +203,8 @@ impl Fit {
         let size = self.weights.as_slice().len();
         let total: f64 = all.counts.iter().sum();
         let decrease = learner.tol * learner.tol;
+        // In these coordinates scikit-learn's rule, no derivative above tol, allows half of tol² a weight.
+        let many = decrease * (size as f64 / WEIGHTS).max(1.0);
         let zero = vec![0.0; size];
         let strength = learner.strength();
         let metric = if self.newton {
@@ -194,7 +213,8 @@ impl Fit {
             self.stage = Stage::Newton(Newton::new(zero, Stop { gradient: 0.0, decrease }));
             assemble(&all.second, self.weights.nrows(), self.weights.ncols())
         } else {
-            let lbfgs = Lbfgs::new(zero, Stop { gradient: 0.0, decrease }).with_first_step(1.0);
+            let stop = Stop { gradient: 0.0, decrease: many };
+            let lbfgs = Lbfgs::new(zero, stop).with_first_step(1.0);
             self.stage = Stage::Lbfgs(lbfgs);
             self.metric(all, total, strength)
         };
@@ -225,8 +245,12 @@ impl Fit {
         let correlation = |i: usize, j: usize| {
             entry(i, j) / (roots[i] * roots[j]) + if i == j { 1e-9 } else { 0.0 }
         };
-        let whole = (!diagonal)
-            .then(|| Cholesky::new(&Matrix::from_fn(columns, columns, correlation)))
+        let correlations = match diagonal {
+            true => Matrix::default(),
+            false => Matrix::from_fn(columns, columns, correlation),
+        };
+        let whole = (!diagonal && !self.is_noise(&correlations))
+            .then(|| Cholesky::new(&correlations))
             .flatten();
         match whole {
             Some(factor) => {
@@ -234,6 +258,23 @@ impl Fit {
             }
             None => Matrix::from_fn(1, columns, |_, j| roots[j]),
         }
+    }
+
+    /// Whether correlations from a part of the rows are, for the most, what so few rows of independent
+    /// columns show too: 1 / rows in the square each. Then the diagonal alone is the better metric.
+    fn is_noise(&self, correlations: &Matrix) -> bool {
+        if self.every <= 1 {
+            return false;
+        }
+        let columns = correlations.ncols();
+        let squares: f64 = (0..columns)
+            .map(|i| {
+                let before = &correlations.row(i)[..i];
+                dot(before, before)
+            })
+            .sum();
+        let pairs = (columns * columns.saturating_sub(1) / 2) as f64;
+        squares * (self.rows / self.every as u64) as f64 <= 2.0 * pairs
     }
 
     /// Value and derivatives of the mean objective, in the coordinates of the method.
@@ -277,7 +318,9 @@ impl Fit {
         let (method, newton): (&dyn Minimizer, bool) = match &self.stage {
             Stage::Newton(newton) => (newton, true),
             Stage::Lbfgs(lbfgs) => (lbfgs, false),
-            Stage::Count | Stage::Start | Stage::Proximal(_) => return self.weights.clone(),
+            Stage::Count | Stage::Rows | Stage::Start | Stage::Proximal(_) => {
+                return self.weights.clone();
+            }
         };
         let point = if best { method.best() } else { method.point() };
         let mut weights = self.weights.clone();
@@ -302,7 +345,7 @@ impl Fit {
             Stage::Newton(newton) => (newton.value(), newton.iterations()),
             Stage::Lbfgs(lbfgs) => (lbfgs.value(), lbfgs.iterations()),
             Stage::Proximal(proximal) => (proximal.value(), proximal.iterations()),
-            Stage::Count | Stage::Start => (f64::NAN, 0),
+            Stage::Count | Stage::Rows | Stage::Start => (f64::NAN, 0),
         };
         let mut notes = Vec::new();
         let free = learner.is_free();
@@ -418,14 +461,20 @@ impl Fit {
 }
 
 /// What the first pass over weighted rows is for.
-fn stage_after_counts(learner: &LogisticRegression, others: usize, inputs: usize) -> Stage {
+fn stage_after_counts(
+    learner: &LogisticRegression,
+    rows: u64,
+    others: usize,
+    inputs: usize,
+) -> Stage {
     let (l1, l2) = learner.strengths();
     if l1 == 0.0 {
-        return Stage::Start;
+        let wide = l2 > 0.0 && logistic_route::rows_pay(rows, inputs);
+        return if wide { Stage::Rows } else { Stage::Start };
     }
-    let rows = if others == 1 { 1 } else { others + 1 };
+    let sets = if others == 1 { 1 } else { others + 1 };
     let stop = learner.tol * learner.tol;
-    Stage::Proximal(Proximal::new(rows, inputs, learner.fit_intercept, (l1, l2), stop))
+    Stage::Proximal(Proximal::new(sets, inputs, learner.fit_intercept, (l1, l2), stop))
 }
 
 fn one_class(class: Option<&String>) -> Error {

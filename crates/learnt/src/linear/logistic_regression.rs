@@ -6,8 +6,8 @@
 //! penalty of the others is that of the symmetric form.
 //! Newton by Cholesky up to 501 parameters of two classes or 100 of more, else L-BFGS in the
 //! coordinates where the Hessian at zero is the identity. Stops when a full step promises to lower
-//! the mean objective by at most tol²; unpenalised Newton, when it is shorter than tol standard
-//! errors. A row with score 0 is of the second class; equal scores of more go to the first.
+//! the mean objective by at most tol² (L-BFGS: tol² for every eight weights); unpenalised Newton, when it is
+//! shorter than tol standard errors. Far more columns than rows: `logistic_wide`. A row with score 0 is of the second class; equal scores of more go to the first.
 //!
 //! Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression; Albert and Anderson (1984),
 //! Biometrika 71, 1–10, for separation.
@@ -18,7 +18,8 @@ use super::likelihood::inference::LogisticInference;
 use super::likelihood::kernels::{padded, scores, softmax_by_class};
 use super::likelihood::{Pass, Summary, copy_padded, pad};
 use super::logistic_fit::{Fit, Stage};
-use super::logistic_route::{newton_fits, newton_pays};
+use super::logistic_route::{newton_fits, newton_pays, rows_pay};
+use super::logistic_wide::KeptRows;
 use learnt_core::error::plain;
 use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
@@ -57,8 +58,8 @@ pub struct LogisticRegression {
     /// Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
     #[param(default = 0.0, range = 0.0..=1.0)]
     pub l1_ratio: f64,
-    /// Stop when a step promises to lower the mean objective by no more than the square of this;
-    /// without a penalty, when it is shorter than this many standard errors.
+    /// Stop when a step promises to lower the mean objective by no more than the square of this, with
+    /// `lbfgs` for every eight weights; without a penalty, when it is shorter than this many standard errors.
     #[param(default = 1e-4, range = 0.0..)]
     pub tol: f64,
     /// Whether there are intercepts; they are not penalised.
@@ -165,15 +166,28 @@ impl Estimator for LogisticRegression {
 }
 
 impl Rounds for LogisticRegression {
+    /// The first pass is at weights of zero, where only a value that is not finite makes the likelihood so.
+    const NOTICES: Notices = Notices::All;
+
     type State = Fit;
     type Summary = Summary;
     type Output = LogisticRegressionModel;
 
-    fn begin(&self, outline: &Outline, _run: &Context) -> Result<Fit> {
+    fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
+        let columns = outline.schema.len() as u64;
+        let (l1, l2) = self.strengths();
+        if l1 == 0.0 && l2 > 0.0 && rows_pay(outline.rows, outline.schema.len()) {
+            let bytes = 8 * outline.rows * (3 * columns + 4 * outline.rows);
+            run.claim(bytes, &format!("the rows of {columns} columns and their products"))?;
+        }
         Fit::new(self, outline)
     }
 
     fn summarize(&self, fit: &Fit, block: &Block, _: &mut Memo, _: &Context) -> Result<Summary> {
+        if matches!(fit.stage, Stage::Rows) {
+            let rows = KeptRows::of(&block.data, &fit.factors)?;
+            return Ok(Summary::of_rows(rows, fit.weights.nrows() + 1));
+        }
         let first = matches!(fit.stage, Stage::Start);
         let free = self.is_free();
         let active = match &fit.stage {

@@ -5,6 +5,9 @@
 //! each of m (m + 1) / 2 blocks. Newton needs few passes, each with second derivatives and a
 //! factorisation; L-BFGS needs more, and second derivatives once, for its coordinates. Of more than 64
 //! columns those are taken of eight rows a column, spread over the table: coordinates need no more.
+//! Where their correlations are mostly those of independent columns by chance, the diagonal serves alone.
+//! With an L2 penalty, hundreds of rows and far more columns, the problem is turned into one with as many
+//! columns as rows first (see `logistic_wide`).
 
 /// Passes that Newton's method usually takes.
 const NEWTON: f64 = 6.0;
@@ -26,6 +29,15 @@ pub(super) fn sampling(rows: u64, columns: usize) -> usize {
         true => 1,
         false => (rows / (SAMPLE * columns as u64)).max(1) as usize,
     }
+}
+
+/// Rows up to which products of rows are taken.
+const FEW_ROWS: u64 = 1000;
+
+/// Whether a problem with an L2 penalty is solved in the coordinates of its rows: where second derivatives
+/// by columns would not be formed, and there are at most half as many rows.
+pub(super) fn rows_pay(rows: u64, columns: usize) -> bool {
+    columns > MOST.0 && rows <= FEW_ROWS && 2 * rows <= columns as u64
 }
 
 /// Whether Newton's method can be used at all unasked.
@@ -79,6 +91,23 @@ mod tests {
     }
 
     #[test]
+    fn independent_columns_take_few_steps() {
+        let mut rng = Context::default().rng(8);
+        let x = Matrix::from_fn(9000, 100, |_, j| {
+            standard_normal(&mut rng) * 10.0_f64.powi(j as i32 % 5 - 2)
+        });
+        let labels: Vec<Label> = (0..9000)
+            .map(|i| x[(i, 2)] - 0.1 * x[(i, 3)] + standard_normal(&mut rng) > 0.0)
+            .map(|yes| Label::from(if yes { "yes" } else { "no" }))
+            .collect();
+        let data = OwnedDataset::classification(x, &labels);
+        assert!(sampling(9000, 101) > 1);
+        let learner = LogisticRegression { solver: LogisticSolver::Lbfgs, ..Default::default() };
+        let model = learner.fit(&data.view()).unwrap();
+        assert!(model.converged && model.n_iter[0] <= 8, "{:?}", model.n_iter);
+    }
+
+    #[test]
     fn the_cheaper_method_is_chosen_on_both_sides_of_each_crossover() {
         assert!(newton_pays(569, 1, 31) && newton_pays(150, 2, 5));
         assert!(newton_pays(1_000_000, 1, 11) && !newton_pays(1_000_000, 1, 21));
@@ -86,5 +115,7 @@ mod tests {
         assert!(!newton_pays(200, 1, 5001) && !newton_pays(200, 9, 51));
         assert_eq!([sampling(1_000_000, 64), sampling(600, 65), sampling(52_000, 65)], [1, 1, 100]);
         assert!(newton_fits(1, 501) && !newton_fits(1, 502));
+        assert!(rows_pay(200, 5001) && rows_pay(251, 502) && rows_pay(1000, 2000));
+        assert!(!rows_pay(250, 501) && !rows_pay(252, 503) && !rows_pay(1001, 5000));
     }
 }

@@ -23,6 +23,7 @@ pub mod logistic_functions;
 mod logistic_questions;
 mod logistic_regression;
 mod logistic_route;
+mod logistic_wide;
 mod marks;
 mod nested;
 mod orthogonalize;

@@ -28,6 +28,7 @@ pub(super) use from_moments::SecondMoments;
 use gradient::{Anchor, Gradient};
 use learnt_core::linalg::{dot, singular_values};
 use learnt_core::prelude::*;
+use learnt_core::rounds::Singles;
 pub(super) use moments::{Moments, copy_joined};
 use normal::{Factor, System};
 pub(super) use orthogonal::Rows;
@@ -122,6 +123,8 @@ const REFINED: f64 = 1e6;
 const LEFT: f64 = 1e-3;
 
 impl Rounds for LeastSquares {
+    const NOTICES: Notices = Notices::All;
+
     type State = Stage;
     type Summary = Summary;
     type Output = Solution;
@@ -161,6 +164,12 @@ impl Rounds for LeastSquares {
             }
         };
         Ok(Summary { sums })
+    }
+
+    fn summarize_singles(&self, stage: &Stage, rows: &Singles) -> Option<Result<Summary>> {
+        let moments = || Moments::of_singles(rows, self.centred());
+        let sums = matches!(stage.pass, Pass::Moments).then(moments)?;
+        Some(sums.map(|moments| Summary { sums: Sums::Moments(moments) }))
     }
 
     fn advance(&self, stage: Stage, all: Summary, run: &Context) -> Result<Step<Stage, Solution>> {

@@ -9,6 +9,7 @@
 
 use learnt_core::linalg::RankUpdate;
 use learnt_core::prelude::*;
+use learnt_core::rounds::Singles;
 use learnt_core::vectorized;
 
 /// Count, means and scatter Σ w (z - mean)(z - mean)ᵀ of z = (inputs, outputs).
@@ -36,20 +37,32 @@ impl Moments {
     /// The moments of one block, about the mean if `centred`, else about the origin.
     pub(in crate::linear) fn of(data: &Dataset, centred: bool) -> Result<Moments> {
         let y = data.real_target()?;
-        let width = data.x.ncols() + y.ncols();
+        Ok(Self::over(&Doubles { data, y }, centred))
+    }
+
+    /// The same of rows in single precision, which are converted one by one.
+    pub(super) fn of_singles(rows: &Singles, centred: bool) -> Result<Moments> {
+        let Some(Target::Real(y)) = rows.y else {
+            return Err(Error::internal("rows without a numeric target"));
+        };
+        let read = InSingle { values: rows.values, width: rows.schema.len(), y };
+        Ok(Self::over(&read, centred))
+    }
+
+    fn over(rows: &impl Reader, centred: bool) -> Moments {
+        let width = rows.width();
         let mut origin = vec![0.0; width];
-        if !centred || data.nrows() == 0 {
-            return Ok(about(data, y, &origin, false));
+        if !centred || !rows.first(&mut origin) {
+            return about(rows, &origin, false);
         }
-        copy_joined(data, y, 0, &mut origin);
-        let first = about(data, y, &origin, true);
+        let first = about(rows, &origin, true);
         let far = |j: usize| {
             let distance = first.mean[j] - origin[j];
             first.weight * distance * distance > FAR * first.scatter[(j, j)]
         };
         match (0..width).any(far) {
-            true => Ok(about(data, y, &first.mean, true)),
-            false => Ok(first),
+            true => about(rows, &first.mean, true),
+            false => first,
         }
     }
 
@@ -67,18 +80,88 @@ pub(in crate::linear) fn copy_joined(data: &Dataset, y: MatRef, i: usize, out: &
     y.copy_row(i, outputs);
 }
 
+/// Rows of a block, with inputs and outputs.
+trait Reader {
+    /// Number of inputs and outputs.
+    fn width(&self) -> usize;
+    /// The first row, inputs and outputs side by side; false if there is none.
+    fn first(&self, out: &mut [f64]) -> bool;
+    /// Calls `f` with each row's weight, inputs and outputs.
+    fn for_each(&self, f: impl FnMut(f64, &[f64], &[f64]));
+}
+
+/// Rows in double precision.
+struct Doubles<'a> {
+    data: &'a Dataset<'a>,
+    y: MatRef<'a>,
+}
+
+impl Reader for Doubles<'_> {
+    fn width(&self) -> usize {
+        self.data.x.ncols() + self.y.ncols()
+    }
+
+    fn first(&self, out: &mut [f64]) -> bool {
+        if self.data.nrows() > 0 {
+            copy_joined(self.data, self.y, 0, out);
+        }
+        self.data.nrows() > 0
+    }
+
+    #[inline(always)]
+    fn for_each(&self, mut f: impl FnMut(f64, &[f64], &[f64])) {
+        for_each_row(
+            self.data,
+            self.y,
+            #[inline(always)]
+            |i, inputs, outputs| f(self.data.weight(i), inputs, outputs),
+        );
+    }
+}
+
+/// Rows in single precision, without weights.
+struct InSingle<'a> {
+    values: &'a [f32],
+    width: usize,
+    y: MatRef<'a>,
+}
+
+impl Reader for InSingle<'_> {
+    fn width(&self) -> usize {
+        self.width + self.y.ncols()
+    }
+
+    fn first(&self, out: &mut [f64]) -> bool {
+        let (inputs, outputs) = out.split_at_mut(self.width);
+        let Some(row) = self.values.get(..self.width) else { return false };
+        inputs.iter_mut().zip(row).for_each(|(out, &value)| *out = f64::from(value));
+        self.y.copy_row(0, outputs);
+        true
+    }
+
+    #[inline(always)]
+    fn for_each(&self, mut f: impl FnMut(f64, &[f64], &[f64])) {
+        let mut inputs = vec![0.0; self.width];
+        let mut outputs = vec![0.0; self.y.ncols()];
+        for (i, row) in self.values.chunks_exact(self.width.max(1)).enumerate() {
+            for (input, &value) in inputs.iter_mut().zip(row) {
+                *input = f64::from(value);
+            }
+            self.y.copy_row(i, &mut outputs);
+            f(1.0, &inputs, &outputs);
+        }
+    }
+}
+
 /// The moments by sums of (z - origin, 1)(z - origin, 1)ᵀ.
-fn about(data: &Dataset, y: MatRef, origin: &[f64], centred: bool) -> Moments {
+fn about(read: &impl Reader, origin: &[f64], centred: bool) -> Moments {
     let width = origin.len();
     let mut sum = RankUpdate::new(width + 1);
     let (mut rows, mut ln_weight) = (0, 0.0);
     vectorized!({
-        for_each_row(
-            data,
-            y,
+        read.for_each(
             #[inline(always)]
-            |i, inputs, outputs| {
-                let weight = data.weight(i);
+            |weight, inputs, outputs| {
                 if weight > 0.0 {
                     rows += 1;
                     ln_weight += if weight == 1.0 { 0.0 } else { weight.ln() };
@@ -205,6 +288,20 @@ mod tests {
         assert_eq!(merged.rows, 1000);
         for (a, b) in merged.scatter.as_slice().iter().zip(whole.scatter.as_slice()) {
             assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn single_precision_has_the_bits_of_its_conversion() {
+        let single: Vec<f32> = (0..900_u16).map(|i| f32::from(i * 37 % 101) * 0.1).collect();
+        let wide: Vec<f64> = single.iter().copied().map(f64::from).collect();
+        let x = Matrix::from_vec(300, 3, wide).unwrap();
+        let data = OwnedDataset::regression(x, (0..300).map(f64::from).collect());
+        let (view, schema) = (data.view(), data.x.schema());
+        for centred in [true, false] {
+            let rows = Singles { values: &single, schema, y: view.y };
+            let read = Moments::of_singles(&rows, centred).unwrap();
+            assert_eq!(read.to_node(), Moments::of(&view, centred).unwrap().to_node());
         }
     }
 

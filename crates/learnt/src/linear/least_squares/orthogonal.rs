@@ -37,8 +37,8 @@ impl Rows {
     fn moments(&self, outputs: usize, centred: bool) -> Moments {
         let width = self.values.ncols();
         let weight: f64 = self.weights.iter().sum();
-        let mean: Vec<f64> = match centred {
-            true => (0..width).map(|j| self.mean(j, weight)).collect(),
+        let mean = match centred {
+            true => self.means(weight),
             false => vec![0.0; width],
         };
         let scatter = Matrix::from_fn(outputs, outputs, |t, s| {
@@ -51,11 +51,17 @@ impl Rows {
         Moments { rows: self.weights.len() as u64, weight, ln_weight, mean, rest, scatter }
     }
 
-    /// The mean of a column, as the first value plus the mean difference from it.
-    fn mean(&self, j: usize, weight: f64) -> f64 {
-        let first = self.values.rows().next().map_or(0.0, |row| row[j]);
-        let differences = self.weights.iter().zip(self.values.rows());
-        first + differences.map(|(w, row)| w * (row[j] - first)).sum::<f64>() / weight
+    /// The mean of each column, as the first value plus the mean difference from it.
+    fn means(&self, weight: f64) -> Vec<f64> {
+        let width = self.values.ncols();
+        let first = self.values.rows().next().map_or(vec![0.0; width], <[f64]>::to_vec);
+        let mut sums = vec![0.0; width];
+        vectorized!(for (w, row) in self.weights.iter().zip(self.values.rows()) {
+            for ((sum, x), first) in sums.iter_mut().zip(row).zip(&first) {
+                *sum += w * (x - first);
+            }
+        });
+        first.iter().zip(&sums).map(|(first, sum)| first + sum / weight).collect()
     }
 }
 

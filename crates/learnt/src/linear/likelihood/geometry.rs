@@ -1,6 +1,6 @@
 //! Shapes of the problem: the whole Hessian, the coordinates of the metric, separating columns.
 
-use learnt_core::linalg::Cholesky;
+use learnt_core::linalg::{solve_lower, solve_lower_transposed};
 use learnt_core::prelude::*;
 
 /// The Hessian (lower triangle) from its blocks.
@@ -36,7 +36,7 @@ pub(crate) fn mix_classes(rows: &mut Matrix) {
 /// g -> L⁻¹ g.
 pub(crate) fn into_metric(factor: &Matrix, gradient: &mut [f64]) {
     match factor.nrows() == gradient.len() {
-        true => Cholesky { lower: factor.clone() }.solve_lower_in_place(gradient),
+        true => solve_lower(factor, gradient),
         false => gradient.iter_mut().zip(factor.row(0)).for_each(|(g, root)| *g /= root),
     }
 }
@@ -44,7 +44,7 @@ pub(crate) fn into_metric(factor: &Matrix, gradient: &mut [f64]) {
 /// v -> L⁻ᵀ v.
 pub(crate) fn from_metric(factor: &Matrix, point: &mut [f64]) {
     match factor.nrows() == point.len() {
-        true => Cholesky { lower: factor.clone() }.solve_upper_in_place(point),
+        true => solve_lower_transposed(factor, point),
         false => point.iter_mut().zip(factor.row(0)).for_each(|(v, root)| *v /= root),
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod inference;
 pub(crate) mod kernels;
 pub(crate) mod proximal;
 
+use super::logistic_wide::KeptRows;
 use kernels::{add_gradient, many_classes, padded, scores, two_classes};
 use learnt_core::linalg;
 use learnt_core::prelude::*;
@@ -53,6 +54,25 @@ pub struct Summary {
     pub(crate) lows: Matrix,
     /// Largest value of each class (row) in each column, if asked for.
     pub(crate) highs: Matrix,
+    /// The rows themselves, where they are kept instead of sums.
+    pub(in crate::linear) rows: Option<KeptRows>,
+}
+
+impl Summary {
+    /// Rows that are kept, with the weights of their classes.
+    pub(in crate::linear) fn of_rows(rows: KeptRows, classes: usize) -> Summary {
+        Summary {
+            counts: rows.counts(classes),
+            value: 0.0,
+            gradient: Matrix::default(),
+            second: Matrix::default(),
+            sampled: 0.0,
+            least_margin: f64::INFINITY,
+            lows: Matrix::default(),
+            highs: Matrix::default(),
+            rows: Some(rows),
+        }
+    }
 }
 
 impl Merge for Summary {
@@ -70,6 +90,7 @@ impl Merge for Summary {
         for (a, b) in self.highs.as_mut_slice().iter_mut().zip(later.highs.as_slice()) {
             *a = a.max(*b);
         }
+        self.rows = self.rows.merge(later.rows)?;
         Ok(self)
     }
 }
@@ -165,6 +186,7 @@ impl Pass<'_> {
             least_margin: f64::INFINITY,
             lows: Matrix::from_fn(range_rows, inputs, |_, _| f64::INFINITY),
             highs: Matrix::from_fn(range_rows, inputs, |_, _| f64::NEG_INFINITY),
+            rows: None,
         }
     }
 
@@ -303,6 +325,14 @@ impl Pass<'_> {
 
 /// Copies the rows of `x` into rows of `width` values.
 pub(crate) fn copy_padded(x: MatRef, out: &mut [f64], width: usize) {
+    const SHORT: usize = 32;
+    if x.col_stride() == 1 && x.ncols() > SHORT {
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            let Some(row) = x.row_slice(i) else { continue };
+            out[..row.len()].copy_from_slice(row);
+        }
+        return;
+    }
     if x.col_stride() == 1 {
         // By fours, because a call for every short row costs more than the copy.
         for (i, out) in out.chunks_exact_mut(width).enumerate() {
