@@ -139,7 +139,8 @@ def test_an_interrupt_leaves_a_long_factorisation_behind(call):
     word, moment = child.stdout.readline().split()
     assert child.wait(timeout=60) == 0
     assert word == "interrupted"
-    assert float(moment) - sent < 1.0
+    # Some tenths of a second on a quiet machine; the factorisation itself takes half a minute.
+    assert float(moment) - sent < 2.0
 
 
 BARE = """
