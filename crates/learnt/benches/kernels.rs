@@ -159,7 +159,7 @@ fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
     let distances = Distances::new(&tables.points);
     let projection = Projection::new(&tables.points, &[0.0; 16]);
     vec![
-        kernel("rank update, 100 columns", n / 4.0 * 100.0 * 101.0, n / 4.0 * 800.0, |run| {
+        kernel("rank update, 100 columns", n / 4.0 * 100.0 * 101.0, n / 4.0 * 800.0, move |run| {
             by_blocks(wide, run, |rows| {
                 let mut sum = RankUpdate::new(100);
                 for i in 0..rows.nrows() {
@@ -169,7 +169,7 @@ fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
                 black_box(sum.finish());
             });
         }),
-        kernel("panels, 100 x 32", n / 4.0 * 6400.0, n / 4.0 * 1056.0, |run| {
+        kernel("panels, 100 x 32", n / 4.0 * 6400.0, n / 4.0 * 1056.0, move |run| {
             let right = table(100, 32);
             by_blocks(wide, run, |rows| {
                 let mut out = vec![0.0; rows.nrows() * 32];
@@ -177,7 +177,7 @@ fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
                 black_box(out);
             });
         }),
-        kernel("dot, 100 columns", n / 4.0 * 200.0, n / 4.0 * 800.0, |run| {
+        kernel("dot, 100 columns", n / 4.0 * 200.0, n / 4.0 * 800.0, move |run| {
             let right = vec![0.5; 100];
             by_blocks(wide, run, |rows| {
                 black_box(matvec(rows, &right));
@@ -205,7 +205,7 @@ fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
             });
         }),
         // Thirteen multiplications with additions, and about as many other operations.
-        kernel("exponentials", n * 16.0 * 40.0, 2.0 * read, |run| {
+        kernel("exponentials", n * 16.0 * 40.0, 2.0 * read, move |run| {
             by_blocks(narrow, run, |rows| {
                 let mut out = rows.memory()[..rows.nrows() * 16].to_vec();
                 vector_math::exp_in_place(&mut out);
