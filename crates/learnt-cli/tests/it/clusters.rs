@@ -96,3 +96,60 @@ fn help_begins_with_two_examples_that_run() {
         assert!(help.lines().skip(1).take(2).all(|line| line.contains(verb)), "{help}");
     }
 }
+
+#[test]
+fn tables_of_distances_are_clustered_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = [0.0, 0.5, 1.0, 2.0, 3.0, 3.5, 4.0, 9.0_f64];
+    let mut text: String =
+        (0..8).map(|j| format!("d{j}{}", if j < 7 { "," } else { "\n" })).collect();
+    for a in place {
+        let line: Vec<String> = place.iter().map(|b| (a - b).abs().to_string()).collect();
+        text += &(line.join(",") + "\n");
+    }
+    let table = file(folder.path(), "distances.csv", text);
+    let verb = ["cluster", "dbscan", &table, "--metric", "precomputed", "--eps", "1"];
+    let flags = ["--min-samples", "4", "-o", "-", "-q"];
+    let labels = |more: &[&str]| {
+        let out = ok(&[&verb[..], &flags, more].concat()).out;
+        out.lines().skip(1).map(str::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(&[]), ["0", "0", "0", "0", "1", "1", "1", "-1"]);
+    assert_eq!(labels(&["--border", "nearest"]), labels(&[]));
+    let report = ok(&[&verb[..], &["--min-samples", "4", "--border", "all"]].concat()).out;
+    assert!(report.contains("beside the first"), "{report}");
+    let rows = ["cluster", "dbscan", "iris", "--metric", "precomputed"];
+    fails(&rows, 3, &["square table of distances"]);
+}
+
+/// Every clusterer answers what is asked of it, or says why not, without a crash.
+#[test]
+fn hopeless_tables_have_a_defined_answer_or_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let equal = file(folder.path(), "equal.csv", "x,y\n".to_string() + &"3,4\n".repeat(40));
+    let one = file(folder.path(), "one.csv", "x,y\n1,2\n");
+    let three = file(folder.path(), "three.csv", "x,y\n1,2\n3,4\n8,1\n");
+    let labels = |method: &str, table: &str, more: &[&str]| {
+        let head = ["cluster", method, table, "--no-prepare", "-o", "-", "-q"];
+        let words = [&head[..], more].concat();
+        let out = ok(&words).out;
+        out.lines().skip(1).map(str::to_string).collect::<Vec<_>>()
+    };
+    for method in ["kmeans", "mini-batch-k-means", "bisecting-k-means", "k-medoids", "hierarchical"]
+    {
+        let found = labels(method, &equal, &["--n-clusters", "2"]);
+        assert_eq!(found.len(), 40, "{method}");
+        assert_eq!(labels(method, &one, &["--n-clusters", "1"]), ["0"], "{method}");
+        let words = ["cluster", method, &three, "--no-prepare", "--n-clusters", "8"];
+        fails(&words, 3, &["n_samples=3 should be >= n_clusters=8"]);
+    }
+    for method in ["dbscan", "approximate-dbscan", "optics"] {
+        assert_eq!(labels(method, &equal, &[]), vec!["0"; 40], "{method}");
+    }
+    for method in ["dbscan", "approximate-dbscan"] {
+        assert_eq!(labels(method, &one, &[]), ["-1"], "{method}");
+        fails(&["cluster", method, &three, "--eps", "0"], 2, &["eps", "> 0"]);
+    }
+    let words = ["cluster", "gmm", &three, "--no-prepare", "--n-components", "8"];
+    fails(&words, 3, &["n_samples=3 should be >= n_components=8"]);
+}
