@@ -50,8 +50,8 @@ __all__ = [
 class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     """Random forest classifier: the mean of trees on bootstrap samples with few columns a split.
 
-    Takes categories and missing values as they are. scikit-learn's `warm_start` and
-    `monotonic_cst` are left out; `class_weight` takes no dictionary (use weights).
+    Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
+    `class_weight` takes no dictionary (use weights).
 
     Use it for: A strong classifier without much tuning: mixed columns, interactions, its own
     estimate of the error from rows left out.
@@ -128,6 +128,10 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
 
         - 'balanced': n / (number of classes * n of the class), over all rows.
         - 'balanced_subsample': The same over the rows that a tree has drawn.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -188,6 +192,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         method="histogram",
         max_bins=255,
         class_weight=None,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -209,6 +214,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         self.method = method
         self.max_bins = max_bins
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -307,9 +313,8 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
 class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     """Random forest regressor: the mean of trees on bootstrap samples with few columns a split.
 
-    Takes categories, several targets and missing values as they are. scikit-learn's `warm_start`
-    and `monotonic_cst` are left out; leaves predict the median with the criterion
-    `absolute_error`.
+    Takes categories, several targets and missing values as they are. scikit-learn's
+    `monotonic_cst` is left out; leaves predict the median with the criterion `absolute_error`.
 
     Use it for: A strong regressor without much tuning: mixed columns, steps and interactions.
 
@@ -380,6 +385,10 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -438,6 +447,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         max_samples=None,
         method="histogram",
         max_bins=255,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -458,6 +468,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         self.max_samples = max_samples
         self.method = method
         self.max_bins = max_bins
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -556,8 +567,8 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
 class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     """Extra-trees (extremely randomised trees) classifier: the mean of trees with random cuts.
 
-    Takes categories and missing values as they are. scikit-learn's `warm_start` and
-    `monotonic_cst` are left out; `class_weight` takes no dictionary (use weights).
+    Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
+    `class_weight` takes no dictionary (use weights).
 
     Use it for: As a random forest with cuts drawn at random: faster, and often less variance where
     columns are noisy.
@@ -633,6 +644,10 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
 
         - 'balanced': n / (number of classes * n of the class), over all rows.
         - 'balanced_subsample': The same over the rows that a tree has drawn.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -693,6 +708,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         method="histogram",
         max_bins=255,
         class_weight=None,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -714,6 +730,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         self.method = method
         self.max_bins = max_bins
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -812,9 +829,8 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
 class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     """Extra-trees (extremely randomised trees) regressor: the mean of trees with random cuts.
 
-    Takes categories, several targets and missing values as they are. scikit-learn's `warm_start`
-    and `monotonic_cst` are left out; leaves predict the median with the criterion
-    `absolute_error`.
+    Takes categories, several targets and missing values as they are. scikit-learn's
+    `monotonic_cst` is left out; leaves predict the median with the criterion `absolute_error`.
 
     Use it for: As a random forest with cuts drawn at random: faster and smoother.
 
@@ -885,6 +901,10 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -943,6 +963,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         max_samples=None,
         method="histogram",
         max_bins=255,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -963,6 +984,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         self.max_samples = max_samples
         self.method = method
         self.max_bins = max_bins
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1062,7 +1084,7 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
     """Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after
     another.
 
-    Takes categories and missing values as they are. scikit-learn's `warm_start`, `scoring` and
+    Takes categories and missing values as they are. scikit-learn's `scoring` and
     `categorical_features` are left out: the loss judges, and categories are those of the table.
     `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
 
@@ -1110,6 +1132,10 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         Weights of classes: none, or `balanced` to make all classes count the same.
 
         - 'balanced': n / (number of classes * n of the class).
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1165,6 +1191,7 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         n_iter_no_change=10,
         tol=1e-7,
         class_weight=None,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -1183,12 +1210,18 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -1278,7 +1311,7 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     """Histogram-based gradient boosting regressor (like LightGBM): trees over bins, one after
     another.
 
-    Takes categories and missing values as they are. scikit-learn's `warm_start`, `scoring` and
+    Takes categories and missing values as they are. scikit-learn's `scoring` and
     `categorical_features` are left out: the loss judges, and categories are those of the table.
 
     Use it for: The usual first choice for accuracy on tables from a thousand rows on: fast,
@@ -1293,10 +1326,12 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         The loss that rounds lower.
 
         - 'squared_error': Squared error; predicts the mean.
-        - 'absolute_error': Absolute error; predicts the median.
+        - 'absolute_error': Absolute error; predicts the median. Needs all rows in memory: it does
+        not stream.
         - 'gamma': Gamma deviance of positive amounts; predicts the mean.
         - 'poisson': Poisson deviance of counts; predicts the mean.
-        - 'quantile': Pinball loss; predicts the `quantile`.
+        - 'quantile': Pinball loss; predicts the `quantile`. Needs all rows in memory: it does not
+        stream.
     quantile : a number in [0, 1] or None, default=None
         The quantile that the loss `quantile` predicts.
     learning_rate : a number > 0, default=0.1
@@ -1331,6 +1366,10 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         Early stopping after this many rounds without a lower loss.
     tol : a number >= 0, default=1e-7
         Least decrease of the loss that counts for early stopping.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1385,6 +1424,7 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         validation_fraction=0.1,
         n_iter_no_change=10,
         tol=1e-7,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -1404,12 +1444,18 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -1498,8 +1544,8 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
 class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Gradient boosting classifier with exact trees (MART, GBM): each tree fits what the others left.
 
-    Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are
-    left out. For many rows `HistGradientBoostingClassifier` is much faster.
+    Takes categories and missing values as they are. scikit-learn's `init` is left out. For many
+    rows `HistGradientBoostingClassifier` is much faster.
 
     Use it for: Boosting with exact cuts, for tables up to some ten thousand rows, and for studying
     its steps.
@@ -1559,6 +1605,10 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         Least decrease of the loss that counts for early stopping.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1615,6 +1665,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         n_iter_no_change=None,
         tol=0.0001,
         ccp_alpha=0.0,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -1634,6 +1685,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -1728,8 +1780,8 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
 class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     """Gradient boosting regressor with exact trees (MART, GBM): each tree fits what the others left.
 
-    Takes categories and missing values as they are. scikit-learn's `init` and `warm_start` are
-    left out. For many rows `HistGradientBoostingRegressor` is much faster.
+    Takes categories and missing values as they are. scikit-learn's `init` is left out. For many
+    rows `HistGradientBoostingRegressor` is much faster.
 
     Use it for: Boosting with exact cuts and several losses (quantiles among them), for tables up
     to some ten thousand rows.
@@ -1794,6 +1846,10 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         Least decrease of the loss that counts for early stopping.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -1849,6 +1905,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         n_iter_no_change=None,
         tol=0.0001,
         ccp_alpha=0.0,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -1869,6 +1926,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -2124,8 +2182,7 @@ class AdaBoostRegressor(Weighted, Composed, Regressor):
 class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
     """Bagging classifier: any classifier on many bootstrap samples of the rows, averaged.
 
-    Lowers the variance of unstable learners. Members without probabilities vote. scikit-learn's
-    `warm_start` is left out.
+    Lowers the variance of unstable learners. Members without probabilities vote.
 
     Use it for: To steady any learner whose fits change much with the rows, such as deep trees.
 
@@ -2153,6 +2210,10 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         Whether columns are drawn with replacement.
     oob_score : True or False, default=False
         Whether the rows that members did not draw estimate the score (out-of-bag).
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -2195,6 +2256,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         bootstrap=True,
         bootstrap_features=False,
         oob_score=False,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -2205,6 +2267,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         self.bootstrap = bootstrap
         self.bootstrap_features = bootstrap_features
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -2216,7 +2279,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
 class BaggingRegressor(Weighted, Composed, Regressor):
     """Bagging regressor: any regressor on many bootstrap samples of the rows, averaged.
 
-    Lowers the variance of unstable learners. scikit-learn's `warm_start` is left out.
+    Lowers the variance of unstable learners.
 
     Use it for: To steady any regressor whose fits change much with the rows.
 
@@ -2244,6 +2307,10 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         Whether columns are drawn with replacement.
     oob_score : True or False, default=False
         Whether the rows that members did not draw estimate the score (out-of-bag).
+    warm_start : bool, default=False
+        Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
+        members or rounds that are there and adds those that are missing. With the same
+        `random_state` the model is that of a fit from the start.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
@@ -2284,6 +2351,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         bootstrap=True,
         bootstrap_features=False,
         oob_score=False,
+        warm_start=False,
         random_state=None,
         n_jobs=None,
     ):
@@ -2294,6 +2362,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         self.bootstrap = bootstrap
         self.bootstrap_features = bootstrap_features
         self.oob_score = oob_score
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -40,6 +40,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
         class_weight: Literal["balanced", "balanced_subsample"] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -83,6 +84,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -128,6 +130,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
         class_weight: Literal["balanced", "balanced_subsample"] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -171,6 +174,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -213,10 +217,11 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         class_weight: Literal["balanced"] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HistGradientBoostingClassifier: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> HistGradientBoostingClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
@@ -254,10 +259,11 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HistGradientBoostingRegressor: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> HistGradientBoostingRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
@@ -296,6 +302,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         n_iter_no_change: int | None = None,
         tol: float = 0.0001,
         ccp_alpha: float = 0.0,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -338,6 +345,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         n_iter_no_change: int | None = None,
         tol: float = 0.0001,
         ccp_alpha: float = 0.0,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -407,6 +415,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         oob_score: bool = False,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...
@@ -427,6 +436,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         oob_score: bool = False,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None: ...

@@ -93,4 +93,4 @@ def test_parameters_of_members_may_change_between_fits():
     model = ensemble.BaggingRegressor(DecisionTreeRegressor(max_depth=1), n_estimators=2)
     model.set_params(warm_start=True, random_state=0).fit(X, Y)
     model.set_params(estimator=DecisionTreeRegressor(max_depth=4), n_estimators=4).fit(X, Y)
-    assert [tree.get_depth() for tree in model.estimators_] == [1, 1, 4, 4]
+    assert [tree.depth_ for tree in model.estimators_] == [1, 1, 4, 4]
