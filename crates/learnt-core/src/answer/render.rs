@@ -143,6 +143,9 @@ fn label_json(label: &Label) -> Json {
     }
 }
 
+/// Coefficients from which on a cut table shows the largest.
+const LONG: usize = 200;
+
 impl Columns {
     /// Lines of text with aligned columns.
     pub fn to_text(&self) -> String {
@@ -150,16 +153,19 @@ impl Columns {
     }
 
     /// The rows that a short table shows, at which of them some are left out, and the line that says so:
-    /// the largest coefficients, of other tables the first and the last rows.
+    /// the largest of very many coefficients, of other tables the first and the last rows.
     fn chosen(&self, most: usize) -> (Vec<usize>, usize, String) {
         let n = self.len();
         if n <= most {
             return ((0..n).collect(), n, String::new());
         }
-        if let Some(Series::Reals(values)) = self.column("coefficient").map(|column| &column.data) {
+        let coefficients = self.column("coefficient").filter(|_| n > LONG);
+        if let Some(Series::Reals(values)) = coefficients.map(|column| &column.data) {
             let free = usize::from(self.columns[0].text(0).starts_with("(intercept"));
             let mut order: Vec<usize> = (free..n).collect();
-            order.sort_by(|&a, &b| values[b].abs().total_cmp(&values[a].abs()));
+            // What is not determined comes last.
+            let size = |i: usize| if values[i].is_nan() { -1.0 } else { values[i].abs() };
+            order.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
             order.truncate(most.saturating_sub(free));
             let zeros = values[free..].iter().filter(|&&value| value == 0.0).count();
             let (shown, all) = (order.len(), n - free);
