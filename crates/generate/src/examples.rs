@@ -22,18 +22,18 @@ const SETS: &[Set] = &[
     ("C45Classifier", "weather_numeric", &[]),
     ("ID3Classifier", "weather_nominal", &[]),
     ("SimplexRegressor", "cpu", &[]),
-    ("SGDRegressor", "plane", &[]),
     ("DBSCAN", "iris", &[("eps", "0.8")]),
     ("ApproximateDBSCAN", "iris", &[("eps", "0.8")]),
 ];
 
-/// Learners that have no use for a bundled set as it is: steps of others, dates, texts, formulas, sequences. Their
-/// example is the one in Rust.
+/// Learners that have no use for a bundled set as it is: steps of others, dates, texts, formulas, sequences, columns
+/// that must be standardised. Their example is the one in Rust.
 pub(super) const OTHERS: &[&str] = &[
     "ColumnTransformer",
     "DateEncoder",
     "FormulaTransformer",
     "Pipeline",
+    "SGDRegressor",
     "SupervisedHMM",
     "TextHasher",
 ];

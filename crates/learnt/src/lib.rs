@@ -6,9 +6,8 @@
 //! Everything is also reachable by name, through [`REGISTRY`], [`find`] and [`build`]: that is how the
 //! command line and Python see it.
 //!
-//! Programs begin with `use learnt::prelude::*`; files of new learners with `use learnt::author::*`. The
-//! features `io` (tables from files) and `plot` (charts as SVG, text and pages) are on unless
-//! `default-features = false`: learners alone need few crates.
+//! Programs begin with `use learnt::prelude::*`; files of new learners with `use learnt::author::*`. Tables
+//! from files are in the crate `learnt-io`, pictures in `learnt-plot`, so that learners alone need few crates.
 
 mod advice;
 pub mod algebra;
@@ -45,10 +44,6 @@ pub use learnt_core::{
     answer, chart, clock, context, data, dates, error, estimator, function, linalg, optimize,
     params, persist, question, rounds, stats, trained,
 };
-#[cfg(feature = "io")]
-pub use learnt_io as io;
-#[cfg(feature = "plot")]
-pub use learnt_plot as draw;
 
 use learnt_core::error::{Error, Result};
 use learnt_core::estimator::{AnyEstimator, Entry};

@@ -377,7 +377,7 @@ fn with_params(mut command: Command, specs: &[ParamSpec], taken: &[String]) -> C
             .value_name(value_name(&spec.kind))
             .help(format!("{first} [{}; default: {}]", spec.kind, spec.default_text()))
             .help_heading("Parameters")
-            .allow_hyphen_values(true);
+            .allow_hyphen_values(spec.kind != Kind::Bool);
         if spec.kind == Kind::Bool {
             arg = arg.num_args(0..=1).default_missing_value("true");
         }

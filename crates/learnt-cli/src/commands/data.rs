@@ -44,7 +44,7 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     }
     // Where lines are short, some numbers are left out, so that notes have room.
     let shown: &[usize] = match call.line_width() < WIDE {
-        true => &[0, 1, 2, 3, 4, 11, 12],
+        true => &[0, 1, 2, 12, 4, 11],
         false => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     };
     let placed = |cells: Vec<Cell>| shown.iter().map(|&k| cells[k].clone()).collect::<Vec<_>>();
@@ -152,7 +152,7 @@ fn describe_column(table: &Table, j: usize) -> Described {
                 }
             }
             counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-            if counts.len() <= sorted.len().div_ceil(2) {
+            if matches!(described.look, Look::Ordinary) {
                 let largest: Vec<usize> =
                     counts.iter().take(BARS).map(|(_, count)| *count).collect();
                 described.picture = bars(&largest);

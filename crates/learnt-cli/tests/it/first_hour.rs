@@ -162,21 +162,22 @@ fn a_file_is_cut_into_parts_that_keep_its_lines() {
 #[test]
 fn long_tables_of_coefficients_show_the_largest_and_count_zeros() {
     let folder = tempfile::tempdir().unwrap();
-    let mut text = (0..90).map(|j| format!("c{j},")).collect::<String>() + "y\n";
-    for i in 0..40_u32 {
-        let cell = |j: u32| f64::from((i * 31 + j * j * 17 + i * j) % 101) / 10.0;
-        text += &(0..90).map(|j| format!("{},", cell(j))).collect::<String>();
+    let mut text = (0..250).map(|j| format!("c{j},")).collect::<String>() + "y\n";
+    for i in 0..400_u64 {
+        let mixed = |j: u64| (i * 7919 + j * 104_729 + 1).wrapping_mul(2_654_435_761_987) >> 20;
+        let cell = |j: u64| (mixed(j) % 1000) as f64 / 100.0;
+        text += &(0..250).map(|j| format!("{},", cell(j))).collect::<String>();
         text += &format!("{}\n", 3.0 * cell(77) + 0.01 * cell(3));
     }
     let data = file(folder.path(), "wide.csv", text);
     let model = place(folder.path(), "wide.learnt");
     ok(&["fit", "ridge", &data, "-t", "y", "--alpha", "0.1", "-o", &model]);
     let short = ok(&["summary", &model]).out;
-    assert!(short.contains("the 59 largest of 90 coefficients; 0 are zero; --all"), "{short}");
+    assert!(short.contains("the 59 largest of 250 coefficients; 0 are zero; --all"), "{short}");
     let rows: Vec<&str> = short.lines().skip_while(|line| !line.contains("(intercept)")).collect();
     assert!(rows[1].trim_start().starts_with("c77 "), "{short}");
     let whole = ok(&["summary", &model, "--all"]).out;
-    assert!(whole.lines().count() > 90 && !whole.contains("largest of"), "{whole}");
+    assert!(whole.lines().count() > 250 && !whole.contains("largest of"), "{whole}");
 }
 
 #[test]
@@ -236,7 +237,7 @@ fn an_interrupt_is_answered_at_once_and_ends_the_command_within_a_second() {
     use std::io::Read;
     use std::process::Stdio;
     use std::time::{Duration, Instant};
-    let words = ["study", "tree-correlation", "--n-samples", "100000"];
+    let words = ["cv", "random-forest-classifier", "breast_cancer", "--n-estimators", "20000"];
     let mut child =
         crate::command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));

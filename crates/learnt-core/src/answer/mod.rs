@@ -7,6 +7,7 @@
 mod columns;
 mod datum;
 mod render;
+mod text;
 
 pub use columns::{Cell, Columns, Series, Style, TableColumn};
 pub use datum::{Datum, DatumType, OwnedLabels};

@@ -4,7 +4,7 @@
 use super::{easy, fit_in, learners, noise};
 use learnt::compose::{ColumnTransformer, Pipeline};
 use learnt::prelude::*;
-use learnt::rounds::{ByteJob, InMemory, Memo, Outline, block_rows};
+use learnt::rounds::{ByteJob, InMemory, Memo, Outline, Step, block_rows};
 use std::collections::BTreeMap;
 
 /// Every learner that streams, and compositions of them.

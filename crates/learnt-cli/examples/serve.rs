@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! learnt fit ridge cpu -o cpu.learnt
-//! cargo run --example serve -- cpu.learnt 127.0.0.1:8080
+//! cargo run -p learnt-cli --example serve -- cpu.learnt 127.0.0.1:8080
 //! learnt dataset cpu | head -3 | curl --data-binary @- http://127.0.0.1:8080
 //! ```
 
-use learnt::io::{self, Format, ReadOptions, WriteOptions};
 use learnt::prelude::*;
+use learnt_io::{self as io, Format, ReadOptions, WriteOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 

@@ -1,15 +1,15 @@
 //! Reads a CSV file, fits ridge regression behind a scaler, scores it on rows set aside, saves the model,
 //! loads it again and predicts.
 //!
-//! `cargo run --example first_model -- houses.csv price`; without a file it reads the bundled set `cpu`.
+//! `cargo run -p learnt-cli --example first_model -- houses.csv price`; without a file it reads the bundled set `cpu`.
 
 use learnt::compose::Pipeline;
-use learnt::io::{self, ColumnRoles, ReadOptions};
 use learnt::linear::Ridge;
 use learnt::metrics::{Predictions, find};
 use learnt::prelude::*;
 use learnt::prepare::StandardScaler;
 use learnt::select::{Size, train_test};
+use learnt_io::{self as io, ColumnRoles, ReadOptions};
 
 #[expect(clippy::print_stdout, reason = "an example talks to a terminal")]
 fn main() -> Result<()> {
