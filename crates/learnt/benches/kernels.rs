@@ -7,13 +7,13 @@
 //! where the system tells it, so that other programs disturb less. Kernels that are private to a learner are
 //! measured by a fit or a prediction that does little else. Words after the command choose kernels by name.
 
+use learnt::author::*;
 use learnt::bayes::GaussianNB;
 use learnt::ensemble::{HistGradientBoostingClassifier, HistGrowth};
 use learnt::linalg::{
     Distances, Nearest, Projection, RankUpdate, matmul_into, matvec, vector_math,
 };
 use learnt::linear::{LogisticRegression, Ridge};
-use learnt::prelude::*;
 use learnt::prepare::StandardScaler;
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! A clock that stands still, runs back or leaps ahead changes lengths of time and nothing else.
 
 use super::easy;
+use learnt::author::*;
 use learnt::linear::LogisticRegression;
 use learnt::metrics::find;
-use learnt::prelude::*;
 use learnt::rounds::{Checkpoint, Identity, InMemory, Source, block_rows};
 use learnt::select::{Split, Splitter, cross_validate};
 use learnt::trained::Trained;
