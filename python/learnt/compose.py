@@ -79,6 +79,12 @@ class TransformedTargetRegressor(Weighted, Composed, Regressor):
     """Fits a regressor to a function of the target, such as its logarithm, and predicts the target
     itself.
 
+    Use it for: A target that is better modelled on another scale, such as its logarithm, with
+    predictions back on its own.
+
+    Not for: A mean that must stay unbiased on the scale of the target: a generalised linear model
+    with a link does that.
+
     Parameters
     ----------
     regressor : a regressor, default=LinearRegression()

@@ -5,6 +5,7 @@ mod courses;
 mod datasets;
 mod examples;
 mod functions;
+mod literals;
 mod method;
 mod python;
 mod reference;

@@ -1,6 +1,7 @@
 //! A trained model with everything that a file, a command or Python needs around it: the learner and
 //! its parameters, the columns it was trained on, classes, seed, warnings and self-test rows.
 
+mod checked;
 mod gate;
 mod history;
 mod seen;
@@ -8,13 +9,14 @@ mod self_test;
 mod table;
 
 pub use crate::estimator::Prediction;
+pub use checked::checked;
 pub use gate::{Missing, Rows, Unseen, accepts_of, check_rows};
 pub use history::{Examples, History, Unknown};
 pub use table::beside;
 
 use crate::answer::Answer;
 use crate::context::{Context, Recorder, Traced};
-use crate::data::{Column, ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
+use crate::data::{ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{
     About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role, check_weighted,
@@ -24,11 +26,11 @@ use crate::params::{Value, all_values};
 use crate::part::FittedPart;
 use crate::persist::{Node, Stored, file, invalid, place};
 use crate::rounds::{self, Checkpoint, Finished, Outline, Source};
+use checked::Checked;
 use seen::Seen;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A model with its context.
 #[derive(Debug)]
@@ -555,72 +557,4 @@ pub fn takes_unknown(learner: &dyn AnyEstimator) -> bool {
     let own = learner.get("handle_unknown").is_ok_and(|value| value != Value::Text("error".into()));
     let reads_text = learner.about().reads_text;
     own || reads_text || learner.learners().iter().any(|inner| takes_unknown(inner.learner))
-}
-
-/// A source whose blocks are checked as `Estimator::fit` checks the whole, before the learner sees them:
-/// in every pass, or once where they stay in memory.
-pub fn checked<'a>(source: &'a dyn Source, learner: &'a dyn AnyEstimator) -> impl Source + 'a {
-    Checked::new(source, learner, true)
-}
-
-struct Checked<'a> {
-    source: &'a dyn Source,
-    learner: &'a dyn AnyEstimator,
-    /// Whether values are looked at, or left to a learner that notices what it refuses.
-    values: bool,
-    /// The blocks in memory that have passed.
-    passed: Vec<AtomicBool>,
-}
-
-impl<'a> Checked<'a> {
-    fn new(source: &'a dyn Source, learner: &'a dyn AnyEstimator, values: bool) -> Self {
-        let blocks = if source.in_memory() { source.blocks() } else { 0 };
-        let passed = (0..blocks).map(|_| AtomicBool::new(false)).collect();
-        Checked { source, learner, values, passed }
-    }
-
-    /// The first thing that is wrong in any block.
-    fn first_error(&self) -> Result<()> {
-        (0..self.source.blocks()).try_for_each(|index| self.with(index, &mut |_| Ok(())))
-    }
-}
-
-impl Source for Checked<'_> {
-    fn outline(&self) -> Outline<'_> {
-        self.source.outline()
-    }
-    fn blocks(&self) -> u64 {
-        self.source.blocks()
-    }
-    fn in_memory(&self) -> bool {
-        self.source.in_memory()
-    }
-    fn with(&self, index: u64, f: &mut dyn FnMut(&rounds::Block) -> Result<()>) -> Result<()> {
-        let passed = self.passed.get(index as usize);
-        if passed.is_some_and(|passed| passed.load(Ordering::Relaxed)) {
-            return self.source.with(index, f);
-        }
-        // Blocks are already spread over the threads.
-        let alone = Context::default().with_threads(1);
-        let (accepts, needs_target) =
-            (self.learner.any_accepts(), self.learner.any_roles().needs_target());
-        let check = |data: &Dataset, first_row: u64| {
-            match self.values {
-                true => data.check_block(first_row, accepts, needs_target, &alone),
-                false => data.check_around(first_row, accepts, needs_target),
-            }?;
-            if let Some(passed) = passed {
-                passed.store(true, Ordering::Relaxed);
-            }
-            Ok(())
-        };
-        self.source.with_checked(index, &check, f)
-    }
-    fn singles(&self, index: u64) -> Option<rounds::Singles<'_>> {
-        // Only where all that remains to be checked is in the schema: the learner notices the rest.
-        let numbers = |column: &Column| column.kind == ColumnKind::Numeric;
-        let outline = self.outline();
-        let checked = !self.values && outline.schema.columns().iter().all(numbers);
-        checked.then(|| self.source.singles(index)).flatten()
-    }
 }

@@ -9,6 +9,7 @@
 
 use learnt::author::*;
 use learnt::bayes::GaussianNB;
+use learnt::clock::Moment;
 use learnt::ensemble::{HistGradientBoostingClassifier, HistGrowth};
 use learnt::linalg::{
     Distances, Nearest, Projection, RankUpdate, matmul_into, matvec, vector_math,
@@ -16,7 +17,6 @@ use learnt::linalg::{
 use learnt::linear::{LogisticRegression, Ridge};
 use learnt::prepare::StandardScaler;
 use std::hint::black_box;
-use std::time::Instant;
 
 const TURNS: usize = 5;
 
@@ -53,9 +53,9 @@ fn main() {
 fn best(alone: bool, mut turn: impl FnMut()) -> f64 {
     turn();
     let timed = |_| {
-        let (start, before) = (Instant::now(), on_processor());
+        let (start, before) = (Moment::now(), on_processor());
         turn();
-        let elapsed = start.elapsed().as_secs_f64();
+        let elapsed = start.seconds();
         // The work of other threads is not in the time of this one.
         match before.zip(on_processor()).map(|(before, after)| after - before) {
             Some(used) if alone => used.min(elapsed),

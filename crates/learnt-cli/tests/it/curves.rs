@@ -36,7 +36,7 @@ fn folds_are_made_as_asked() {
     let folder = tempfile::tempdir().unwrap();
     let lines = |i: i32| format!("{i},{},{}\n", 2 * i + i % 3, i / 10);
     let text: String = (0..60).map(lines).collect();
-    let data = file(folder.path(), "a.csv", &format!("x,y,block\n{text}"));
+    let data = file(folder.path(), "a.csv", format!("x,y,block\n{text}"));
     let cv = |more: &[&str]| ok(&[&["cv", "ridge", &data, "-t", "y"], more].concat()).out;
     assert!(cv(&["--cv", "time", "--folds", "4"]).contains("4 splits in time"));
     assert!(cv(&["--cv", "leave-one-out", "--metric", "rmse"]).contains("leave-one-out cv"));

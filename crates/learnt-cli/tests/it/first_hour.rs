@@ -234,9 +234,10 @@ fn commands_of_the_reference_print_what_the_pages_show() {
 #[test]
 #[cfg(unix)]
 fn an_interrupt_is_answered_at_once_and_ends_the_command_within_a_second() {
+    use learnt::clock::Moment;
     use std::io::Read;
     use std::process::Stdio;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
     let words = ["cv", "random-forest-classifier", "breast_cancer", "--n-estimators", "20000"];
     let mut child =
         crate::command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -246,7 +247,7 @@ fn an_interrupt_is_answered_at_once_and_ends_the_command_within_a_second() {
         child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
         panic!("ended too early: {err}");
     }
-    let sent = Instant::now();
+    let sent = Moment::now();
     std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
