@@ -13,7 +13,7 @@ fn rows(words: &[&str]) -> Vec<Json> {
 fn a_learning_curve_grows_to_all_training_rows() {
     let found = rows(&["curve", "tree", "iris", "--sizes", "0.25,1", "--metric", "accuracy"]);
     assert_eq!(found.len(), 2);
-    assert_eq!(found[1]["training_rows"], 120);
+    assert_eq!(found[1]["training rows"], 120);
     assert_eq!(found[1]["train"], 1.0);
     assert!(found[1]["test"].as_f64() > Some(0.9));
 }

@@ -86,7 +86,9 @@ fn sources(folder: &Path, out: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir()
-            && !["tests", "target", "xtask", "generate"].iter().any(|n| path.ends_with(n))
+            && !["tests", "benches", "target", "xtask", "generate"]
+                .iter()
+                .any(|n| path.ends_with(n))
         {
             sources(&path, out);
         } else if path.extension().is_some_and(|end| end == "rs") {
@@ -134,6 +136,7 @@ fn every_flag_that_a_message_names_exists() {
         ["fit", "lasso"],
         ["fit", "random-forest-classifier"],
         ["metric", "roc-curve"],
+        ["curve", "ridge"],
         ["tune", "ridge"],
         ["cluster", "kmeans"],
         ["reduce", "pca"],

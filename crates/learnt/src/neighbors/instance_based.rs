@@ -500,8 +500,8 @@ mod tests {
         let (low, _) = AccuracyInterval::Wald.ends(9.0, 10.0, 1.645);
         let (_, high) = AccuracyInterval::Wald.ends(40.0, 100.0, 1.645);
         assert!((low - 0.743_941_597).abs() < 1e-6 && (high - 0.480_588_213).abs() < 1e-6);
-        assert!(wald.accepts((9.0, 10.0), (40.0, 100.0)));
-        assert!(!wald.drops((2.0, 10.0), (40.0, 100.0)));
+        assert!(wald.accepts((9.0, 10.0), (40.0, 100.0)), "ib3-acceptance-wald");
+        assert!(!wald.drops((2.0, 10.0), (40.0, 100.0)), "ib3-acceptance-wald");
         let run_length = |learner: &InstanceBasedClassifier, hit: bool| {
             (1..50).find(|&n| {
                 let record = (if hit { f64::from(n) } else { 0.0 }, f64::from(n));
@@ -510,8 +510,10 @@ mod tests {
             })
         };
         let wilson = InstanceBasedClassifier::default();
-        assert_eq!((run_length(&wald, true), run_length(&wald, false)), (Some(1), Some(1)));
-        assert_eq!((run_length(&wilson, true), run_length(&wilson, false)), (Some(4), Some(2)));
+        for (learner, runs) in [(&wald, (Some(1), Some(1))), (&wilson, (Some(4), Some(2)))] {
+            let found = (run_length(learner, true), run_length(learner, false));
+            assert_eq!(found, runs, "ib3-degenerate-interval");
+        }
     }
 
     #[test]

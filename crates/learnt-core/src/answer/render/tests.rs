@@ -39,7 +39,7 @@ fn columns_line_up() {
 fn long_tables_show_their_ends() {
     let table = Columns::titled("").counts("i", (0..100).collect());
     let text = table.to_text_within(4);
-    assert_eq!(text, "  i\n  0\n  1\n … 100 rows in all\n 98\n 99\n");
+    assert_eq!(text, "  i\n  0\n  1\n … 100 rows in all; --all\n 98\n 99\n");
     assert_eq!(table.to_text_within(100).lines().count(), 101);
 }
 

@@ -7,6 +7,7 @@ use learnt::answer::{Answer, Datum};
 use learnt::function::{
     AnyFunction, Classes, FunctionEntry, FunctionKind, Given, InputKind, InputSpec,
 };
+use learnt::params::LearnerSpec;
 use learnt::prelude::*;
 
 /// Made-up inputs of every shape.
@@ -124,6 +125,13 @@ fn ready(entry: &FunctionEntry) -> Box<dyn AnyFunction> {
             Value::List(vec![Value::Real(1.0)]),
             Value::List(vec![Value::Int(3)]),
             Value::Text("a".into()),
+            Value::List(vec![Value::List(vec![
+                Value::Text("a".into()),
+                Value::Learner(LearnerSpec {
+                    learner: "dummy.DummyRegressor".into(),
+                    params: Vec::new(),
+                }),
+            ])]),
         ];
         if let Some(value) = tried.iter().find(|value| spec.kind.accepts(value)) {
             function.set(spec.name, value).unwrap();
