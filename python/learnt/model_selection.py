@@ -1047,9 +1047,9 @@ def linear_smoother(estimator, X, *, y=None, random_state=None, n_jobs=None):
 
 
 def select_by_validation(
+    estimators,
     X,
     y,
-    estimators,
     *,
     validation_size=0.25,
     test_size=0.25,

@@ -265,9 +265,9 @@ def linear_smoother(
 ) -> Any: ...
 
 def select_by_validation(
+    estimators: Sequence[Any],
     X: Any,
     y: Any,
-    estimators: Sequence[Any],
     *,
     validation_size: float = 0.25,
     test_size: float = 0.25,

@@ -1,7 +1,7 @@
 //! Python functions, their stubs and their reference sections, from the list of functions.
 
 use learnt_core::function::{FunctionEntry, FunctionKind, InputKind, InputSpec};
-use learnt_core::params::{Kind, ParamSpec};
+use learnt_core::params::ParamSpec;
 use std::fmt::Write as _;
 
 use super::python::{annotation, choices, literal, python_words};
@@ -109,10 +109,8 @@ fn arguments(entry: &FunctionEntry, stub: bool) -> Vec<String> {
     let any = if stub { ": Any" } else { "" };
     let nothing = if stub { ": Any = None" } else { "=None" };
     let needed = entry.inputs.iter().filter(|input| !input.optional);
-    let (learners, specs): (Vec<&ParamSpec>, Vec<&ParamSpec>) = function
-        .specs()
-        .iter()
-        .partition(|spec| spec.positional && matches!(spec.kind, Kind::Learner(_)));
+    let (learners, specs): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
+        function.specs().iter().partition(|spec| spec.positional && spec.learners);
     let mut out: Vec<String> = learners.iter().map(|spec| typed(spec, stub)).collect();
     out.extend(needed.map(|input| format!("{}{any}", input.name)));
     // A second table is given by position, as scikit-learn's `Y`.

@@ -356,7 +356,7 @@ fn packed(groups: &[u32], folds: usize) -> Result<Vec<u32>> {
 }
 
 /// Groups, the most uneven in classes first, each into the fold after which the shares of the classes
-/// differ least between folds; of folds that do equally well, into the emptier one.
+/// differ least between folds; where those agree to five digits, into an emptier one that comes later.
 fn balanced(
     groups: &[u32],
     (codes, classes): (&[u32], usize),
@@ -386,10 +386,11 @@ fn balanced(
             let share = |held: &Vec<f64>, class: usize| held[class] / totals[class];
             let between = |class| spread(filled.iter().map(|held| share(held, class)));
             let apart: f64 = present.iter().map(|&class| between(class)).sum();
+            let apart = apart / present.len() as f64;
             let rows: f64 = filled[fold].iter().sum();
             add(&mut filled[fold], &of, -1.0);
             let equal = (apart - best.0).abs() <= 1e-8 + 1e-5 * best.0;
-            if (equal && rows < best.1) || (!equal && apart < best.0) {
+            if apart < best.0 || (equal && rows < best.1) {
                 best = (apart, rows, fold);
             }
         }
