@@ -13,7 +13,7 @@ from sklearn.base import clone
 from learnt import _native, errors
 from learnt.compose import ColumnTransformer
 from learnt.impute import SimpleImputer
-from learnt.linear_model import LogisticRegression, Ridge
+from learnt.linear_model import LinearRegression, LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
 from learnt.pipeline import Pipeline
 from learnt.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
@@ -103,17 +103,41 @@ def test_other_types_are_copied_once():
     assert _native.copied_bytes() - before == VALUES.nbytes
 
 
-@pytest.mark.parametrize("learner", [StandardScaler(), Ridge(), GaussianNB(), LogisticRegression(max_iter=5)])
+@pytest.mark.parametrize("learner", [StandardScaler(), GaussianNB(), LogisticRegression(max_iter=5)])
 def test_large_tables_of_float32_are_converted_block_by_block_with_the_same_bits(learner):
     draw = np.random.default_rng(0)
     x = draw.normal(size=(70_000, 16)).astype(np.float32)
     y = x[:, 0] - x[:, 3] > draw.normal(size=len(x))
     before = _native.copied_bytes()
-    single = clone(learner).fit(x, y.astype(float) if isinstance(learner, Ridge) else y)
+    single = clone(learner).fit(x, y)
     assert _native.copied_bytes() == before
-    double = clone(learner).fit(x.astype(float), y.astype(float) if isinstance(learner, Ridge) else y)
+    double = clone(learner).fit(x.astype(float), y)
     for name in ("coef_", "mean_", "theta_"):
         assert np.array_equal(getattr(single, name, 0), getattr(double, name, 0)), name
+
+
+@pytest.mark.parametrize("learner", [LinearRegression(), Ridge(), Ridge(fit_intercept=False)])
+@pytest.mark.parametrize("scale", [1.0, 1e30])
+def test_least_squares_of_float32_are_refined_to_double_precision(learner, scale):
+    draw = np.random.default_rng(0)
+    x = (5 + draw.normal(size=(70_000, 16)) * np.geomspace(1, 100, 16)).astype(np.float32)
+    y = scale * (x.astype(float) @ draw.normal(size=16) + draw.normal(size=len(x)))
+    before = _native.copied_bytes()
+    single = clone(learner).fit(x, y)
+    assert _native.copied_bytes() == before
+    double = clone(learner).fit(x.astype(float), y)
+    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-11)
+    np.testing.assert_allclose(single.intercept_, double.intercept_, rtol=1e-9)
+
+
+def test_columns_that_depend_on_each_other_are_found_in_float32_too():
+    draw = np.random.default_rng(0)
+    x = draw.integers(0, 1000, size=(70_000, 16)).astype(np.float32)
+    x[:, 3] = x[:, 4] + x[:, 5]
+    single = LinearRegression().fit(x, x[:, 0] + x[:, 3])
+    double = LinearRegression().fit(x.astype(float), x[:, 0] + x[:, 3])
+    assert single.rank_ == double.rank_ == 15
+    assert np.array_equal(single.coef_, double.coef_)
 
 
 def test_rows_of_weight_zero_are_left_out_of_float32_too():

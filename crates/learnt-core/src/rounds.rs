@@ -315,8 +315,8 @@ pub trait Rounds: Clone + Send + Sync + 'static {
         run: &Context,
     ) -> Result<Self::Summary>;
 
-    /// The summary of rows in single precision, with the bits that their conversion would lead to; `None`
-    /// if they are to be converted first.
+    /// The summary of rows in single precision, where a later round makes up for what that loses; `None` if they
+    /// are to be converted first.
     fn summarize_singles(
         &self,
         _state: &Self::State,

@@ -6,12 +6,16 @@
 //! tiles never falls into few cache sets. There are two buffers: while rows come into one, from memory,
 //! tiles of the other are summed in between, so that neither waits for the other.
 //!
+//! Rows of single precision are multiplied and summed as such within a buffer, and in double precision
+//! from one buffer to the next: twice the speed for products that are right to seven digits.
+//!
 //! Fused multiply-adds: processors without them give other last digits.
 
 use super::{Kernel, mirror_lower};
 use crate::data::Matrix;
 use crate::stop;
 use pulp::Simd;
+use pulp::bytemuck::{NoUninit, Pod, cast_slice};
 
 /// Adds up Σ r rᵀ over rows r of a fixed width. An element is summed row after row in chunks of a
 /// size that depends on the width alone.
@@ -23,16 +27,16 @@ use pulp::Simd;
 /// sum.push(|row| row.copy_from_slice(&[0.0, 3.0]));
 /// assert_eq!(sum.finish().as_slice(), [1.0, 2.0, 2.0, 13.0]);
 /// ```
-pub struct RankUpdate {
+pub struct RankUpdate<T = f64> {
     width: usize,
     stride: usize,
     /// The rows that come in.
-    buffer: Vec<f64>,
+    buffer: Vec<T>,
     held: usize,
     /// The number of rows at which there is work to do.
     pace: usize,
     /// A full buffer, and the next of its blocks of tiles.
-    full: Vec<f64>,
+    full: Vec<T>,
     next: Place,
     lower: Matrix,
 }
@@ -44,24 +48,114 @@ struct Place {
     column: usize,
 }
 
-/// The side of a block: every tile's height and width divide it.
-const GRAIN: usize = 24;
-const CACHE_LINE: usize = 8;
+/// The numbers that rows are made of.
+pub trait Element: Pod + Sync {
+    /// The side of a block: every tile's height and width divide it.
+    const GRAIN: usize;
+    /// Numbers in a cache line.
+    const CACHE_LINE: usize;
+    /// A vector register of them.
+    type Vector<S: Simd>: Copy + NoUninit;
 
-impl RankUpdate {
+    /// Reads numbers as vectors.
+    fn vectors<S: Simd>(numbers: &[Self]) -> &[Self::Vector<S>];
+    /// The number in every lane.
+    fn splat<S: Simd>(self, simd: S) -> Self::Vector<S>;
+    /// a b + c.
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
+    /// The number in double precision.
+    fn widen(self) -> f64;
+    /// Adds a block of tiles whose sums, vectors and one factor fit the registers.
+    fn add_block<S: Simd>(simd: S, block: AddBlock<Self>);
+}
+
+impl Element for f64 {
+    const GRAIN: usize = 24;
+    const CACHE_LINE: usize = 8;
+    type Vector<S: Simd> = S::f64s;
+
+    #[inline(always)]
+    fn vectors<S: Simd>(numbers: &[f64]) -> &[S::f64s] {
+        S::as_simd_f64s(numbers).0
+    }
+
+    #[inline(always)]
+    fn splat<S: Simd>(self, simd: S) -> S::f64s {
+        simd.splat_f64s(self)
+    }
+
+    #[inline(always)]
+    fn mul_add<S: Simd>(simd: S, a: S::f64s, b: S::f64s, c: S::f64s) -> S::f64s {
+        simd.mul_add_f64s(a, b, c)
+    }
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn add_block<S: Simd>(simd: S, block: AddBlock<f64>) {
+        match S::F64_LANES {
+            8 => block.with_tiles::<S, 8, 3>(simd, 24),
+            lanes => block.with_tiles::<S, 6, 2>(simd, 2 * lanes),
+        }
+    }
+}
+
+impl Element for f32 {
+    const GRAIN: usize = 32;
+    const CACHE_LINE: usize = 16;
+    type Vector<S: Simd> = S::f32s;
+
+    #[inline(always)]
+    fn vectors<S: Simd>(numbers: &[f32]) -> &[S::f32s] {
+        S::as_simd_f32s(numbers).0
+    }
+
+    #[inline(always)]
+    fn splat<S: Simd>(self, simd: S) -> S::f32s {
+        simd.splat_f32s(self)
+    }
+
+    #[inline(always)]
+    fn mul_add<S: Simd>(simd: S, a: S::f32s, b: S::f32s, c: S::f32s) -> S::f32s {
+        simd.mul_add_f32s(a, b, c)
+    }
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline(always)]
+    fn add_block<S: Simd>(simd: S, block: AddBlock<f32>) {
+        match S::F32_LANES {
+            16 => block.with_tiles::<S, 8, 2>(simd, 32),
+            lanes => block.with_tiles::<S, 4, 2>(simd, 2 * lanes),
+        }
+    }
+}
+
+impl<T: Element> RankUpdate<T> {
     /// A sum over rows of this width, zero so far.
     pub fn new(width: usize) -> Self {
-        let side = width.div_ceil(GRAIN).max(1);
-        let lines = side * GRAIN / CACHE_LINE;
-        let stride = (lines | 1) * CACHE_LINE;
-        let rows = (32_768 / stride).clamp(64, 128);
+        let side = width.div_ceil(T::GRAIN).max(1);
+        let lines = side * T::GRAIN / T::CACHE_LINE;
+        let stride = (lines | 1) * T::CACHE_LINE;
+        let rows = (4096 * T::CACHE_LINE / stride).clamp(64, 128);
         RankUpdate {
             width,
             stride,
-            buffer: vec![0.0; stride * rows],
+            buffer: vec![T::zeroed(); stride * rows],
             held: 0,
             pace: rows,
-            full: vec![0.0; stride * rows],
+            full: vec![T::zeroed(); stride * rows],
             next: Place { row: 0, column: side },
             lower: Matrix::zeros(width, width),
         }
@@ -69,7 +163,7 @@ impl RankUpdate {
 
     /// Adds the row that `fill` writes; it finds the values of some earlier row.
     #[inline(always)]
-    pub fn push(&mut self, mut fill: impl FnMut(&mut [f64])) {
+    pub fn push(&mut self, mut fill: impl FnMut(&mut [T])) {
         let start = self.held * self.stride;
         fill(&mut self.buffer[start..start + self.width]);
         self.held += 1;
@@ -107,7 +201,7 @@ impl RankUpdate {
     }
 
     fn side(&self) -> usize {
-        self.width.div_ceil(GRAIN).max(1)
+        self.width.div_ceil(T::GRAIN).max(1)
     }
 
     /// The buffers change places.
@@ -139,44 +233,46 @@ impl RankUpdate {
     }
 }
 
-struct AddBlock<'a> {
+/// One block of the lower triangle, and the rows to sum over.
+pub struct AddBlock<'a, T> {
     stride: usize,
-    rows: &'a [f64],
+    rows: &'a [T],
     place: Place,
     lower: &'a mut Matrix,
 }
 
-impl Kernel for AddBlock<'_> {
+impl<T: Element> Kernel for AddBlock<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        match S::F64_LANES {
-            8 => self.with_lanes::<S, 8, 3>(simd),
-            _ => self.with_lanes::<S, 6, 2>(simd),
-        }
+        T::add_block(simd, self);
     }
 }
 
-impl AddBlock<'_> {
-    /// Adds every tile of `HEIGHT` rows and `VECTORS` vectors in the block that reaches the lower
+impl<T: Element> AddBlock<'_, T> {
+    /// Adds every tile of `HEIGHT` rows and `VECTORS` vectors, `columns` wide, in the block that reaches the lower
     /// triangle.
     #[inline(always)]
-    fn with_lanes<S: Simd, const HEIGHT: usize, const VECTORS: usize>(self, simd: S) {
+    fn with_tiles<S: Simd, const HEIGHT: usize, const VECTORS: usize>(
+        self,
+        simd: S,
+        columns: usize,
+    ) {
         let width = self.lower.ncols();
-        let (top, left) = (self.place.row * GRAIN, self.place.column * GRAIN);
-        for column in (left..width.min(left + GRAIN)).step_by(VECTORS * S::F64_LANES) {
-            for row in (top..width.min(top + GRAIN)).step_by(HEIGHT) {
+        let (top, left) = (self.place.row * T::GRAIN, self.place.column * T::GRAIN);
+        for column in (left..width.min(left + T::GRAIN)).step_by(columns) {
+            for row in (top..width.min(top + T::GRAIN)).step_by(HEIGHT) {
                 if row + HEIGHT <= column {
                     continue;
                 }
-                let tile = tile::<S, HEIGHT, VECTORS>(simd, self.rows, self.stride, row, column);
+                let tile = tile::<T, S, HEIGHT, VECTORS>(simd, self.rows, self.stride, row, column);
                 for (k, vectors) in tile.iter().enumerate() {
                     let i = row + k;
                     if i < width && i >= column {
-                        let sums: &[f64] = pulp::bytemuck::cast_slice(vectors);
+                        let sums: &[T] = cast_slice(vectors);
                         let out = &mut self.lower.row_mut(i)[column..=i];
-                        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+                        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum.widen());
                     }
                 }
             }
@@ -184,19 +280,18 @@ impl AddBlock<'_> {
     }
 }
 
-/// Σ r[i..i + HEIGHT] ⊗ r[j..j + VECTORS vectors] over the rows r. The sums, the vectors and one
-/// factor must fit the registers: 6 × 2 of 16, 8 × 3 of 32.
+/// Σ r[i..i + HEIGHT] ⊗ r[j..j + VECTORS vectors] over the rows r.
 #[inline(always)]
-fn tile<S: Simd, const HEIGHT: usize, const VECTORS: usize>(
+fn tile<T: Element, S: Simd, const HEIGHT: usize, const VECTORS: usize>(
     simd: S,
-    rows: &[f64],
+    rows: &[T],
     stride: usize,
     i: usize,
     j: usize,
-) -> [[S::f64s; VECTORS]; HEIGHT] {
-    let mut sums = [[simd.splat_f64s(0.0); VECTORS]; HEIGHT];
+) -> [[T::Vector<S>; VECTORS]; HEIGHT] {
+    let mut sums = [[T::zeroed().splat(simd); VECTORS]; HEIGHT];
     for row in rows.chunks_exact(stride) {
-        let (vectors, _) = S::as_simd_f64s(&row[j..]);
+        let vectors = T::vectors::<S>(&row[j..]);
         let (Some(factors), Some(vectors)) =
             (row[i..].first_chunk::<HEIGHT>(), vectors.first_chunk::<VECTORS>())
         else {
@@ -204,9 +299,9 @@ fn tile<S: Simd, const HEIGHT: usize, const VECTORS: usize>(
         };
         // Plain indices: an iterator that is not inlined here costs more than the products.
         for k in 0..HEIGHT {
-            let factor = simd.splat_f64s(factors[k]);
+            let factor = factors[k].splat(simd);
             for v in 0..VECTORS {
-                sums[k][v] = simd.mul_add_f64s(factor, vectors[v], sums[k][v]);
+                sums[k][v] = T::mul_add(simd, factor, vectors[v], sums[k][v]);
             }
         }
     }
@@ -228,8 +323,14 @@ mod tests {
             for row in rows.rows() {
                 sum.push(|out| out.copy_from_slice(row));
             }
+            let mut single = RankUpdate::<f32>::new(width);
+            for row in rows.rows() {
+                single.push(|out| out.iter_mut().zip(row).for_each(|(out, v)| *out = *v as f32));
+            }
             // Small whole numbers: every order of summation is exact.
-            assert_eq!(sum.finish(), matmul(rows.view().transposed(), rows.view()));
+            let product = matmul(rows.view().transposed(), rows.view());
+            assert_eq!(sum.finish(), product);
+            assert_eq!(single.finish(), product);
         }
     }
 }

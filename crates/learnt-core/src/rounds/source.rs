@@ -40,7 +40,7 @@ pub trait Source: Sync {
     }
 }
 
-/// Rows in single precision, for rounds that convert each where they use it.
+/// Rows in single precision, for rounds that use them as they are.
 #[derive(Clone, Copy, Debug)]
 pub struct Singles<'a> {
     /// The values, row by row.

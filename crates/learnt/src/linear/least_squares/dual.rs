@@ -161,6 +161,7 @@ mod tests {
             mean: vec![0.0; p + 1],
             rest: vec![0.0; p + 1],
             scatter: Matrix::zeros(1, 1),
+            single: false,
         }
     }
 

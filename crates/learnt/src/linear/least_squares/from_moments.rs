@@ -44,6 +44,7 @@ impl LeastSquares {
             scatter: Matrix::from_fn(width, width, |i, j| {
                 weight * (second.covariance[(i, j)] + shift(i, j))
             }),
+            single: false,
         };
         let outputs = second.outputs;
         if (0..width).any(|j| moments.scatter[(j, j)] < 0.0) {

@@ -8,6 +8,10 @@
 //!   equations) brings the error of an orthogonal factorisation.
 //! - Otherwise a second pass takes Householder triangles block by block.
 //!
+//! A table in single precision has its moments summed as such, to about seven digits. With κ <= 1e3 one step of
+//! refinement in double precision follows; else, or where they overflow, the moments are summed again in double
+//! precision.
+//!
 //! No more rows than columns: the rows themselves are gathered and solved by Cholesky of their
 //! products where that is accurate, else by singular values.
 //!
@@ -61,7 +65,7 @@ pub struct Stage {
 /// What the next pass computes.
 #[derive(Stored, Clone, Debug)]
 enum Pass {
-    Moments,
+    Moments { single: bool },
     Rows,
     Refine { moments: Moments, anchor: Anchor, converged: bool },
     Triangle { moments: Moments },
@@ -143,7 +147,7 @@ impl Rounds for LeastSquares {
         Ok(Stage {
             names: outline.names(),
             outputs: k,
-            pass: if wide { Pass::Rows } else { Pass::Moments },
+            pass: if wide { Pass::Rows } else { Pass::Moments { single: self.single() } },
         })
     }
 
@@ -156,7 +160,7 @@ impl Rounds for LeastSquares {
     ) -> Result<Summary> {
         let data = &block.data;
         let sums = match &stage.pass {
-            Pass::Moments => Sums::Moments(Moments::of(data, self.centred())?),
+            Pass::Moments { .. } => Sums::Moments(Moments::of(data, self.centred())?),
             Pass::Rows => Sums::Rows(Rows::of(data)?),
             Pass::Refine { anchor, .. } => Sums::Gradient(Gradient::of(data, anchor)?),
             Pass::Triangle { moments } => {
@@ -168,15 +172,17 @@ impl Rounds for LeastSquares {
 
     fn summarize_singles(&self, stage: &Stage, rows: &Singles) -> Option<Result<Summary>> {
         let moments = || Moments::of_singles(rows, self.centred());
-        let sums = matches!(stage.pass, Pass::Moments).then(moments)?;
+        let sums = matches!(stage.pass, Pass::Moments { single: true }).then(moments)?;
         Some(sums.map(|moments| Summary { sums: Sums::Moments(moments) }))
     }
 
     fn advance(&self, stage: Stage, all: Summary, run: &Context) -> Result<Step<Stage, Solution>> {
         let Stage { names, outputs, pass } = stage;
         let next = match (pass, all.sums) {
-            (Pass::Moments, Sums::Moments(moments)) => {
-                check_finite(&moments, &names)?;
+            (Pass::Moments { .. }, Sums::Moments(moments)) => {
+                if !moments.single {
+                    check_finite(&moments, &names)?;
+                }
                 self.after_moments(moments, outputs, run)?
             }
             (Pass::Rows, Sums::Rows(rows)) => Next::Done(self.after_rows(rows, outputs, run)?),
@@ -196,6 +202,11 @@ impl Rounds for LeastSquares {
 }
 
 impl LeastSquares {
+    /// Whether moments in single precision are a start.
+    fn single(&self) -> bool {
+        !self.positive && !self.orthogonal
+    }
+
     /// Whether sums are taken about the mean.
     fn centred(&self) -> bool {
         self.intercept
@@ -226,10 +237,15 @@ impl LeastSquares {
         if self.orthogonal {
             return Ok(Next::Pass(Pass::Triangle { moments }));
         }
-        let Some(factors) = self.factors(&system, outputs) else {
-            return Ok(Next::Pass(Pass::Triangle { moments }));
+        let factors = self.factors(&system, outputs).unwrap_or_default();
+        let worst = |worst: f64, factor: &Factor| worst.max(factor.condition);
+        let condition = match factors.as_slice() {
+            [] => f64::INFINITY,
+            factors => factors.iter().fold(1.0, worst),
         };
-        let condition = factors.iter().fold(1.0_f64, |worst, factor| worst.max(factor.condition));
+        if moments.single && !(condition <= DIRECT && is_finite(&moments)) {
+            return Ok(Next::Pass(Pass::Moments { single: false }));
+        }
         if condition > REFINED {
             return Ok(Next::Pass(Pass::Triangle { moments }));
         }
@@ -238,7 +254,8 @@ impl LeastSquares {
         let residual = system.residual(&coef);
         let enough_left = |t: usize| residual[(t, t)] >= LEFT * system.total[(t, t)];
         let unpenalised = self.alpha.is_empty();
-        if condition <= DIRECT && (!unpenalised || (0..outputs).all(enough_left)) {
+        let direct = condition <= DIRECT && !moments.single;
+        if direct && (!unpenalised || (0..outputs).all(enough_left)) {
             let anchor = self.anchor(&moments, &system, &coef);
             return Ok(Next::Done(self.solution(&moments, &system, &factors, anchor, residual)));
         }
@@ -372,10 +389,19 @@ enum Next {
     Done(Solution),
 }
 
+fn is_finite(moments: &Moments) -> bool {
+    first_infinite(moments).is_none()
+}
+
+/// The first column whose squares overflow.
+fn first_infinite(moments: &Moments) -> Option<usize> {
+    let bad = |&j: &usize| !moments.scatter[(j, j)].is_finite() || !moments.mean[j].is_finite();
+    (0..moments.mean.len()).find(bad)
+}
+
 /// Sums of squares that overflow name the column.
 fn check_finite(moments: &Moments, names: &[String]) -> Result<()> {
-    let bad = |&j: &usize| !moments.scatter[(j, j)].is_finite() || !moments.mean[j].is_finite();
-    match (0..moments.mean.len()).find(bad) {
+    match first_infinite(moments) {
         None => Ok(()),
         Some(j) => {
             let name = names.get(j).map_or("the target", String::as_str);

@@ -5,6 +5,9 @@
 //! deviations: then the block is summed again about its mean. Blocks merge by
 //! S = S₁ + S₂ + (w₁w₂/w) δδᵀ with δ the difference of their means.
 //!
+//! Rows in single precision are multiplied and summed as such within some hundred rows, which gives moments to about
+//! seven digits: enough to solve for coefficients that a second pass refines.
+//!
 //! Chan, Golub and LeVeque (1983), American Statistician 37(3), 242-247.
 
 use learnt_core::linalg::RankUpdate;
@@ -27,11 +30,15 @@ pub(in crate::linear) struct Moments {
     pub(in crate::linear) rest: Vec<f64>,
     /// The scatter about the mean; of the outputs alone where the rows are kept.
     pub(in crate::linear) scatter: Matrix,
+    /// Products were summed in single precision.
+    pub(in crate::linear) single: bool,
 }
 
 /// Squared distance from the first row to the mean, in variances, from which a block is summed
 /// again: up to there at most two digits are lost.
 const FAR: f64 = 256.0;
+/// The same in single precision, where half a digit may be lost.
+const FAR_IN_SINGLE: f64 = 8.0;
 
 impl Moments {
     /// The moments of one block, about the mean if `centred`, else about the origin.
@@ -40,30 +47,46 @@ impl Moments {
         Ok(Self::over(&Doubles { data, y }, centred))
     }
 
-    /// The same of rows in single precision, which are converted one by one.
+    /// The same of rows in single precision.
     pub(super) fn of_singles(rows: &Singles, centred: bool) -> Result<Moments> {
         let Some(Target::Real(y)) = rows.y else {
             return Err(Error::internal("rows without a numeric target"));
         };
-        let read = InSingle { values: rows.values, width: rows.schema.len(), y };
-        Ok(Self::over(&read, centred))
+        Ok(Self::over(&InSingle { values: rows.values, width: rows.schema.len(), y }, centred))
     }
 
     fn over(rows: &impl Reader, centred: bool) -> Moments {
-        let width = rows.width();
-        let mut origin = vec![0.0; width];
+        let mut origin = vec![0.0; rows.width()];
         if !centred || !rows.first(&mut origin) {
-            return about(rows, &origin, false);
+            return rows.about(&origin, false);
         }
-        let first = about(rows, &origin, true);
+        let first = rows.about(&origin, true);
+        let limit = if first.single { FAR_IN_SINGLE } else { FAR };
         let far = |j: usize| {
             let distance = first.mean[j] - origin[j];
-            first.weight * distance * distance > FAR * first.scatter[(j, j)]
+            first.weight * distance * distance > limit * first.scatter[(j, j)]
         };
-        match (0..width).any(far) {
-            true => about(rows, &first.mean, true),
+        match (0..origin.len()).any(far) {
+            true => rows.about(&first.mean, true),
             false => first,
         }
+    }
+
+    /// From the sums of (z - origin, 1)(z - origin, 1)ᵀ.
+    fn from_sums(sums: &Matrix, origin: &[f64], centred: bool) -> Moments {
+        let width = origin.len();
+        let weight = sums[(width, width)];
+        let offset: Vec<f64> = match centred && weight > 0.0 {
+            true => (0..width).map(|j| sums[(width, j)] / weight).collect(),
+            false => vec![0.0; width],
+        };
+        let mean_and_rest = |(origin, offset): (&f64, &f64)| plus(*origin, *offset);
+        let (mean, rest) = origin.iter().zip(&offset).map(mean_and_rest).unzip();
+        let scatter = Matrix::from_fn(width, width, |i, j| {
+            let value = sums[(i, j)] - weight * offset[i] * offset[j];
+            if i == j && value < 0.0 { 0.0 } else { value }
+        });
+        Moments { rows: 0, weight, ln_weight: 0.0, mean, rest, scatter, single: false }
     }
 
     /// The diagonal of the scatter that belongs to the outputs.
@@ -86,8 +109,8 @@ trait Reader {
     fn width(&self) -> usize;
     /// The first row, inputs and outputs side by side; false if there is none.
     fn first(&self, out: &mut [f64]) -> bool;
-    /// Calls `f` with each row's weight, inputs and outputs.
-    fn for_each(&self, f: impl FnMut(f64, &[f64], &[f64]));
+    /// The moments by sums of (z - origin, 1)(z - origin, 1)ᵀ.
+    fn about(&self, origin: &[f64], centred: bool) -> Moments;
 }
 
 /// Rows in double precision.
@@ -108,14 +131,33 @@ impl Reader for Doubles<'_> {
         self.data.nrows() > 0
     }
 
-    #[inline(always)]
-    fn for_each(&self, mut f: impl FnMut(f64, &[f64], &[f64])) {
-        for_each_row(
-            self.data,
-            self.y,
-            #[inline(always)]
-            |i, inputs, outputs| f(self.data.weight(i), inputs, outputs),
-        );
+    fn about(&self, origin: &[f64], centred: bool) -> Moments {
+        let width = origin.len();
+        let mut sum = RankUpdate::new(width + 1);
+        let (mut rows, mut ln_weight) = (0, 0.0);
+        vectorized!({
+            for_each_row(
+                self.data,
+                self.y,
+                #[inline(always)]
+                |i, inputs, outputs| {
+                    let weight = self.data.weight(i);
+                    if weight > 0.0 {
+                        rows += 1;
+                        ln_weight += if weight == 1.0 { 0.0 } else { weight.ln() };
+                        let root = weight.sqrt();
+                        sum.push(
+                            #[inline(always)]
+                            |row| {
+                                fill(row, root, inputs, outputs, origin);
+                                row[width] = root;
+                            },
+                        );
+                    }
+                },
+            );
+        });
+        Moments { rows, ln_weight, ..Moments::from_sums(&sum.finish(), origin, centred) }
     }
 }
 
@@ -139,57 +181,32 @@ impl Reader for InSingle<'_> {
         true
     }
 
-    #[inline(always)]
-    fn for_each(&self, mut f: impl FnMut(f64, &[f64], &[f64])) {
-        let mut inputs = vec![0.0; self.width];
+    fn about(&self, origin: &[f64], centred: bool) -> Moments {
+        let (d, width) = (self.width, origin.len());
+        let near: Vec<f32> = origin.iter().map(|&value| value as f32).collect();
         let mut outputs = vec![0.0; self.y.ncols()];
-        for (i, row) in self.values.chunks_exact(self.width.max(1)).enumerate() {
-            for (input, &value) in inputs.iter_mut().zip(row) {
-                *input = f64::from(value);
+        let mut sum = RankUpdate::<f32>::new(width + 1);
+        vectorized!({
+            for (i, inputs) in self.values.chunks_exact(d.max(1)).enumerate() {
+                self.y.copy_row(i, &mut outputs);
+                sum.push(
+                    #[inline(always)]
+                    |row| {
+                        for ((out, value), near) in row.iter_mut().zip(inputs).zip(&near) {
+                            *out = value - near;
+                        }
+                        for (t, value) in outputs.iter().enumerate() {
+                            row[d + t] = (value - f64::from(near[d + t])) as f32;
+                        }
+                        row[width] = 1.0;
+                    },
+                );
             }
-            self.y.copy_row(i, &mut outputs);
-            f(1.0, &inputs, &outputs);
-        }
+        });
+        let near: Vec<f64> = near.iter().map(|&value| f64::from(value)).collect();
+        let rows = (self.values.len() / d.max(1)) as u64;
+        Moments { rows, single: true, ..Moments::from_sums(&sum.finish(), &near, centred) }
     }
-}
-
-/// The moments by sums of (z - origin, 1)(z - origin, 1)ᵀ.
-fn about(read: &impl Reader, origin: &[f64], centred: bool) -> Moments {
-    let width = origin.len();
-    let mut sum = RankUpdate::new(width + 1);
-    let (mut rows, mut ln_weight) = (0, 0.0);
-    vectorized!({
-        read.for_each(
-            #[inline(always)]
-            |weight, inputs, outputs| {
-                if weight > 0.0 {
-                    rows += 1;
-                    ln_weight += if weight == 1.0 { 0.0 } else { weight.ln() };
-                    let root = weight.sqrt();
-                    sum.push(
-                        #[inline(always)]
-                        |row| {
-                            fill(row, root, inputs, outputs, origin);
-                            row[width] = root;
-                        },
-                    );
-                }
-            },
-        );
-    });
-    let sums = sum.finish();
-    let weight = sums[(width, width)];
-    let offset: Vec<f64> = match centred && weight > 0.0 {
-        true => (0..width).map(|j| sums[(width, j)] / weight).collect(),
-        false => vec![0.0; width],
-    };
-    let mean_and_rest = |(origin, offset): (&f64, &f64)| plus(*origin, *offset);
-    let (mean, rest) = origin.iter().zip(&offset).map(mean_and_rest).unzip();
-    let scatter = Matrix::from_fn(width, width, |i, j| {
-        let value = sums[(i, j)] - weight * offset[i] * offset[j];
-        if i == j && value < 0.0 { 0.0 } else { value }
-    });
-    Moments { rows, weight, ln_weight, mean, rest, scatter }
 }
 
 /// The rounded sum, and what rounding took.
@@ -261,6 +278,7 @@ impl Merge for Moments {
         self.rows += later.rows;
         self.ln_weight += later.ln_weight;
         self.weight = weight;
+        self.single |= later.single;
         Ok(self)
     }
 }

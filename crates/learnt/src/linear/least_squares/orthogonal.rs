@@ -48,7 +48,15 @@ impl Rows {
         });
         let ln_weight = self.weights.iter().map(|w| w.ln()).sum();
         let rest = vec![0.0; width];
-        Moments { rows: self.weights.len() as u64, weight, ln_weight, mean, rest, scatter }
+        Moments {
+            rows: self.weights.len() as u64,
+            weight,
+            ln_weight,
+            mean,
+            rest,
+            scatter,
+            single: false,
+        }
     }
 
     /// The mean of each column, as the first value plus the mean difference from it.

@@ -28,7 +28,8 @@ impl LeastSquares {
         let mut steps = Vec::new();
         for t in 0..outputs {
             let factor = factors.get(t % factors.len().max(1));
-            if !self.alpha.is_empty() && factor.is_some_and(|factor| factor.condition <= DIRECT) {
+            let direct = factor.is_some_and(|factor| factor.condition <= DIRECT);
+            if !self.alpha.is_empty() && direct && !moments.single {
                 // As without the others: this penalty needs no refinement.
                 continue;
             }

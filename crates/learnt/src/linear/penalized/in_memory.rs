@@ -35,7 +35,7 @@ pub(super) fn moments(data: &Dataset, centred: bool, run: &Context) -> Result<Mo
     }
     let scatter = products.finish();
     let rest = vec![0.0; width];
-    Ok(Moments { rows: data.nrows() as u64, weight, ln_weight, mean, rest, scatter })
+    Ok(Moments { rows: data.nrows() as u64, weight, ln_weight, mean, rest, scatter, single: false })
 }
 
 /// Means as the first row plus mean differences from it: exact for constant columns.
