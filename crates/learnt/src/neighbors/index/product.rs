@@ -11,6 +11,8 @@ use super::best::Best;
 use super::metric::{Kernel, between};
 use learnt_core::linalg::norm;
 use learnt_core::prelude::*;
+use pulp::Simd;
+use pulp::bytemuck::cast_slice;
 
 /// Rows of a block.
 const ROWS: usize = 16;
@@ -64,9 +66,15 @@ impl Product {
 
     /// The nearest rows of each query.
     #[inline(always)]
-    pub(super) fn nearest<K: Kernel>(&self, kernel: K, queries: &Matrix, best: &mut [Best]) {
+    pub(super) fn nearest<K: Kernel, V: Simd>(
+        &self,
+        simd: V,
+        kernel: K,
+        queries: &Matrix,
+        best: &mut [Best],
+    ) {
         let largest = |best: &mut [Best], i: usize| best[i].worst() * K::SQUARE_SCALE;
-        self.candidates(queries, best, largest, |best, i, row| {
+        self.candidates(simd, queries, best, largest, |best, i, row| {
             let sum = between(kernel, self.rows.row(row), queries.row(i));
             best[i].offer(sum, row as u32);
         });
@@ -74,8 +82,9 @@ impl Product {
 
     /// All rows within the radius of each query.
     #[inline(always)]
-    pub(super) fn within<K: Kernel>(
+    pub(super) fn within<K: Kernel, V: Simd>(
         &self,
+        simd: V,
         kernel: K,
         queries: &Matrix,
         radius: f64,
@@ -83,6 +92,7 @@ impl Product {
     ) {
         let limit = kernel.limit(radius) * K::SQUARE_SCALE;
         self.candidates(
+            simd,
             queries,
             found,
             |_, _| limit,
@@ -99,8 +109,9 @@ impl Product {
     /// Calls `visit(query, row)`, rows ascending, for all pairs but those whose squared distance is
     /// surely above `largest(query)`.
     #[inline(always)]
-    fn candidates<S>(
+    fn candidates<S, V: Simd>(
         &self,
+        simd: V,
         queries: &Matrix,
         state: &mut [S],
         largest: impl Fn(&mut [S], usize) -> f64,
@@ -117,7 +128,7 @@ impl Product {
         }
         for (b, block) in self.blocks.chunks_exact(self.rows.ncols()).enumerate() {
             for group in &mut groups {
-                let estimates = group.estimates(block, &self.half_squares[b]);
+                let estimates = group.estimates(simd, block, &self.half_squares[b]);
                 for (q, estimates) in estimates.iter().enumerate().take(group.count) {
                     let limit = group.limits[q];
                     if !estimates.iter().fold(false, |hit, &e| hit | !ruled_out(e, limit)) {
@@ -175,18 +186,47 @@ impl Group {
         group
     }
 
-    /// ||y||² / 2 - x'y.
+    /// ||y||² / 2 - x'y. Vectors are spelled out: left to itself, the compiler takes queries for lanes where
+    /// vectors are long, and gathers their numbers one by one.
     #[inline(always)]
-    fn estimates(&self, block: &[Row16], half_squares: &Row16) -> [Row16; QUERIES] {
-        let mut sums = [*half_squares; QUERIES];
+    fn estimates<V: Simd>(
+        &self,
+        simd: V,
+        block: &[Row16],
+        half_squares: &Row16,
+    ) -> [Row16; QUERIES] {
+        match V::F32_LANES {
+            16 => self.sums::<V, 1>(simd, block, half_squares),
+            8 => self.sums::<V, 2>(simd, block, half_squares),
+            4 => self.sums::<V, 4>(simd, block, half_squares),
+            _ => self.sums::<V, ROWS>(simd, block, half_squares),
+        }
+    }
+
+    /// The same with `N` vectors for sixteen rows.
+    #[inline(always)]
+    fn sums<V: Simd, const N: usize>(
+        &self,
+        simd: V,
+        block: &[Row16],
+        half_squares: &Row16,
+    ) -> [Row16; QUERIES] {
+        let mut out = [*half_squares; QUERIES];
+        let Some(&start) = V::as_simd_f32s(half_squares).0.first_chunk::<N>() else { return out };
+        let mut sums = [start; QUERIES];
         for (y, x) in block.iter().zip(&self.negated) {
+            let Some(y) = V::as_simd_f32s(y).0.first_chunk::<N>() else { break };
             for q in 0..QUERIES {
-                for lane in 0..ROWS {
-                    sums[q][lane] += x[q] * y[lane];
+                let factor = simd.splat_f32s(x[q]);
+                for v in 0..N {
+                    sums[q][v] = simd.mul_add_f32s(factor, y[v], sums[q][v]);
                 }
             }
         }
-        sums
+        for (out, sums) in out.iter_mut().zip(&sums) {
+            out.copy_from_slice(cast_slice(sums));
+        }
+        out
     }
 
     /// Notes the largest estimate that a row within this squared distance can have.

@@ -31,7 +31,7 @@ impl<K: Kernel> learnt_core::linalg::Kernel for Search<'_, K> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         match self.engine {
             Engine::Scan(rows) => match self.goal {
                 Goal::Nearest(best) => scan::nearest(self.kernel, rows, self.queries, best),
@@ -41,9 +41,9 @@ impl<K: Kernel> learnt_core::linalg::Kernel for Search<'_, K> {
                 Goal::Leaf(leaf) => leaf.fill(0),
             },
             Engine::Product(product) => match self.goal {
-                Goal::Nearest(best) => product.nearest(self.kernel, self.queries, best),
+                Goal::Nearest(best) => product.nearest(simd, self.kernel, self.queries, best),
                 Goal::Within(radius, found) => {
-                    product.within(self.kernel, self.queries, radius, found);
+                    product.within(simd, self.kernel, self.queries, radius, found);
                 }
                 Goal::Leaf(leaf) => leaf.fill(0),
             },
