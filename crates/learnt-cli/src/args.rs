@@ -74,6 +74,7 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X"))),
             with_learners(data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2")),
             deciding(resampled(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
+                .arg(formula_flag())
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag())),
@@ -402,7 +403,7 @@ pub(crate) fn resampled(command: Command) -> Command {
 fn curve(command: Command) -> Command {
     let text =
         |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
-    folds(command)
+    resampled(command)
         .mut_arg("folds", |arg| arg.default_value("5"))
         .mut_arg("metric", |arg| arg.help("The metric"))
         .arg(

@@ -127,7 +127,7 @@ pub(super) fn on_rows(
 }
 
 /// Both sides of the formula, if there is one.
-fn formula(call: &Call, targets: &[String]) -> Result<Option<String>> {
+pub(super) fn formula(call: &Call, targets: &[String]) -> Result<Option<String>> {
     let side = call.text("formula").map(Side::split).transpose()?;
     Ok(side.map(|side| side.shown(&targets.join(", "))))
 }

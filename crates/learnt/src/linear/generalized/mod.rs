@@ -8,6 +8,7 @@ mod gamma_regressor;
 mod generalized_linear_model;
 mod inference;
 mod model;
+mod observations;
 mod pass;
 mod poisson_regressor;
 mod profile;
