@@ -321,8 +321,9 @@ pub(crate) fn with_left_side(
     let name = learner.about().command();
     if !learner.any_roles().regressor {
         let what = if func.is_some() { "function of the target" } else { "offset" };
-        return Err(Error::new(Code::Usage, format!("{name} takes no {what}"))
-            .hint("`learnt fit logistic` takes an offset with two classes, `learnt fit glm` with numbers"));
+        return Err(Error::new(Code::Usage, format!("{name} takes no {what}")).hint(
+            "`learnt fit logistic` takes an offset with two classes, `learnt fit glm` with numbers",
+        ));
     }
     let outside = offset && learner.get("offset").is_err();
     let mut params =

@@ -168,8 +168,9 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
         // The baseline is the mean of the target as it stands in the table.
         let learner = match entry.about.baseline {
             true => candidate.learner,
-            false if learner::changes_target(call, candidate.learner.as_ref(), schema)?
-                && !candidate.learner.any_roles().regressor =>
+            false
+                if learner::changes_target(call, candidate.learner.as_ref(), schema)?
+                    && !candidate.learner.any_roles().regressor =>
             {
                 unable += 1;
                 continue;
@@ -183,7 +184,15 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
         call.say(&format!("left out: {unable} learners that take no offset"));
     }
     if !sentences.is_empty() {
-        call.say(&format!("{} of {} learners get a standard preparation (missing values filled, categories as columns of 0 and 1) inside each fold; --no-prepare leaves it out", sentences.len(), rows.len()));
+        let what = match call.text("formula") {
+            Some(_) => "the columns of the formula",
+            None => {
+                "a standard preparation (missing values filled, categories as columns of 0 and 1)"
+            }
+        };
+        let more = if call.text("formula").is_some() { "" } else { "; --no-prepare leaves it out" };
+        let (count, all) = (sentences.len(), rows.len());
+        call.say(&format!("{count} of {all} learners get {what} inside each fold{more}"));
     }
     learner::claim_width(call, &data, widest)?;
     let splitter = splitter(call, &data, folds(call)?)?;

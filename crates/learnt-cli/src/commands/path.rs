@@ -51,15 +51,14 @@ pub(crate) fn run(call: &Call) -> Result<ExitCode> {
 }
 
 /// What the formula says beside its terms, and a sentence about it.
-fn left_side(
-    call: &Call,
-    schema: &Schema,
-) -> Result<(TransformedTargetRegressor, Option<String>)> {
+fn left_side(call: &Call, schema: &Schema) -> Result<(TransformedTargetRegressor, Option<String>)> {
     let Some(formula) = call.text("formula") else { return Ok(Default::default()) };
     let side = Side::split(formula)?;
     let func = side.response.as_ref().map(|response| response.text().to_string());
     let offset = Formula::parse(side.terms.trim(), schema)?.has_offset();
-    let said = func.as_ref().map(|func| format!("the path is of {func}: coefficients and R² are on that scale"));
+    let said = func
+        .as_ref()
+        .map(|func| format!("the path is of {func}: coefficients and R² are on that scale"));
     let offset = offset.then(|| OFFSET.to_string());
     Ok((TransformedTargetRegressor { func, offset, ..Default::default() }, said))
 }
@@ -86,12 +85,7 @@ fn options(call: &Call) -> Result<PathOptions> {
     Ok(options)
 }
 
-fn show(
-    call: &Call,
-    found: &RegularizationPath,
-    left: Option<String>,
-    rows: usize,
-) -> Result<()> {
+fn show(call: &Call, found: &RegularizationPath, left: Option<String>, rows: usize) -> Result<()> {
     let mut report = found.report();
     report.notes.extend(left);
     if let Some(file) = call.text("out").filter(|file| *file != "-") {

@@ -339,7 +339,8 @@ fn logistic_regression_with_an_offset_is_that_of_r() {
         let said = ok(&["summary", &model]).out;
         assert!(said.contains("(offset) is added to the score"), "{said}");
     }
-    let origin = place.fit("logistic", &births, "low ~ lwt + smoke + offset(age/40 - 0.5) - 1", &free);
+    let origin =
+        place.fit("logistic", &births, "low ~ lwt + smoke + offset(age/40 - 0.5) - 1", &free);
     let null = answer(&["ask", &origin, "goodness"])["values"]["null deviance"].as_f64().unwrap();
     let value = expected("logit_offset_origin_null")[0].1;
     assert!((null - value).abs() < 1e-8 * value, "{null} {value}");

@@ -12,8 +12,8 @@ use super::examples::{fitted, metric_for};
 use crate::Learner;
 use crate::metrics::{Metric, Predictions};
 use crate::select::{Split, Splitter, usual_splitter};
-use learnt_core::function::Task;
 use learnt_core::chart::{Chart, Mark, Panel};
+use learnt_core::function::Task;
 use learnt_core::params::{Kind, ParamType};
 use learnt_core::prelude::*;
 
@@ -358,7 +358,8 @@ mod tests {
             sample_weight: None,
             groups: groups.then_some(Classes { codes: &codes[40..], classes: &classes }),
         };
-        let nearest = crate::neighbors::KNeighborsClassifier { n_neighbors: 1, ..Default::default() };
+        let nearest =
+            crate::neighbors::KNeighborsClassifier { n_neighbors: 1, ..Default::default() };
         let curve = LearningCurve {
             estimator: nearest.into(),
             train_sizes: vec![1.0],

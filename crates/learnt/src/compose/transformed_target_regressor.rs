@@ -64,11 +64,7 @@ impl TransformedTargetRegressor {
     }
 
     /// Calls `f` with the rows as the learner inside sees them: the target changed, the offset taken away.
-    pub fn with_rows<T>(
-        &self,
-        data: &Dataset,
-        f: impl FnOnce(&Dataset) -> Result<T>,
-    ) -> Result<T> {
+    pub fn with_rows<T>(&self, data: &Dataset, f: impl FnOnce(&Dataset) -> Result<T>) -> Result<T> {
         self.change(data.x.schema())?.apply(data, 0, f)
     }
 

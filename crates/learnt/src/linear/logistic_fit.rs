@@ -93,8 +93,7 @@ impl Fit {
             return Err(one_class(classes.first()));
         }
         let others = classes.len() - 1;
-        let offset =
-            learner.offset.as_deref().map(|name| outline.schema.find(name)).transpose()?;
+        let offset = learner.offset.as_deref().map(|name| outline.schema.find(name)).transpose()?;
         if offset.is_some() && others > 1 {
             let message = format!("an offset is for two classes, and there are {}", classes.len());
             return Err(Error::new(Code::Target, message)
@@ -538,8 +537,7 @@ fn stage_after_counts(
 ) -> Stage {
     let (l1, l2) = learner.strengths();
     if l1 == 0.0 {
-        let wide =
-            l2 > 0.0 && learner.offset.is_none() && logistic_route::rows_pay(rows, inputs);
+        let wide = l2 > 0.0 && learner.offset.is_none() && logistic_route::rows_pay(rows, inputs);
         return if wide { Stage::Rows } else { Stage::Start };
     }
     let sets = if others == 1 { 1 } else { others + 1 };

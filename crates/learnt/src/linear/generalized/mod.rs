@@ -12,6 +12,7 @@ mod observations;
 mod pass;
 mod poisson_regressor;
 mod profile;
+mod root;
 mod rows;
 mod tweedie_regressor;
 

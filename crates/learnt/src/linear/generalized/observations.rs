@@ -5,13 +5,14 @@
 //! estimated. The ends of an interval are its quantiles; of counts the least counts with so much probability. For
 //! normal errors and the identity link they are those of Student's t, η ± t √(φ + s²), which is exact. F, as a
 //! function of z, falls from 1 to 0 around h⁻¹(y); outside of that the integral is Φ, inside it is taken by
-//! 64 nodes of Gauss and Legendre. The quantile is bracketed and found by the Illinois rule to 10⁻¹⁰ of its size.
+//! 64 nodes of Gauss and Legendre. The quantile is bracketed and found by the Illinois rule to 10⁻¹¹ of the bracket.
 //! Observations of 0 and 1 have no interval, and Tweedie distributions of other powers no formula.
 //!
 //! Lawless and Fredette (2005), Biometrika 92(3), 529-542.
 
 use super::asked::Likely;
 use super::family::{Family, Law, Link, ln_normal_below, normal_below, normal_density};
+use super::root::root;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, Discrete, Gamma, Normal, Poisson};
 
@@ -83,10 +84,10 @@ impl Likely<'_> {
                     .hint("ask for kind=mean: the interval of the probability"))
             }
             Family::Power(0.0 | 1.0 | 2.0 | 3.0) => Ok(()),
-            Family::Power(_) => {
-                Err(Error::unsupported("the Tweedie distribution has no distribution function here")
-                    .hint("ask for kind=mean"))
-            }
+            Family::Power(_) => Err(Error::unsupported(
+                "the Tweedie distribution has no distribution function here",
+            )
+            .hint("ask for kind=mean")),
         }
     }
 }
@@ -159,7 +160,7 @@ impl Predictive<'_> {
             Family::Power(0.0) => {
                 let low = self.bracket(share, mean, -spread)?;
                 let high = self.bracket(share, mean, spread)?;
-                Some(illinois(low, high, |y| self.probability(y) - share))
+                self.solve(share, low, high, |y| y)
             }
             Family::Power(1.0) => self.count(share, self.bracket(share, mean, spread)?),
             _ => {
@@ -171,10 +172,16 @@ impl Predictive<'_> {
                         return Some(0.0);
                     }
                 }
-                let by_log = |t: f64| self.probability(t.exp()) - share;
-                Some(illinois(low.ln(), high.ln(), by_log).exp())
+                self.solve(share, low.ln(), high.ln(), f64::exp).map(f64::exp)
             }
         }
+    }
+
+    /// Where the probability of `y(t)` is this share, between two places on its sides.
+    fn solve(&self, share: f64, low: f64, high: f64, y: impl Fn(f64) -> f64) -> Option<f64> {
+        let off = |t: f64| self.probability(y(t)) - share;
+        let ends = ((low, off(low)), (high, off(high)));
+        root(ends.0, ends.1, (1e-11 * (high - low), 1e-15), |t| Ok(off(t))).ok()
     }
 
     /// A place on that side of the mean beyond the quantile.
@@ -219,38 +226,6 @@ fn inverse_gaussian_below(y: f64, mean: f64, shape: f64) -> f64 {
     (first + second.exp()).min(1.0)
 }
 
-/// A root of an increasing function between two places on its sides.
-fn illinois(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let (mut at_low, mut at_high) = (f(low), f(high));
-    let mut side = 0;
-    for _ in 0..200 {
-        let size = 1e-10 * low.abs().max(high.abs()).max(1e-300);
-        if at_low == 0.0 || high - low <= size {
-            return low;
-        }
-        if at_high == 0.0 {
-            return high;
-        }
-        let secant = (low * at_high - high * at_low) / (at_high - at_low);
-        let inside = secant > low && secant < high;
-        let point = if inside { secant } else { 0.5 * (low + high) };
-        let value = f(point);
-        if value < 0.0 {
-            (low, at_low) = (point, value);
-            at_high *= if side == -1 { 0.5 } else { 1.0 };
-            side = -1;
-        } else {
-            (high, at_high) = (point, value);
-            at_low *= if side == 1 { 0.5 } else { 1.0 };
-            side = 1;
-        }
-        if high - low <= size || value.abs() < 1e-15 {
-            return point;
-        }
-    }
-    0.5 * (low + high)
-}
-
 /// Nodes and weights of Gauss and Legendre on (-1, 1), by Newton's method on the polynomial.
 fn legendre(nodes: usize) -> Vec<(f64, f64)> {
     let n = nodes as f64;
@@ -283,7 +258,13 @@ mod tests {
         Law { family: Family::Power(family), link }
     }
 
-    fn at<'a>(law: Law, dispersion: f64, eta: f64, error: f64, rule: &'a [(f64, f64)]) -> Predictive<'a> {
+    fn at<'a>(
+        law: Law,
+        dispersion: f64,
+        eta: f64,
+        error: f64,
+        rule: &'a [(f64, f64)],
+    ) -> Predictive<'a> {
         Predictive { law, dispersion, eta, error, rule }
     }
 
@@ -300,7 +281,8 @@ mod tests {
     fn a_normal_mixture_of_normals_is_normal() {
         let rule = legendre(NODES);
         for error in [1e-4, 0.1, 1.0, 7.0, 5000.0] {
-            let found = at(law(0.0, Link::Identity), 4.0, 1.5, error, &rule).quantile(0.975).unwrap();
+            let found =
+                at(law(0.0, Link::Identity), 4.0, 1.5, error, &rule).quantile(0.975).unwrap();
             let expected = 1.5 + 1.959963984540054 * (4.0 + error * error).sqrt();
             assert!((found / expected - 1.0).abs() < 1e-8, "{error}: {found} {expected}");
         }
