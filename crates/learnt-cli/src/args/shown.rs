@@ -28,7 +28,8 @@ const LINE: usize = 98;
 pub(super) fn finished(command: Command, path: &str) -> Command {
     // What MODEL and DATA are, the examples show.
     let known = |arg: &Arg| ["model", "data"].contains(&arg.get_id().as_str());
-    let command = match command.get_positionals().all(known) {
+    let plain = command.get_positionals().all(known);
+    let command = match plain {
         true => command.mut_args(|arg| {
             let known = known(&arg);
             arg.hide_short_help(known)
