@@ -368,7 +368,7 @@ pub(super) fn function_verb(kind: FunctionKind) -> Command {
         }
         FunctionKind::Analysis => (
             "simple-regression cpu --x mmax --y performance",
-            "learning-curve iris --estimator tree",
+            "learning-curve iris -t species --estimator tree",
         ),
     };
     let verb = match kind {
