@@ -92,10 +92,10 @@ def test_logistic_regression_with_an_offset():
 def test_intervals_of_new_observations():
     breaks = table("warpbreaks")
     model = learnt.fit_formula("breaks ~ wool * tension", breaks, GeneralizedLinearModel("poisson", tol=1e-14))
-    ends = model.intervals(breaks.iloc[[0, 9, 49]], kind="observation")
+    ends = model.ask("intervals", breaks.iloc[[0, 9, 49]], kind="observation")
     assert list(ends["lower"]) == list(EXPECTED["new_counts_lower"].values())
     assert list(ends["upper"]) == list(EXPECTED["new_counts_upper"].values())
-    means = model.intervals(breaks.iloc[[0, 9, 49]])
+    means = model.ask("intervals", breaks.iloc[[0, 9, 49]])
     assert np.all(np.asarray(means["upper"]) < np.asarray(ends["upper"]))
 
 
