@@ -46,6 +46,10 @@ class Answer:
         """The same as JSON text, one object a row."""
         return self._native.json()
 
+    def to_text(self, rows=None):
+        """As text with at most this many rows of each table; all of them if None."""
+        return self._native.text(rows)
+
     def to_markdown(self):
         """As Markdown."""
         return self._native.markdown()
@@ -85,7 +89,7 @@ class Answer:
         return [Picture(chart) for chart in self._native.charts()]
 
     def __repr__(self):
-        return self._native.text(ROWS_SHOWN)
+        return self.to_text(ROWS_SHOWN)
 
     def _repr_html_(self):
         return self._native.html(ROWS_SHOWN) + "".join(picture.svg for picture in self.charts())

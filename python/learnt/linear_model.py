@@ -363,6 +363,9 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         penalises it, and more than two classes are fitted jointly.
     max_iter : a whole number >= 0, default=100
         Maximum number of iterations.
+    offset : text or None, default=None
+        A column that is added to the score of the second class as it is, with a coefficient of 1;
+        for two classes.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -406,6 +409,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         class_weight=None,
         solver="auto",
         max_iter=100,
+        offset=None,
         n_jobs=None,
     ):
         self.penalty = penalty
@@ -416,6 +420,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         self.class_weight = class_weight
         self.solver = solver
         self.max_iter = max_iter
+        self.offset = offset
         self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
@@ -475,13 +480,14 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
         return self.ask("goodness")
 
-    def intervals(self, X, *, level=0.95, scale="response"):
-        """Interval for the mean at each row, on the scale of the table or of the link.
+    def intervals(self, X, *, level=0.95, kind="mean", scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link, or for a new observation.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `kind`: What the interval is for. ('mean' or 'observation')
         `scale`: The scale of the interval. ('response' or 'link')
         """
-        return self.ask("intervals", X, level=level, scale=scale)
+        return self.ask("intervals", X, level=level, kind=kind, scale=scale)
 
     def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
         """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
@@ -1168,13 +1174,14 @@ class GeneralizedLinearModel(Weighted, Regressor):
         """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
         return self.ask("goodness")
 
-    def intervals(self, X, *, level=0.95, scale="response"):
-        """Interval for the mean at each row, on the scale of the table or of the link.
+    def intervals(self, X, *, level=0.95, kind="mean", scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link, or for a new observation.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `kind`: What the interval is for. ('mean' or 'observation')
         `scale`: The scale of the interval. ('response' or 'link')
         """
-        return self.ask("intervals", X, level=level, scale=scale)
+        return self.ask("intervals", X, level=level, kind=kind, scale=scale)
 
     def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
         """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
@@ -1330,13 +1337,14 @@ class PoissonRegressor(Weighted, Regressor):
         """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
         return self.ask("goodness")
 
-    def intervals(self, X, *, level=0.95, scale="response"):
-        """Interval for the mean at each row, on the scale of the table or of the link.
+    def intervals(self, X, *, level=0.95, kind="mean", scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link, or for a new observation.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `kind`: What the interval is for. ('mean' or 'observation')
         `scale`: The scale of the interval. ('response' or 'link')
         """
-        return self.ask("intervals", X, level=level, scale=scale)
+        return self.ask("intervals", X, level=level, kind=kind, scale=scale)
 
     def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
         """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
@@ -1490,13 +1498,14 @@ class GammaRegressor(Weighted, Regressor):
         """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
         return self.ask("goodness")
 
-    def intervals(self, X, *, level=0.95, scale="response"):
-        """Interval for the mean at each row, on the scale of the table or of the link.
+    def intervals(self, X, *, level=0.95, kind="mean", scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link, or for a new observation.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `kind`: What the interval is for. ('mean' or 'observation')
         `scale`: The scale of the interval. ('response' or 'link')
         """
-        return self.ask("intervals", X, level=level, scale=scale)
+        return self.ask("intervals", X, level=level, kind=kind, scale=scale)
 
     def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
         """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.
@@ -1665,13 +1674,14 @@ class TweedieRegressor(Weighted, Regressor):
         """Rows, degrees of freedom, deviance, log-likelihood and criteria."""
         return self.ask("goodness")
 
-    def intervals(self, X, *, level=0.95, scale="response"):
-        """Interval for the mean at each row, on the scale of the table or of the link.
+    def intervals(self, X, *, level=0.95, kind="mean", scale="response"):
+        """Interval for the mean at each row, on the scale of the table or of the link, or for a new observation.
 
         `level`: Probability that an interval holds the truth. (a number in (0, 1))
+        `kind`: What the interval is for. ('mean' or 'observation')
         `scale`: The scale of the interval. ('response' or 'link')
         """
-        return self.ask("intervals", X, level=level, scale=scale)
+        return self.ask("intervals", X, level=level, kind=kind, scale=scale)
 
     def robust(self, X, y, sample_weight=None, groups=None, *, kind="hc3", level=0.95, show="coefficients"):
         """Coefficients with standard errors for other variances (HC0 to HC3) or for groups of rows, from the training data.

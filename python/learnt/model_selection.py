@@ -535,7 +535,9 @@ def learning_curve(
     train_sizes=(0.1, 0.325, 0.55, 0.775, 1.0),
     cv=5,
     scoring=None,
+    split=None,
     sample_weight=None,
+    groups=None,
     random_state=None,
     n_jobs=None,
 ):
@@ -549,6 +551,8 @@ def learning_curve(
         The target: classes for a classifier, numbers for a regressor.
     sample_weight : array of numbers, default=None
         How much each row counts.
+    groups : array of classes, default=None
+        The group of each row; rows of a group stay on one side of a split.
     estimator : a learner, default=None
         The learner.
     train_sizes : a list, each a number > 0, default=(0.1, 0.325, 0.55, 0.775, 1.0)
@@ -557,6 +561,10 @@ def learning_curve(
         Number of folds.
     scoring : text or None, default=None
         The metric; accuracy or R² by default.
+    split : text or None, default=None
+        How rows are divided: k-fold, stratified, group, stratified-group, leave-one-out,
+        leave-one-group-out, shuffle or time. By default whole groups where there are some, else
+        stratified for classes, else k-fold.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
     n_jobs : default=None
@@ -573,9 +581,9 @@ def learning_curve(
     """
     return call(
         "model_selection.learning_curve",
-        ("table", "labels", "numbers"),
-        (X, y, sample_weight),
-        {"estimator": estimator, "train_sizes": train_sizes, "cv": cv, "scoring": scoring},
+        ("table", "labels", "numbers", "labels"),
+        (X, y, sample_weight, groups),
+        {"estimator": estimator, "train_sizes": train_sizes, "cv": cv, "scoring": scoring, "split": split},
         ("train_sizes", "train_scores", "test_scores"),
         random_state=random_state,
         n_jobs=n_jobs,
@@ -591,7 +599,9 @@ def validation_curve(
     param_range,
     cv=5,
     scoring=None,
+    split=None,
     sample_weight=None,
+    groups=None,
     random_state=None,
     n_jobs=None,
 ):
@@ -605,6 +615,8 @@ def validation_curve(
         The target: classes for a classifier, numbers for a regressor.
     sample_weight : array of numbers, default=None
         How much each row counts.
+    groups : array of classes, default=None
+        The group of each row; rows of a group stay on one side of a split.
     estimator : a learner, default=None
         The learner.
     param_name : text, default=""
@@ -615,6 +627,10 @@ def validation_curve(
         Number of folds.
     scoring : text or None, default=None
         The metric; accuracy or R² by default.
+    split : text or None, default=None
+        How rows are divided: k-fold, stratified, group, stratified-group, leave-one-out,
+        leave-one-group-out, shuffle or time. By default whole groups where there are some, else
+        stratified for classes, else k-fold.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
     n_jobs : default=None
@@ -629,9 +645,9 @@ def validation_curve(
     """
     return call(
         "model_selection.validation_curve",
-        ("table", "labels", "numbers"),
-        (X, y, sample_weight),
-        {"estimator": estimator, "param_name": param_name, "param_range": param_range, "cv": cv, "scoring": scoring},
+        ("table", "labels", "numbers", "labels"),
+        (X, y, sample_weight, groups),
+        {"estimator": estimator, "param_name": param_name, "param_range": param_range, "cv": cv, "scoring": scoring, "split": split},
         ("train_scores", "test_scores"),
         random_state=random_state,
         n_jobs=n_jobs,

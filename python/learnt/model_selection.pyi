@@ -160,7 +160,9 @@ def learning_curve(
     train_sizes: Sequence[float] = (0.1, 0.325, 0.55, 0.775, 1.0),
     cv: int = 5,
     scoring: str | None = None,
+    split: str | None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...
@@ -174,7 +176,9 @@ def validation_curve(
     param_range: Sequence[Any],
     cv: int = 5,
     scoring: str | None = None,
+    split: str | None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Any: ...

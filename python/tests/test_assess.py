@@ -172,3 +172,20 @@ def test_bootstrap_errors_of_one_neighbour_where_nothing_can_be_learnt():
     for ours_name, name in (("naive", "naive"), ("leave_one_out", "leave_one_out"), ("err_632", "err632")):
         mean = np.mean([getattr(one, ours_name) for one in found])
         assert expect[name]["min"] <= mean <= expect[name]["max"]
+
+
+def test_curves_keep_groups_whole_and_split_as_named():
+    groups = np.repeat(np.arange(20), 2)
+    X, y = groups[:, None].astype(float), groups % 2
+    nearest = KNeighborsClassifier(1)
+    *_, alone = ours.learning_curve(nearest, X, y, train_sizes=[1.0], random_state=0)
+    *_, whole = ours.learning_curve(nearest, X, y, groups=groups, train_sizes=[1.0], random_state=0)
+    assert alone.mean() > 0.6 and whole.mean() == 0.0
+    _, test = ours.validation_curve(
+        nearest, X, y, groups=groups, split="group", param_name="n_neighbors", param_range=[1], random_state=0
+    )
+    assert test.mean() == 0.0
+    sizes, *_ = ours.learning_curve(nearest, X, y, split="time", cv=3, train_sizes=[1.0], random_state=0)
+    assert list(sizes) == [10]
+    with pytest.raises(ValueError, match="stratified"):
+        ours.learning_curve(nearest, X, y, split="stratifed")

@@ -73,6 +73,32 @@ def test_offsets_of_rates_and_of_least_squares():
     close(coefficients(model), EXPECTED["offset_coefficients"])
 
 
+def test_logistic_regression_with_an_offset():
+    births = table("birthwt").assign(known=lambda d: d["age"] / 40 - 0.5)
+    free = LogisticRegression(penalty=None, tol=1e-9)
+    model = learnt.fit_formula("low ~ lwt + factor(race) + smoke + offset(known)", births, free)
+    found = {name.replace("factor(race)", "race"): value for name, value in coefficients(model).items()}
+    close(found, EXPECTED["logit_offset_coefficients"], 1e-7)
+    chances = model.predict_proba(births.iloc[:4])[:, 1]
+    np.testing.assert_allclose(chances, EXPECTED["logit_offset_predicted"], rtol=1e-7)
+    by_name = LogisticRegression(penalty=None, offset="known").fit(births[["lwt", "known"]], births["low"])
+    assert by_name.coef_[0, 1] == 1.0
+    assert list(by_name.coefficients()["term"]) == ["(intercept)", "lwt"]
+    moved = births[["lwt"]].assign(known=births["known"] + 1)
+    shift = by_name.decision_function(moved) - by_name.decision_function(births[["lwt", "known"]])
+    np.testing.assert_allclose(shift, 1.0, rtol=1e-12)
+
+
+def test_intervals_of_new_observations():
+    breaks = table("warpbreaks")
+    model = learnt.fit_formula("breaks ~ wool * tension", breaks, GeneralizedLinearModel("poisson", tol=1e-14))
+    ends = model.ask("intervals", breaks.iloc[[0, 9, 49]], kind="observation")
+    assert list(ends["lower"]) == list(EXPECTED["new_counts_lower"].values())
+    assert list(ends["upper"]) == list(EXPECTED["new_counts_upper"].values())
+    means = model.ask("intervals", breaks.iloc[[0, 9, 49]])
+    assert np.all(np.asarray(means["upper"]) < np.asarray(ends["upper"]))
+
+
 def test_logistic_regression_answers_with_arrays():
     births = table("birthwt")
     X, y = births[["age", "lwt", "smoke"]], births["low"]

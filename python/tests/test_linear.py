@@ -1,5 +1,7 @@
 """Functions and questions of linear models, as Python meets them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
@@ -8,6 +10,7 @@ from sklearn.linear_model import lasso_path as reference_lasso
 
 from learnt.linear_model import (
     LinearRegression,
+    Perceptron,
     constrained_least_squares,
     enet_path,
     lasso_path,
@@ -16,6 +19,7 @@ from learnt.linear_model import (
     regularization_path,
     simple_regression,
 )
+from learnt.errors import LearntWarning
 from learnt.pipeline import Pipeline
 from learnt.preprocessing import FormulaTransformer
 
@@ -145,3 +149,20 @@ def test_a_line_through_points():
     assert (line.slope, line.intercept, line.rss) == pytest.approx((0.6, 2.2, 2.4))
     with pytest.raises(ValueError, match="constant|same"):
         simple_regression([1, 1], [2, 3])
+
+
+def test_a_perceptron_says_that_classes_overlap():
+    x, y = load_iris(return_X_y=True)
+    with pytest.warns(LearntWarning, match="rows misclassified: no line separates") as caught:
+        Perceptron(random_state=0).fit(x[50:], y[50:])
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Perceptron(random_state=0).fit(x[:100], y[:100])
+
+
+def test_a_table_that_is_cut_says_what_python_has():
+    x = np.random.default_rng(0).normal(size=(300, 100))
+    report = LinearRegression().fit(x, x[:, 0] - x[:, 1]).summary()
+    assert "101 rows in all; to_text() has them all" in str(report) and "--all" not in str(report)
+    assert report.to_text().count("\n") > 100 and "in all" not in report.to_text()

@@ -1,12 +1,15 @@
 //! The command line, made from the registry: a learner's flags are its parameters.
 
 mod registered;
+mod shown;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use learnt::estimator::ROLES;
 use learnt::function::FunctionKind;
 use learnt::select::Splitter;
+pub(crate) use registered::unknown_name;
 use registered::{choose_k, function_verb, with_learners};
+pub(crate) use shown::page;
 
 /// Start of a learner's own flags in the matches, so that they cannot meet the common ones.
 pub(crate) const PARAM: &str = "param:";
@@ -42,72 +45,77 @@ pub(crate) fn command() -> Command {
             look("show", "Show a learner: what it does, its parameters and their defaults", "learnt show ridge\n  learnt show tree --json")
                 .arg(Arg::new("learner").required(true).value_name("LEARNER").help("A learner or function by name"))
                 .arg(all_flag()),
-            data("describe", "Describe a table: types, missing values, ranges", "learnt describe iris\n  learnt describe my.csv -t price --all"),
+            data("describe", "Describe a table: types, missing values, ranges", "learnt describe iris\n  learnt describe penguins -t species --all"),
             look("dataset", "List the bundled data sets, or print one as CSV", "learnt dataset\n  learnt dataset penguins > penguins.csv")
                 .arg(Arg::new("name").value_name("NAME").help("A bundled set"))
                 .arg(all_flag())
                 .arg(out_flag("Write to this file instead; the ending chooses the format")),
-            data("convert", "Convert a table to another format", "learnt convert my.csv my.parquet\n  learnt convert my.arff - --to csv")
+            data("convert", "Convert a table to another format", "learnt convert iris iris.arff\n  learnt convert iris - --to ndjson")
                 .arg(Arg::new("to-path").required(true).value_name("TO").help("The new file, or - for standard output"))
                 .arg(Arg::new("to").long("to").value_name("FORMAT").help("The new format, if the ending does not say it")),
-            with_learners(data("fit", "Fit a learner and save the model", "learnt fit ridge my.csv -t price --alpha 0.1 -o my.learnt\n  learnt fit linear-regression mtcars.csv --formula 'mpg ~ wt * hp'\n  learnt fit kmeans iris --n-clusters 3 -o k.learnt")),
+            with_learners(data("fit", "Fit a learner and save the model", "learnt fit ridge cpu --alpha 0.1 -o cpu.learnt\n  learnt fit ols cpu --formula 'log(performance) ~ mmax * cach' --marks")),
             with_learners(data("cluster", "Cluster the rows of a table: fit a method, label every row, draw the clusters", "learnt cluster hdbscan iris -o labels.csv --plot clusters.svg\n  learnt cluster kmeans iris --n-clusters 3 --append -o with-clusters.csv")),
-            with_learners(data("plan", "Plan a fit as tasks that any scheduler can run, and say what it will cost", "learnt plan ridge parts/ -t price --tasks 8 -o job\n  learnt plan kmeans 'parts/*.parquet' --n-clusters 8 --nodes 1000 --rows 1e11")),
-            job("task", "Do a task of a job that `learnt plan` made", "learnt task job 3\n  seq 0 7 | xargs -P 4 -n 1 learnt task job")
+            with_learners(data("plan", "Plan a fit as tasks that any scheduler can run, and say what it will cost", "learnt make housing -o housing.csv\n  learnt plan ridge housing.csv -t SalePrice --tasks 2 -o job\n  learnt plan ridge housing.csv -t SalePrice --nodes 1000 --rows 1e11")),
+            job("task", "Do a task of a job that `learnt plan` made", "learnt make housing -o housing.csv && learnt plan ridge housing.csv -t SalePrice --tasks 2 -o job\n  learnt task job 0\n  learnt task job rest")
                 .arg(Arg::new("task").index(2).value_name("K").default_value("rest").help("Which task, from 0, or `rest` for all without an answer")),
-            job("advance", "Go on with a job when all tasks of a round are done: exits with 9 if another round is to be run, with 0 if the model is there", "learnt advance job -o model.learnt\n  until learnt task job && learnt advance job; do test $? = 9 || break; done")
+            job("advance", "Go on with a job when all tasks of a round are done: exits with 9 if another round is to be run, with 0 if the model is there", "learnt make housing -o housing.csv && learnt plan ridge housing.csv -t SalePrice --tasks 2 -o job\n  until learnt task job && learnt advance job -o model.learnt; do test $? = 9 || break; done")
                 .arg(flag("strict", "Exit with 5 if the fit did not converge"))
                 .arg(out_flag("Save the model to this file [default: DIR/model.learnt]")),
             choose_k(),
             with_learners(data("reduce", "Reduce the columns of a table to a few coordinates, and draw them", "learnt reduce pca iris -o coords.csv --plot coords.svg\n  learnt reduce linear-discriminant-analysis iris --n-components 2 --plot -")),
             path(),
-            deciding(model(data("predict", "Predict with a model", "learnt predict my.learnt new.csv > predictions.csv\n  learnt predict my.learnt new.csv --proba --threshold 0.3")
+            deciding(model(data("predict", "Predict with a model", "learnt fit logistic breast_cancer -o tumours.learnt\n  learnt predict tumours.learnt breast_cancer --proba --threshold 0.3 > predictions.csv")
                 .arg(flag("proba", "Add the probability of each class"))
                 .arg(flag("scores", "Add the decision scores"))
                 .arg(flag("append", "Put the predictions beside the input columns"))
                 .arg(method_flag())
                 .arg(missing_flag())
                 .arg(out_flag("Write to this file instead; the ending chooses the format")))),
-            deciding(model(data("score", "Score a model on data with a target", "learnt score my.learnt test.csv\n  learnt score my.learnt test.csv --fail-under r2=0.8"))
+            deciding(model(data("score", "Score a model on data with a target", "learnt fit ridge cpu -o cpu.learnt\n  learnt score cpu.learnt cpu --fail-under r2=0.8"))
                 .arg(metric_flag())
                 .arg(missing_flag())
                 .arg(Arg::new("fail-under").long("fail-under").value_name("METRIC=X").help("Exit with 6 if the metric is worse than X"))),
-            with_learners(data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge my.csv -t price --folds 10 --metric rmse,r2")),
-            deciding(resampled(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare my.csv -t price --only ridge,tree,knn")))
+            with_learners(data("cv", "Cross-validate one learner", "learnt cv logistic iris\n  learnt cv ridge cpu --folds 5 --metric rmse,r2")),
+            deciding(resampled(preparation(data("compare", "Cross-validate every learner for the task and compare them", "learnt compare iris\n  learnt compare cpu --only ridge,tree,knn")))
+                .arg(formula_flag())
                 .arg(Arg::new("only").long("only").value_name("LEARNERS").value_delimiter(',').help("Only these learners"))
                 .arg(Arg::new("skip").long("skip").value_name("LEARNERS").value_delimiter(',').help("All but these learners"))
                 .arg(plot_flag())),
             with_learners(data("curve", "Scores of a learner in and out of sample, for growing training parts or values of a parameter", "learnt curve tree iris --plot -\n  learnt curve knn iris --parameter n-neighbors --values 1,5,15,45,90 --plot curve.svg")),
-            with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic my.csv -t label --range C=0.01:100:real-log --log search.jsonl")),
+            with_learners(data("tune", "Search for good parameters of a learner, and fit the best", "learnt tune ridge cpu --grid alpha=0.1,1,10,100 -o best.learnt\n  learnt tune knn iris --grid n-neighbors=25,15,9,5,3,1 --one-se --nested 5\n  learnt tune logistic iris --range C=0.01:100:real-log --trials 9 --log search.jsonl")),
             versus(),
-            model(data("update", "Go on training a model with more rows", "learnt update my.learnt more.csv -o my2.learnt\n  learnt update my.learnt more.csv -o my.learnt -f"))
+            model(data("update", "Go on training a model with more rows", "learnt fit perceptron iris -o first.learnt\n  learnt update first.learnt iris -o second.learnt"))
                 .arg(out_flag("Save the model to this file")),
-            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt summary my.learnt\n  learnt summary my.learnt --json")).arg(plot_flag()).arg(marks_flag()).arg(all_flag()),
-            look("anova", "Compare nested models by their fit: F and likelihood-ratio tests", "learnt anova small.learnt large.learnt\n  learnt anova one.learnt two.learnt three.learnt --marks")
+            model(look("summary", "Print what a model learnt: coefficients with their tests, rules, loadings", "learnt fit ols cpu -o cpu.learnt\n  learnt summary cpu.learnt --marks")).arg(plot_flag()).arg(marks_flag()).arg(all_flag()),
+            look("anova", "Compare nested models by their fit: F and likelihood-ratio tests", "learnt fit ols cpu --formula 'performance ~ mmax' -o small.learnt\n  learnt fit ols cpu --formula 'performance ~ mmax + cach' -o large.learnt\n  learnt anova small.learnt large.learnt --marks")
                 .arg(Arg::new("models").required(true).num_args(1..).value_name("MODELS").help("Model files, the smallest first, fitted to the same rows"))
                 .arg(marks_flag())
                 .arg(all_flag()),
-            question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt ask my.learnt\n  learnt ask my.learnt intervals new.csv --with level=0.9\n  learnt ask my.learnt influence my.csv")),
-            model(data("explain", "Explain a model on rows: which columns matter, how the prediction moves with them, what they add to single rows", "learnt explain my.learnt test.csv --plot explained.html\n  learnt explain my.learnt new.csv --rows 1,17 --columns age,hours"))
+            question(data("ask", "Ask a model beyond prediction: intervals, tests, influence of rows", "learnt fit ols cpu -o cpu.learnt && learnt ask cpu.learnt\n  learnt ask cpu.learnt intervals cpu --with level=0.9")),
+            model(data("explain", "Explain a model on rows: which columns matter, how the prediction moves with them, what they add to single rows", "learnt fit tree cpu -o cpu.learnt\n  learnt explain cpu.learnt cpu --rows 1,17 --columns mmax,cach --plot explained.html"))
                 .arg(Arg::new("columns").long("columns").value_name("NAMES").value_delimiter(',').help("Columns whose dependence is shown; the three that matter most without"))
                 .arg(Arg::new("rows").long("rows").value_name("NUMBERS").value_delimiter(',').help("Rows whose contributions are shown, from 1 [default: the first five]"))
                 .arg(Arg::new("repeats").long("repeats").value_name("N").value_parser(value_parser!(usize)).help("Shuffles of each column [default: 5]"))
                 .arg(Arg::new("class").long("class").value_name("CLASS").help("The class whose score or probability contributions explain"))
                 .arg(out_flag("Write the answer to this file instead: .csv, .json, .md or .txt"))
                 .arg(plot_flag()),
-            picture(data("plot", "Draw a picture of a model: ROC, residuals, tree, coefficients", "learnt plot\n  learnt plot roc my.learnt test.csv -o roc.svg\n  learnt plot tree my.learnt")),
-            model(data("report", "Write one page about a model and how it does on rows", "learnt report my.learnt test.csv -o report.html\n  learnt report my.learnt").mut_arg("data", |arg| arg.required(false).value_name("TEST")))
+            picture(data("plot", "Draw a picture of a model: ROC, residuals, tree, coefficients", "learnt plot\n  learnt fit logistic breast_cancer -o tumours.learnt\n  learnt plot roc tumours.learnt breast_cancer -o roc.svg")),
+            model(data("report", "Write one page about a model and how it does on rows", "learnt fit ridge cpu -o cpu.learnt\n  learnt report cpu.learnt cpu -o report.html").mut_arg("data", |arg| arg.required(false).value_name("TEST")))
                 .arg(out_flag("The page [default: report.html]")),
-            model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt inspect my.learnt\n  learnt inspect my.learnt --schema"))
+            model(look("inspect", "Print what a model file holds: learner, parameters, columns, seed", "learnt fit ridge cpu -o cpu.learnt && learnt inspect cpu.learnt\n  learnt inspect cpu.learnt --schema"))
                 .arg(flag("schema", "Only the columns"))
                 .arg(all_flag())
                 .arg(flag("privacy", "Which raw values of the training data the file holds")),
-            model(look("verify", "Check a model file: checksum, structure, and its self-test rows", "learnt verify my.learnt\n  learnt verify my.learnt --json")),
-            look("completions", "Print shell completions", "learnt completions bash > /etc/bash_completion.d/learnt\n  learnt completions zsh")
+            model(look("verify", "Check a model file: checksum, structure, and its self-test rows", "learnt fit ridge cpu -o cpu.learnt && learnt verify cpu.learnt\n  learnt verify cpu.learnt --json")),
+            look("completions", "Print shell completions", "learnt completions bash > learnt.bash\n  learnt completions zsh > _learnt")
                 .arg(Arg::new("shell").required(true).value_name("SHELL").help("bash, zsh, fish, powershell or elvish")),
-            look("help", "Explain a verb or an error code", "learnt help fit\n  learnt help E014")
-                .arg(Arg::new("topic").value_name("TOPIC").help("A verb or an error code")),
-        ].map(general))
+            look("help", "Show all options of a verb or a learner, or explain an error code", "learnt help fit ridge\n  learnt help E014")
+                .arg(Arg::new("topic").value_name("TOPIC").help("A verb or an error code"))
+                .arg(Arg::new("name").value_name("NAME").help("A learner or function under the verb")),
+        ].map(|verb| {
+            let name = verb.get_name().to_string();
+            general(verb, &name)
+        }))
 }
 
 /// A verb with its examples.
@@ -118,8 +126,9 @@ fn look(name: &'static str, about: &'static str, examples: &'static str) -> Comm
 /// The names of the flags that every verb has.
 const GENERAL: &[&str] = &["json", "seed", "threads", "quiet", "max-memory", "force", "progress"];
 
-/// Adds the flags that every verb has, at the end of its help; verbs of learners have them in those.
-fn general(command: Command) -> Command {
+/// Adds the flags that every verb has, at the end of its help; verbs of learners have them in those. `path` is
+/// what is typed to reach it.
+fn general(command: Command, path: &str) -> Command {
     let there = command.get_arguments().any(|arg| arg.get_id() == "json");
     if there || command.is_subcommand_required_set() {
         return command;
@@ -128,7 +137,7 @@ fn general(command: Command) -> Command {
         Arg::new(name).long(name).value_name(value).help(help).help_heading("General")
     };
     let switch = |name: &'static str, help: &'static str| flag(name, help).help_heading("General");
-    command
+    let command = command
         .arg(switch("json", "Print JSON"))
         .arg(text("seed", "N", "The seed of all random draws, or `random`").default_value("0"))
         .arg(
@@ -148,7 +157,8 @@ fn general(command: Command) -> Command {
             text("progress", "HOW", "Progress on standard error")
                 .value_parser(["auto", "none", "json"])
                 .default_value("auto"),
-        )
+        );
+    shown::finished(command, path)
 }
 
 /// A verb that reads a table.
@@ -168,9 +178,11 @@ fn with_data(command: Command) -> Command {
                 .help("A file, the name of a bundled set, or - for standard input"),
         )
         .arg(
-            Arg::new("target").long("target").short('t').value_name("COLUMN").help(
-                "The column to predict; several with commas, for learners of several outputs",
-            ),
+            Arg::new("target")
+                .long("target")
+                .short('t')
+                .value_name("COLUMN")
+                .help("The column to predict; several with commas"),
         )
         .arg(text("task", "TASK", "What to make of the target: classify or regress"))
         .arg(text("weight", "COLUMN", "The column with row weights"))
@@ -238,7 +250,7 @@ fn path() -> Command {
     preparation(data(
         "path",
         "Follow the coefficients of a penalised regression as the penalty falls",
-        "learnt path lasso cpu --plot path.svg\n  learnt path elastic-net my.csv -t price --l1-ratio 0.9 -o path.csv",
+        "learnt path lasso cpu --plot path.svg\n  learnt path elastic-net cpu --l1-ratio 0.9 -o path.csv",
     ))
     .mut_arg("data", |arg| arg.index(2))
     .arg(
@@ -272,7 +284,7 @@ fn job(name: &'static str, about: &'static str, examples: &'static str) -> Comma
 
 /// MODEL, then OTHER, then DATA.
 fn versus() -> Command {
-    let examples = "learnt versus a.learnt b.learnt my.csv -t label\n  learnt versus a.learnt b.learnt my.csv --folds 10 --repeats 10 --metric log-loss";
+    let examples = "learnt fit logistic iris -o a.learnt && learnt fit tree iris -o b.learnt\n  learnt versus a.learnt b.learnt iris --folds 5";
     model(folds(data("versus", "Test whether two models differ: t, 5x2cv F and McNemar", examples)))
         .mut_arg("data", |arg| arg.index(3))
         .arg(
@@ -328,9 +340,11 @@ fn picture(command: Command) -> Command {
 }
 
 fn plot_flag() -> Arg {
-    Arg::new("plot").long("plot").value_name("FILE").help(
-        "Draw the answer into .svg, .png, .html, .json (Vega-Lite) or .txt, or - for the terminal",
-    )
+    Arg::new("plot")
+        .long("plot")
+        .value_name("FILE")
+        .help("Draw the answer into a file, or - for the terminal")
+        .long_help("Draw the answer into .svg, .png, .html, .json (Vega-Lite) or .txt, or - for the terminal")
 }
 
 fn marks_flag() -> Arg {
@@ -356,7 +370,8 @@ fn method_flag() -> Arg {
     Arg::new("method")
         .long("method")
         .value_name("METHOD")
-        .help(format!("What to ask of the model instead: {}", names.join(", ")))
+        .help("What to ask of the model instead, such as link or transform")
+        .long_help(format!("What to ask of the model instead: {}", names.join(", ")))
 }
 
 fn missing_flag() -> Arg {
@@ -364,7 +379,8 @@ fn missing_flag() -> Arg {
         .long("missing")
         .value_name("HOW")
         .value_parser(["error", "skip", "impute"])
-        .help("What prediction does with missing values that the learner cannot take: refuse, leave the row without a prediction, or fill in means and commonest levels of training [default: error, or what was said at fit]")
+        .help("What to do with missing values that the learner cannot take")
+        .long_help("What prediction does with missing values that the learner cannot take: refuse, leave the row without a prediction, or fill in means and commonest levels of training [default: error, or what was said at fit]")
 }
 
 fn metric_flag() -> Arg {
@@ -394,7 +410,7 @@ pub(crate) fn resampled(command: Command) -> Command {
     let cv = Arg::new("cv").long("cv").value_name("KIND").value_parser(Splitter::NAMES);
     let repeats = Arg::new("repeats").long("repeats").value_name("N");
     folds(command)
-        .arg(cv.help("How rows are divided [default: whole groups with --group, else stratified for classes, else k-fold]"))
+        .arg(cv.hide_possible_values(true).help("How rows are divided: k-fold, stratified, group, time and others").long_help(format!("How rows are divided: {} [default: whole groups with --group, else stratified for classes, else k-fold]", Splitter::NAMES.join(", "))))
         .arg(repeats.value_parser(value_parser!(usize)).help("How often folds are drawn [default: 1]"))
 }
 
@@ -402,7 +418,7 @@ pub(crate) fn resampled(command: Command) -> Command {
 fn curve(command: Command) -> Command {
     let text =
         |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
-    folds(command)
+    resampled(command)
         .mut_arg("folds", |arg| arg.default_value("5"))
         .mut_arg("metric", |arg| arg.help("The metric"))
         .arg(
@@ -436,7 +452,8 @@ fn deciding(command: Command) -> Command {
                 .conflicts_with("cost"),
         )
         .arg(
-            text("cost", "CLASS=X", "Predict by least expected cost: X for a row of that class that is called another, CLASS:CALLED=X for one mistake, 1 for others; with commas or repeated")
+            text("cost", "CLASS=X", "Predict by least expected cost: X for missing a row of that class")
+                .long_help("Predict by least expected cost: X for a row of that class that is called another, CLASS:CALLED=X for one mistake, 1 for others; with commas or repeated")
                 .action(ArgAction::Append),
         )
 }
@@ -458,20 +475,20 @@ fn search(command: Command) -> Command {
     command
         .mut_arg("folds", |arg| arg.default_value("5"))
         .mut_arg("out", |arg| arg.help("Fit the best setting to all rows and save the model here"))
-        .arg(text("grid", "NAME=VALUES", "Values of a parameter with commas, the simplest first; a__b reaches inside; may be repeated").action(ArgAction::Append))
-        .arg(text("range", "NAME=FIRST:LAST", "A range of a parameter, :log for a logarithmic scale, :real for numbers that are not whole; may be repeated").action(ArgAction::Append))
-        .arg(text("method", "METHOD", "How settings are proposed: grid, random, halving, or model (Parzen estimators) [default: grid where it is small, else model]").value_parser(["grid", "random", "halving", "model"]))
+        .arg(text("grid", "NAME=VALUES", "Values of a parameter with commas; may be repeated").long_help("Values of a parameter with commas, the simplest first; a__b reaches inside; may be repeated").action(ArgAction::Append))
+        .arg(text("range", "NAME=FIRST:LAST", "A range of a parameter, :log for a log scale").long_help("A range of a parameter, :log for a logarithmic scale, :real for numbers that are not whole; may be repeated").action(ArgAction::Append))
+        .arg(text("method", "METHOD", "How settings are proposed: grid, random, halving, model").long_help("How settings are proposed: grid, random, halving, or model (Parzen estimators) [default: grid where it is small, else model]").hide_possible_values(true).value_parser(["grid", "random", "halving", "model"]))
         .arg(whole("trials", "N", "Settings to draw [default: 30]"))
-        .arg(number("budget", "FITS", "Work at most, in fits of whole training parts: a setting costs one a fold"))
-        .arg(number("factor", "X", "One in so many settings goes on in halving [default: 3]"))
-        .arg(text("resource", "NAME", "What grows in halving: rows, or a parameter [default: rows]"))
-        .arg(count("min-resource", "What settings get in the first rung of halving"))
-        .arg(count("max-resource", "What settings get in the last rung of halving"))
+        .arg(number("budget", "FITS", "Work at most, in fits of whole training parts: a setting costs one a fold").help_heading("Details"))
+        .arg(number("factor", "X", "One in so many settings goes on in halving [default: 3]").help_heading("Details"))
+        .arg(text("resource", "NAME", "What grows in halving: rows, or a parameter [default: rows]").help_heading("Details"))
+        .arg(count("min-resource", "What settings get in the first rung of halving").help_heading("Details"))
+        .arg(count("max-resource", "What settings get in the last rung of halving").help_heading("Details"))
         .arg(flag("one-se", "Choose the simplest setting within one standard error of the best").help_heading("Search"))
         .arg(whole("nested", "K", "Repeat the search in K outer folds, and score its choices on their test rows"))
-        .arg(text("log", "FILE", "Keep finished fits in this file"))
-        .arg(flag("resume", "Go on with the log, if there is one").requires("log").help_heading("Search"))
-        .arg(text("table", "FILE", "Write the table to this file: .csv, .json, .md or .txt"))
+        .arg(text("log", "FILE", "Keep finished fits in this file").help_heading("Details"))
+        .arg(flag("resume", "Go on with the log, if there is one").requires("log").help_heading("Details"))
+        .arg(text("table", "FILE", "Write the table to this file: .csv, .json, .md or .txt").help_heading("Details"))
         .arg(plot_flag())
 }
 
@@ -483,11 +500,13 @@ fn formula_flag() -> Arg {
 }
 
 fn preparation(command: Command) -> Command {
+    let heading = "Preparation";
     let scale = "Put numbers on one scale (standardise them) in front of the learner";
     command
-        .arg(flag("no-prepare", "Add no preparation in front of the learner, and leave no column out"))
+        .arg(flag("no-prepare", "Add no preparation in front of the learner, and leave no column out").help_heading(heading))
         .arg(
             Arg::new("keep")
+                .help_heading(heading)
                 .long("keep")
                 .value_name("COLUMNS")
                 .value_delimiter(',')
@@ -496,6 +515,7 @@ fn preparation(command: Command) -> Command {
         )
         .arg(
             Arg::new("date")
+                .help_heading(heading)
                 .long("date")
                 .value_name("COLUMN=PARTS")
                 .action(ArgAction::Append)
@@ -503,14 +523,16 @@ fn preparation(command: Command) -> Command {
         )
         .arg(
             Arg::new("text")
+                .help_heading(heading)
                 .long("text")
                 .value_name("COLUMN=hash:N")
                 .action(ArgAction::Append)
                 .help("Use a column of free text as N columns of hashed words"),
         )
-        .arg(flag("scale", scale))
+        .arg(flag("scale", scale).help_heading(heading))
         .arg(
             Arg::new("impute")
+                .help_heading(heading)
                 .long("impute")
                 .value_name("HOW")
                 .value_parser(["auto", "mean", "median", "mode", "drop-rows", "none"])

@@ -165,6 +165,8 @@ pub(crate) struct ColumnChoice<'a> {
 impl<'a> ColumnChoice<'a> {
     pub(crate) fn new(call: &'a Call, default_target: Option<&str>) -> Result<Self> {
         let formula = call.text("formula").map(Side::split).transpose()?;
+        // What has a logarithm is a number.
+        let changed = formula.as_ref().is_some_and(|formula| formula.response.is_some());
         let left = formula.and_then(|formula| formula.target);
         if let (Some(target), Some(left)) = (call.text("target"), &left)
             && target != left
@@ -179,7 +181,7 @@ impl<'a> ColumnChoice<'a> {
             group: call.text("group"),
             sequence: call.text("sequence"),
             task: call.text("task").map(TargetTask::parse).transpose()?,
-            leaning: None,
+            leaning: changed.then_some(TargetTask::Regress),
         })
     }
 
@@ -228,7 +230,7 @@ impl<'a> ColumnChoice<'a> {
 pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Result<Supervised> {
     let with_target = learner.is_none_or(learner::needs_target);
     let mut asked = ColumnChoice::new(call, input.default_target.as_deref())?;
-    asked.leaning = learner.and_then(learner::leaning);
+    asked.leaning = learner.and_then(learner::leaning).or(asked.leaning);
     let mut table = input.table;
     asked.settle(table.schema());
     if !with_target && call.text("target").is_none() {

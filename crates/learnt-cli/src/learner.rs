@@ -283,6 +283,24 @@ pub(crate) fn fit_formula(
     })
 }
 
+/// Whether a formula says something beside its terms that the learner does not do itself, so that it is put
+/// inside a regressor of a changed target: a function of the target, an offset.
+pub(crate) fn changes_target(
+    call: &Call,
+    learner: &dyn AnyEstimator,
+    schema: &Schema,
+) -> Result<bool> {
+    let Some(formula) = call.text("formula") else { return Ok(false) };
+    let side = Side::split(formula)?;
+    let offset = Formula::parse(side.terms.trim(), schema)?.has_offset();
+    Ok(side.response.is_some() || offset && learner.get("offset").is_err())
+}
+
+/// The way to a parameter of the learner, where it may be inside a regressor of a changed target.
+pub(crate) fn inside(changed: bool) -> &'static str {
+    if changed { "regressor__" } else { "" }
+}
+
 /// The learner for what a formula says beside its terms: a function of the target, an offset.
 pub(crate) fn with_left_side(
     call: &Call,
@@ -293,41 +311,29 @@ pub(crate) fn with_left_side(
     let side = Side::split(formula)?;
     let offset = Formula::parse(side.terms.trim(), schema)?.has_offset();
     let offset_name = Value::Text(OFFSET.to_string());
-    let inside = offset && learner.get("offset").is_ok();
-    if inside {
+    if offset && learner.get("offset").is_ok() {
         learner.set("offset", &offset_name)?;
     }
-    let func = side.response.as_ref().map(|response| Value::Text(response.text().to_string()));
-    if func.is_none() && (!offset || inside) {
+    if !changes_target(call, learner.as_ref(), schema)? {
         return Ok(learner);
     }
+    let func = side.response.as_ref().map(|response| Value::Text(response.text().to_string()));
     let name = learner.about().command();
     if !learner.any_roles().regressor {
         let what = if func.is_some() { "function of the target" } else { "offset" };
-        return Err(Error::new(Code::Usage, format!("{name} takes no {what}"))
-            .hint("`learnt fit glm --family binomial` takes an offset, with a target of 0 and 1"));
+        return Err(Error::new(Code::Usage, format!("{name} takes no {what}")).hint(
+            "`learnt fit logistic` takes an offset with two classes, `learnt fit glm` with numbers",
+        ));
     }
+    let outside = offset && learner.get("offset").is_err();
     let mut params =
         vec![("regressor".to_string(), Value::Learner(LearnerSpec::of(learner.as_ref())))];
     params.extend(func.map(|func| ("func".to_string(), func)));
-    params.extend((offset && !inside).then(|| ("offset".to_string(), offset_name)));
+    params.extend(outside.then(|| ("offset".to_string(), offset_name)));
     learnt::build(&LearnerSpec {
         learner: "compose.TransformedTargetRegressor".to_string(),
         params,
     })
-}
-
-/// Refuses a left side that is more than a column, for verbs that cannot take it.
-pub(crate) fn refuse_left_side(call: &Call, verb: &str) -> Result<()> {
-    let side = call.text("formula").map(Side::split).transpose()?;
-    match side.is_some_and(|side| side.response.is_some()) {
-        false => Ok(()),
-        true => {
-            let message = format!("`learnt {verb}` takes a column on the left side of a formula");
-            Err(Error::new(Code::Usage, message)
-                .hint("`learnt fit` and `learnt cv` take a function of it"))
-        }
-    }
 }
 
 /// What stands in front of the learner, in words.

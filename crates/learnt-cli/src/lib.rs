@@ -48,7 +48,10 @@ fn answer(words: &[OsString]) -> ExitCode {
     }
     let matches = match args::command().try_get_matches_from(words) {
         Ok(matches) => matches,
-        Err(error) => return output::usage(&error),
+        Err(error) => {
+            let verb = words.get(1).map(|word| word.to_string_lossy().into_owned());
+            return output::usage(&error, &verb.unwrap_or_default());
+        }
     };
     match commands::run(&matches) {
         Ok(code) => match output::lost() {

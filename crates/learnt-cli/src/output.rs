@@ -151,8 +151,14 @@ pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
 }
 
 /// Help and version are answers; anything else is a mistake in the call.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind;
+pub(crate) fn usage(error: &clap::Error, verb: &str) -> ExitCode {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+        && let Some(unknown) = crate::args::unknown_name(verb, name)
+    {
+        return failure(&unknown, false);
+    }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             print(&error.render().to_string());

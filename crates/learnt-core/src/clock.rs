@@ -1,7 +1,7 @@
 //! The one clock: how long something took, for people and for how often a checkpoint is written.
 //!
 //! No result depends on it. A clock that stands still, runs back or leaps ahead gives lengths of time that are
-//! finite and not below zero; tests make it do so through [`faults`](crate::faults).
+//! finite and not below zero; tests make it do so through `faults`.
 
 use crate::faults;
 use std::sync::OnceLock;

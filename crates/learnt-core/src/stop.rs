@@ -2,7 +2,7 @@
 //!
 //! Work between two of a learner's own checks may take minutes: the eigenvalues of 5,000 columns are one call of
 //! the backend, which cannot be interrupted. Whoever runs a fit on somebody's behalf gives the threads of the run
-//! a flag ([`within`]). Long calls then run on a thread of their own ([`apart`]) while the caller looks at the
+//! a flag ([`within`]). Long calls then run on a thread of their own (`apart`) while the caller looks at the
 //! flag. When it is set, the caller goes on at once with nothing, and the thread that was left behind ends when
 //! its call does; it holds copies only. Loops of our own look at [`asked`] and end early.
 //!

@@ -390,9 +390,11 @@ impl Answer {
         self.0.notes.clone()
     }
 
-    /// As text with at most this many rows of each table.
-    fn text(&self, rows: usize) -> String {
-        self.0.to_text_within(rows)
+    /// As text with at most this many rows of each table; all without a number.
+    #[pyo3(signature = (rows=None))]
+    fn text(&self, rows: Option<usize>) -> String {
+        let rows = rows.unwrap_or(usize::MAX);
+        self.0.to_text_cut(rows, usize::MAX, "to_text() has them all")
     }
 
     /// As HTML with at most this many rows of each table.

@@ -90,6 +90,48 @@ put("gamma_profile_upper", suppressMessages(confint(fit))[, 2])
 fit <- lm(mpg ~ wt + offset(0.1 * qsec), cars)
 put("offset_coefficients", coef(fit))
 
+# Logistic regression with an offset.
+births$known <- births$age / 40 - 0.5
+fit <- glm(low ~ lwt + race + smoke + offset(known), binomial, births, control = close)
+put("logit_offset_coefficients", coef(fit))
+put("logit_offset_errors", sqrt(diag(vcov(fit))))
+put("logit_offset_deviance", fit$deviance)
+put("logit_offset_null", fit$null.deviance)
+put("logit_offset_predicted", unname(predict(fit, births[1:4, ], type = "response")))
+put("logit_offset_deviance_1", column(anova(fit, test = "Chisq"), "Deviance"))
+put("logit_offset_profile_lower", suppressMessages(confint(fit))[, 1])
+fit <- glm(low ~ lwt + smoke + offset(known) - 1, binomial, births, control = close)
+put("logit_offset_origin_null", fit$null.deviance)
+
+# Intervals of new observations: the family's distribution over the normal distribution of the linear predictor.
+quantiles <- function(below, eta, se, start, share) mapply(function(eta, se, start) {
+  chance <- function(y) integrate(function(z) below(y, eta + se * z) * dnorm(z), -9, 9, rel.tol = 1e-12, subdivisions = 1000)$value
+  uniroot(function(y) chance(y) - share, start * c(0.01, 30), tol = 1e-12)$root
+}, eta, se, start)
+counts <- function(eta, se, share) mapply(function(eta, se) {
+  chance <- function(y) integrate(function(z) ppois(y, exp(eta + se * z)) * dnorm(z), -9, 9, rel.tol = 1e-12, subdivisions = 1000)$value
+  y <- 0; while (chance(y) < share) y <- y + 1; y
+}, eta, se)
+fit <- glm(breaks ~ wool * tension, poisson, breaks, control = close)
+at <- predict(fit, breaks[c(1, 10, 50), ], se.fit = TRUE)
+put("new_counts_lower", counts(at$fit, at$se.fit, 0.025))
+put("new_counts_upper", counts(at$fit, at$se.fit, 0.975))
+fit <- glm(breaks ~ wool * tension, Gamma("log"), breaks, control = close)
+at <- predict(fit, breaks[c(1, 10, 50), ], se.fit = TRUE); phi <- summary(fit)$dispersion
+gamma <- function(y, eta) pgamma(y, shape = 1 / phi, scale = exp(eta) * phi)
+put("new_gamma_lower", quantiles(gamma, at$fit, at$se.fit, exp(at$fit), 0.05))
+put("new_gamma_upper", quantiles(gamma, at$fit, at$se.fit, exp(at$fit), 0.95))
+fit <- glm(breaks ~ wool + tension, Gamma, breaks, control = close)
+at <- predict(fit, breaks[c(1, 10, 50), ], se.fit = TRUE); phi <- summary(fit)$dispersion
+gamma <- function(y, eta) ifelse(eta > 0, pgamma(y, shape = 1 / phi, scale = phi / pmax(eta, 1e-300)), 0)
+put("new_inverse_upper", quantiles(gamma, at$fit, at$se.fit, 1 / at$fit, 0.975))
+fit <- glm(breaks ~ wool + tension, inverse.gaussian("log"), breaks, control = close)
+at <- predict(fit, breaks[c(1, 10, 50), ], se.fit = TRUE); phi <- summary(fit)$dispersion
+wald <- function(y, eta) { m <- exp(eta); r <- sqrt(1 / (phi * y)); pnorm(r * (y / m - 1)) + exp(2 / (phi * m) + pnorm(-r * (y / m + 1), log.p = TRUE)) }
+put("new_wald_upper", quantiles(wald, at$fit, at$se.fit, exp(at$fit), 0.975))
+fit <- lm(breaks ~ wool * tension, breaks)
+put("new_normal_upper", unname(predict(fit, breaks[c(1, 10, 50), ], interval = "prediction")[, 3]))
+
 # Many classes.
 fit <- multinom(race ~ age + lwt, births, trace = FALSE, maxit = 1000, reltol = 1e-14)
 put("classes_deviance_2", column(Anova(fit, type = 2), "LR Chisq"))

@@ -1,11 +1,13 @@
 //! Subcommands that the registry has: learners under their verbs and functions under their kinds, with
 //! their parameters as flags.
 
+use super::shown::listing;
 use super::{
     GENERAL, INPUT, PARAM, curve, deciding, flag, formula_flag, general, look, marks_flag,
     missing_flag, out_flag, plot_flag, preparation, resampled, search, with_data,
 };
 use clap::{Arg, Command};
+use learnt::error::{Code, Error};
 use learnt::estimator::{About, Entry};
 use learnt::function::{FunctionEntry, FunctionKind};
 use learnt::params::{Kind, ParamSpec, Variant};
@@ -16,21 +18,21 @@ pub(super) fn with_learners(verb: Command) -> Command {
     let name = verb.get_name().to_string();
     let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
     let examples = verb.get_before_help().map(ToString::to_string).unwrap_or_default();
-    Command::new(name)
+    Command::new(name.clone())
         .about(about)
         .before_help(examples)
         .subcommand_required(true)
         .subcommand_value_name("LEARNER")
-        .subcommand_help_heading("Learners")
+        .override_usage(format!("learnt {name} LEARNER DATA [OPTIONS]"))
         .defer(learners)
 }
 
-/// The learners of a verb, made only when the verb is used.
-fn learners(verb: Command) -> Command {
-    let name = verb.get_name().to_string();
-    type Keep = fn(&Entry) -> bool;
-    type Extend = fn(Command) -> Command;
-    let (keep, extend): (Keep, Extend) = match name.as_str() {
+type Keep = fn(&Entry) -> bool;
+type Extend = fn(Command) -> Command;
+
+/// Which learners a verb has, and what it adds to each; none if it has no learners.
+fn of_verb(verb: &str) -> Option<(Keep, Extend)> {
+    Some(match verb {
         "fit" => (|_| true, fitting),
         "plan" => (|_| true, planning),
         "cluster" => (
@@ -50,90 +52,149 @@ fn learners(verb: Command) -> Command {
         }),
         "curve" => (|_| true, |learner| curve(preparation(learner)).arg(formula_flag())),
         "tune" => (|_| true, |learner| search(resampled(preparation(learner)).arg(formula_flag()))),
-        _ => (|_| true, |learner| resampled(preparation(learner)).arg(formula_flag())),
-    };
-    let taken = flags_of(&extend(with_data(Command::new(""))));
+        "cv" => (|_| true, |learner| resampled(preparation(learner)).arg(formula_flag())),
+        _ => return None,
+    })
+}
+
+/// The learners of a verb by the names that they can be called by.
+fn callable(keep: Keep) -> impl Iterator<Item = (String, Vec<&'static Entry>)> {
     let single = learnt::entries().map(|entry| (entry.about.command(), vec![entry]));
-    let commands: Vec<Command> = single
+    single
         .chain(shared_aliases())
-        .filter(|(_, entries)| entries.iter().all(|entry| keep(entry)))
+        .filter(move |(_, entries)| entries.iter().all(|entry| keep(entry)))
+}
+
+/// The learners of a verb, made only when the verb is used.
+fn learners(verb: Command) -> Command {
+    let name = verb.get_name().to_string();
+    let Some((keep, extend)) = of_verb(&name) else { return verb };
+    let taken = flags_of(&extend(with_data(Command::new(""))));
+    let commands: Vec<Command> = callable(keep)
         .map(|(learner, entries)| learner_command(&name, learner, &entries, extend, &taken))
         .collect();
-    verb.subcommands(commands)
+    let mut names: Vec<String> = Vec::new();
+    for entry in learnt::entries().filter(|entry| keep(entry)) {
+        let short = entry.about.aliases.first().map(ToString::to_string);
+        let short = short.unwrap_or_else(|| entry.about.command());
+        if !names.contains(&short) {
+            names.push(short);
+        }
+    }
+    let more = format!(
+        "learnt list learners describes them, learnt {name} {} --help has the parameters of one,\nlearnt help {name} the options that all have.",
+        names.iter().find(|name| *name == "ridge").or(names.first()).map_or("", String::as_str)
+    );
+    listing(verb.subcommands(commands), "Learners", &names, &more)
+}
+
+/// A learner or function under its verb.
+pub(super) fn under(verb: &str, name: &str) -> Option<Command> {
+    if let Some((keep, extend)) = of_verb(verb) {
+        let taken = flags_of(&extend(with_data(Command::new(""))));
+        let (learner, entries) = callable(keep).find(|(known, _)| known == name)?;
+        return Some(learner_command(verb, learner, &entries, extend, &taken));
+    }
+    let mut own = learnt::functions().filter(|entry| entry.about.kind.verb() == verb);
+    own.find(|entry| entry.about.command() == name || entry.about.aliases.contains(&name))
+        .map(function_command)
+}
+
+/// The error about a name that a verb of learners or functions does not have; none for other verbs.
+pub(crate) fn unknown_name(verb: &str, name: &str) -> Option<Error> {
+    if let Some((keep, _)) = of_verb(verb) {
+        let known: Vec<String> = callable(keep).map(|(known, _)| known).collect();
+        let elsewhere = !learnt::find_all(name).is_empty();
+        let error = Error::unknown("learner", name, known.iter().map(String::as_str));
+        return Some(match elsewhere {
+            true => Error::new(Code::Unknown, format!("`learnt {verb}` is not for {name}"))
+                .hint(format!("learnt {verb} --help names what it is for")),
+            false => error,
+        });
+    }
+    let own = learnt::functions().filter(|entry| entry.about.kind.verb() == verb);
+    let known: Vec<String> = own.map(|entry| entry.about.command()).collect();
+    (!known.is_empty()).then(|| Error::unknown("function", name, known.iter().map(String::as_str)))
+}
+
+/// The options that all learners of a verb have, as a page of its own.
+pub(super) fn shared(verb: &str) -> Option<Command> {
+    let (_, extend) = of_verb(verb)?;
+    let all = super::command();
+    let own = all.find_subcommand(verb)?;
+    let text =
+        |text: Option<&clap::builder::StyledStr>| text.map_or(String::new(), ToString::to_string);
+    let (about, examples) = (text(own.get_about()), text(own.get_before_help()));
+    let command = Command::new(verb.to_string()).about(about).before_help(examples);
+    let learner = clap::Arg::new("learner").index(1).required(true).value_name("LEARNER");
+    let command = extend(with_data(command)).mut_arg("data", |arg| arg.index(2));
+    Some(general(command.arg(learner.help("Which learner; see `learnt list learners`")), verb))
 }
 
 /// What `fit` adds to a learner.
 fn fitting(learner: Command) -> Command {
+    let streaming = |arg: Arg| arg.help_heading("Streaming");
+    let detail = |arg: Arg| arg.help_heading("Details");
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
     preparation(learner)
         .arg(formula_flag())
-        .arg(marks_flag())
         .arg(out_flag("Save the model to this file"))
-        .arg(flag(
-            "stream",
-            "Read the file in blocks, again for each round: for files larger than memory",
+        .arg(flag("stream", "Read the file in blocks, for files larger than memory"))
+        .arg(streaming(
+            text(
+                "engine",
+                "ENGINE",
+                "Fit on a cluster, through the Python package; the model is that of --stream",
+            )
+            .value_parser(["ray", "dask", "spark"])
+            .conflicts_with("stream"),
         ))
-        .arg(
-            Arg::new("engine")
-                .long("engine")
-                .value_name("ENGINE")
-                .value_parser(["ray", "dask", "spark"])
-                .conflicts_with("stream")
-                .help(
-                    "Fit on a cluster, through the Python package; the model is that of --stream",
-                ),
-        )
-        .arg(
-            Arg::new("address")
-                .long("address")
-                .value_name("ADDRESS")
+        .arg(streaming(
+            text(
+                "address",
+                "ADDRESS",
+                "Of a cluster that is running; without one it is started on this machine",
+            )
+            .requires("engine"),
+        ))
+        .arg(streaming(
+            text("workers", "N", "Workers of the engine")
                 .requires("engine")
-                .help("Of a cluster that is running; without one it is started on this machine"),
-        )
-        .arg(
-            Arg::new("workers")
-                .long("workers")
-                .value_name("N")
-                .requires("engine")
-                .value_parser(clap::value_parser!(u64).range(1..))
-                .help("Workers of the engine"),
-        )
-        .arg(
-            Arg::new("checkpoint")
-                .long("checkpoint")
-                .value_name("DIR")
-                .help("Keep where the fit is in this folder, so that it can go on if it is killed"),
-        )
-        .arg(
-            Arg::new("checkpoint-every")
-                .long("checkpoint-every")
-                .value_name("SECONDS")
-                .requires("checkpoint")
-                .value_parser(clap::value_parser!(f64))
-                .help("Time between checkpoints inside a pass over the data; 5 by default"),
-        )
-        .arg(flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"))
-        .arg(
-            Arg::new("continue")
-                .long("continue")
-                .value_name("MODEL")
-                .conflicts_with_all(["stream", "engine"])
-                .help("Go on from this model on the same rows: add the members or rounds that it lacks"),
-        )
-        .arg(flag("strict", "Exit with 5 if the fit did not converge"))
-        .arg(
-            Arg::new("labels")
-                .long("labels")
-                .value_name("FILE")
-                .help("Write the cluster of each training row to this file"),
-        )
-        .arg(
-            Arg::new("trace")
-                .long("trace")
-                .value_name("FILE")
-                .help("Write the objective after each iteration to this file"),
-        )
-        .arg(unknown_flag())
-        .arg(missing_flag())
+                .value_parser(clap::value_parser!(u64).range(1..)),
+        ))
+        .arg(streaming(text(
+            "checkpoint",
+            "DIR",
+            "Keep where the fit is in this folder, so that it can go on if it is killed",
+        )))
+        .arg(streaming(
+            text(
+                "checkpoint-every",
+                "SECONDS",
+                "Time between checkpoints inside a pass over the data; 5 by default",
+            )
+            .requires("checkpoint")
+            .value_parser(clap::value_parser!(f64)),
+        ))
+        .arg(streaming(
+            flag("resume", "Go on from the checkpoint, if there is one").requires("checkpoint"),
+        ))
+        .arg(detail(marks_flag()))
+        .arg(detail(
+            text(
+                "continue",
+                "MODEL",
+                "Go on from this model on the same rows: add the members or rounds that it lacks",
+            )
+            .conflicts_with_all(["stream", "engine"]),
+        ))
+        .arg(detail(flag("strict", "Exit with 5 if the fit did not converge")))
+        .arg(detail(text("labels", "FILE", "Write the cluster of each training row to this file")))
+        .arg(detail(text("trace", "FILE", "Write the objective after each iteration to this file")))
+        .arg(detail(unknown_flag()))
+        .arg(detail(missing_flag()))
 }
 
 /// What `plan` adds to a learner.
@@ -153,8 +214,8 @@ fn planning(learner: Command) -> Command {
         .arg(count("cores", "Cores of each of them [default: 16]"))
         .arg(Arg::new("rows").long("rows").value_name("X").value_parser(clap::value_parser!(f64)).help("Say the expected time for so many rows, such as 1e11 [default: those of the table]"))
         .arg(flag("any-processor", "Let workers have processors with other vectors: last digits may differ then"))
-        .arg(unknown_flag())
-        .arg(missing_flag())
+        .arg(unknown_flag().help_heading("Details"))
+        .arg(missing_flag().help_heading("Details"))
 }
 
 fn unknown_flag() -> Arg {
@@ -187,7 +248,7 @@ fn reduces(entry: &Entry) -> bool {
 pub(super) fn choose_k() -> Command {
     match learnt::find_function("choose_k") {
         Ok(entry) => function_command(entry).before_help(
-            "Examples:\n  learnt choose-k iris --plot k.svg\n  learnt choose-k points.csv --k-max 12 --x height,weight",
+            "Examples:\n  learnt choose-k iris --plot k.svg\n  learnt choose-k iris --k-max 6 --x petal_length,petal_width",
         ),
         Err(_) => Command::new("choose-k"),
     }
@@ -215,6 +276,11 @@ fn learner_examples(verb: &str, name: &str, about: &About) -> String {
     };
     let second = match verb {
         "cv" => "--folds 5",
+        "cluster" => "-o clusters.csv",
+        "reduce" => "-o coordinates.csv",
+        "curve" => "--folds 3 --plot -",
+        "tune" => "--folds 3 -o model.learnt",
+        "plan" => "--tasks 2 -o job",
         _ => "-o model.learnt",
     };
     match about.accepts.sequences {
@@ -259,9 +325,16 @@ fn learner_command(
     if decides {
         taken.extend(flags_of(&deciding(Command::new(""))));
     }
-    // Parameters stand first in the help.
+    let path = format!("{verb} {}", command.get_name());
     let command = extend(with_data(with_params(command, &specs, &taken)));
-    general(if decides { deciding(command) } else { command })
+    let command = if decides { deciding(command) } else { command };
+    // Parameters stand first in the help: options without a heading would come before them.
+    let command =
+        command.mut_args(|arg| match arg.is_positional() || arg.get_help_heading().is_some() {
+            true => arg,
+            false => arg.help_heading("Options"),
+        });
+    general(command, &path)
 }
 
 /// The long names of all flags of a command, and of those that every verb has.
@@ -275,7 +348,7 @@ pub(super) fn function_verb(kind: FunctionKind) -> Command {
     let (first, second) = match kind {
         FunctionKind::Metric => (
             "accuracy-score --y-true '[1, 0, 1]' --y-pred '[1, 1, 1]'",
-            "roc-curve scores.csv --y-true label --y-score p --plot roc.svg",
+            "roc-curve --y-true '[0, 0, 1, 1]' --y-score '[0.1, 0.4, 0.35, 0.8]' --plot roc.svg",
         ),
         FunctionKind::Theory => {
             ("vc-bound --n 1000 --d-vc 3", "hoeffding-bound --n 1000 --eps 0.05")
@@ -286,29 +359,37 @@ pub(super) fn function_verb(kind: FunctionKind) -> Command {
         FunctionKind::Generator => {
             ("churn -o churn.csv", "moons --n-samples 500 --noise 0.1 > moons.csv")
         }
-        FunctionKind::Split => ("my.csv -t label --test 0.25", "k-fold iris --n-splits 5"),
+        FunctionKind::Split => ("iris --test 0.25 -o flowers.csv", "k-fold iris --n-splits 5"),
         FunctionKind::Statistic => {
             ("normal --x '[1.96]' --what cdf", "student-t --x '[2]' --df 5 --what sf")
         }
         FunctionKind::Algebra => {
             ("svd --a '[[1, 2], [3, 4]]'", "solve --a '[[2, 0], [0, 4]]' --b '[1, 1]'")
         }
-        FunctionKind::Analysis => {
-            ("simple-regression cpu --x mmax --y performance", "linear-separability iris --help")
-        }
+        FunctionKind::Analysis => (
+            "simple-regression cpu --x mmax --y performance",
+            "learning-curve iris -t species --estimator tree",
+        ),
     };
     let verb = match kind {
-        FunctionKind::Split => general(cutting(look(kind.verb(), "", ""))),
-        _ => Command::new(kind.verb()).subcommand_required(true),
+        FunctionKind::Split => general(cutting(look(kind.verb(), "", "")), kind.verb()),
+        _ => Command::new(kind.verb())
+            .subcommand_required(true)
+            .override_usage(format!("learnt {} FUNCTION [OPTIONS]", kind.verb())),
     };
     verb.about(kind.description())
         .before_help(format!("Examples:\n  learnt {0} {first}\n  learnt {0} {second}", kind.verb()))
         .subcommand_value_name("FUNCTION")
-        .subcommand_help_heading("Functions")
         .defer(|verb| {
             let name = verb.get_name().to_string();
-            let own = learnt::functions().filter(|entry| entry.about.kind.verb() == name);
-            verb.subcommands(own.map(function_command).collect::<Vec<_>>())
+            let own = || learnt::functions().filter(|entry| entry.about.kind.verb() == name);
+            let names: Vec<String> = own().map(|entry| entry.about.command()).collect();
+            let first = names.first().map_or("", String::as_str);
+            let more = format!(
+                "learnt show {first} describes one, learnt {name} {first} --help has its options."
+            );
+            let commands: Vec<Command> = own().map(function_command).collect();
+            listing(verb.subcommands(commands), "Functions", &names, &more)
         })
 }
 
@@ -355,7 +436,8 @@ fn function_command(entry: &'static FunctionEntry) -> Command {
         command = command.arg(arg);
     }
     let taken = flags_of(&command);
-    let command = general(with_params(command, function.specs(), &taken));
+    let path = format!("{} {}", entry.about.kind.verb(), entry.about.command());
+    let command = general(with_params(command, function.specs(), &taken), &path);
     match entry.about.kind {
         FunctionKind::Generator => command.mut_args(|arg| match arg.get_long() {
             Some("n-samples") => arg.alias("rows"),
@@ -375,7 +457,8 @@ fn with_params(mut command: Command, specs: &[ParamSpec], taken: &[String]) -> C
         let mut arg = Arg::new(format!("{PARAM}{}", spec.name))
             .long(long)
             .value_name(value_name(&spec.kind))
-            .help(format!("{first} [{}; default: {}]", spec.kind, spec.default_text()))
+            .help(short_help(&first, spec))
+            .long_help(format!("{first} [{}; default: {}]", spec.kind, spec.default_text()))
             .help_heading("Parameters")
             .allow_hyphen_values(spec.kind != Kind::Bool);
         if spec.kind == Kind::Bool {
@@ -384,6 +467,31 @@ fn with_params(mut command: Command, specs: &[ParamSpec], taken: &[String]) -> C
         command = command.arg(arg);
     }
     command
+}
+
+/// The first words about a parameter, with its values and its default as far as they fit a line.
+fn short_help(doc: &str, spec: &ParamSpec) -> String {
+    const ROOM: usize = 62;
+    let cut = |ends: &[&str]| {
+        let end = ends.iter().filter_map(|end| doc.find(end)).min().unwrap_or(doc.len());
+        doc[..end].trim_end_matches('.').to_string()
+    };
+    let (words, fewer) = (cut(&[". ", "; ", ": "]), cut(&[". ", "; ", ": ", ", ", " ("]));
+    let default = match spec.default_text() {
+        none if none == "none" => String::new(),
+        text => format!(" [default: {text}]"),
+    };
+    let values = match value_name(&spec.kind) {
+        "WORD" => format!(": {}", spec.kind),
+        _ => String::new(),
+    };
+    let forms = [
+        format!("{words}{values}{default}"),
+        format!("{words}{default}"),
+        format!("{fewer}{default}"),
+    ];
+    let fits = |form: &&String| form.chars().count() <= ROOM;
+    forms.iter().find(fits).or(forms.last()).cloned().unwrap_or_default()
 }
 
 fn value_name(kind: &Kind) -> &'static str {

@@ -11,6 +11,7 @@ use learnt::data::{Dataset, Label, Target};
 use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::Entry;
 use learnt::metrics::{self, Decision, Metric, Task};
+use learnt::prepare::Side;
 use learnt::select::{self, Candidate, Comparison, CrossValidation, Row, Scoring, Splitter};
 use serde_json::{Value as Json, json};
 
@@ -153,18 +154,45 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     let mut rows = Vec::new();
     let mut sentences = Vec::new();
     let mut widest = 0;
-    for entry in select::contenders(&data, &call.texts("only"), &call.texts("skip"))? {
+    let schema = data.x.schema();
+    let mut unable = 0;
+    for entry in contenders(call, &data)? {
         let mut learner = (entry.build)();
-        learner::refuse_left_side(call, "compare")?;
-        learner::fit_formula(call, learner.as_mut(), data.x.schema())?;
-        widest = widest.max(select::encoded_width(learner.as_ref(), data.x.schema()));
-        let prepared = learner::preparation(call, learner.as_ref(), data.x.schema(), missing)?;
+        if learner.get("fit_intercept").is_ok() {
+            learner::fit_formula(call, learner.as_mut(), schema)?;
+        }
+        widest = widest.max(select::encoded_width(learner.as_ref(), schema));
+        let prepared = learner::preparation(call, learner.as_ref(), schema, missing)?;
         let (preparation, said) = prepared.unzip();
+        let candidate = Candidate { preparation, ..Candidate::new(learner) };
+        // The baseline is the mean of the target as it stands in the table.
+        let learner = match entry.about.baseline {
+            true => candidate.learner,
+            false
+                if learner::changes_target(call, candidate.learner.as_ref(), schema)?
+                    && !candidate.learner.any_roles().regressor =>
+            {
+                unable += 1;
+                continue;
+            }
+            false => learner::with_left_side(call, candidate.learner, schema)?,
+        };
         sentences.extend(said);
-        rows.push(Candidate { preparation, ..Candidate::new(learner) });
+        rows.push(Candidate { learner, ..candidate });
+    }
+    if unable > 0 {
+        call.say(&format!("left out: {unable} learners that take no offset"));
     }
     if !sentences.is_empty() {
-        call.say(&format!("{} of {} learners get a standard preparation (missing values filled, categories as columns of 0 and 1) inside each fold; --no-prepare leaves it out", sentences.len(), rows.len()));
+        let what = match call.text("formula") {
+            Some(_) => "the columns of the formula",
+            None => {
+                "a standard preparation (missing values filled, categories as columns of 0 and 1)"
+            }
+        };
+        let more = if call.text("formula").is_some() { "" } else { "; --no-prepare leaves it out" };
+        let (count, all) = (sentences.len(), rows.len());
+        call.say(&format!("{count} of {all} learners get {what} inside each fold{more}"));
     }
     learner::claim_width(call, &data, widest)?;
     let splitter = splitter(call, &data, folds(call)?)?;
@@ -193,6 +221,25 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
     suggest(call, &supervised, &comparison);
     let failed = comparison.failures().count();
     Ok(ExitCode::from(if failed > 0 { 8 } else { 0 }))
+}
+
+/// The learners for the target, as a formula changes it.
+fn contenders(call: &Call, data: &Dataset) -> Result<Vec<&'static Entry>> {
+    let (only, skip) = (call.texts("only"), call.texts("skip"));
+    let side = call.text("formula").map(Side::split).transpose()?;
+    match (side.and_then(|side| side.response), data.y) {
+        (Some(response), Some(Target::Real(y))) => {
+            let mut changed = y.to_matrix();
+            for i in 0..changed.nrows() {
+                for value in changed.row_mut(i) {
+                    *value = response.checked(*value, i as u64 + 1)?;
+                }
+            }
+            let y = Some(Target::Real(changed.view()));
+            select::contenders(&Dataset { y, ..*data }, &only, &skip)
+        }
+        _ => select::contenders(data, &only, &skip),
+    }
 }
 
 /// What was decided otherwise than by the models.

@@ -3,18 +3,18 @@
 
 use super::Call;
 use super::answer::show;
-use super::compare::{chosen_metrics, folds, source};
+use super::compare::{chosen_metrics, folds, source, splitter};
 use crate::ExitCode;
 use crate::input;
 use crate::learner;
 use crate::picture;
 use learnt::Learner;
 use learnt::answer::{Answer, Columns};
-use learnt::assess::{Examples, LearningCurve, ValidationCurve, Values};
+use learnt::assess::{LearningCurve, ValidationCurve, Values};
 use learnt::chart::Chart;
-use learnt::data::{Dataset, Label, Matrix, Target};
+use learnt::data::{Matrix, Target};
 use learnt::error::{Error, Result};
-use learnt::function::{Classes, Function};
+use learnt::function::Function;
 use learnt::metrics::Task;
 use learnt::params::Value;
 use serde_json::json;
@@ -28,29 +28,32 @@ pub(crate) fn curve(call: &Call, name: &str) -> Result<ExitCode> {
     let base = learner::build(call, entry)?;
     let varied = varied(call, base.as_ref())?;
     let missing = learner::has_missing(&data);
+    let changed = learner::changes_target(call, base.as_ref(), data.x.schema())?;
     let (learner, said) = learner::prepared(call, base, data.x.schema(), missing)?;
     said.iter().for_each(|said| call.say(said));
+    if matches!(data.y, Some(Target::Real(y)) if y.ncols() != 1) {
+        return Err(Error::parameter("--target", "one column", "several"));
+    }
     let metric = chosen_metrics(call, Task::of(&data), &data)?[0].name;
-    let (codes, classes) = Label::encode(&labels(&data)?);
-    let y = Classes { codes: &codes, classes: &classes };
-    let given = Examples { x: data.x, y, sample_weight: data.weights };
+    let splitter = splitter(call, &data, cv)?;
     let (estimator, scoring) = (Learner(learner), Some(metric.to_string()));
     let (table, chart, what) = match varied {
         Some((parameter, values)) => {
-            let inside = if said.is_some() { "model__" } else { "" };
-            let param_name = format!("{inside}{parameter}");
+            let behind = if said.is_some() { "model__" } else { "" };
+            let param_name = format!("{behind}{}{parameter}", learner::inside(changed));
             let texts = values.iter().map(ToString::to_string).collect();
             let param_range = Values(values);
-            let function = ValidationCurve { estimator, param_name, param_range, cv, scoring };
-            let found = function.compute_in(given, &call.run)?;
+            let function =
+                ValidationCurve { estimator, param_name, param_range, cv, scoring, split: None };
+            let found = function.on(&data, &splitter, &call.run)?;
             let table = Columns::titled("").texts(&parameter, texts);
             let table = scores(table, &found.train_scores, &found.test_scores);
             (table, function.chart(&found), parameter)
         }
         None => {
             let train_sizes = sizes(call)?.unwrap_or(LearningCurve::default().train_sizes);
-            let function = LearningCurve { estimator, train_sizes, cv, scoring };
-            let found = function.compute_in(given, &call.run)?;
+            let function = LearningCurve { estimator, train_sizes, cv, scoring, split: None };
+            let found = function.on(&data, &splitter, &call.run)?;
             let rows = found.train_sizes.iter().map(|&size| size as i64).collect();
             let table = Columns::titled("").counts("training rows", rows);
             let table = scores(table, &found.train_scores, &found.test_scores);
@@ -59,8 +62,8 @@ pub(crate) fn curve(call: &Call, name: &str) -> Result<ExitCode> {
     };
     let seed = call.run.seed();
     let name = entry.about.command();
-    let title =
-        format!("{name} on {}: {metric} against {what}   {cv} folds, seed {seed}", supervised.name);
+    let (data, cv) = (&supervised.name, splitter.title());
+    let title = format!("{name} on {data}: {metric} against {what}   {cv}, seed {seed}");
     let charts: Vec<Chart> = chart.into_iter().collect();
     let note = "± is the standard deviation over folds".to_string();
     let tables = vec![table];
@@ -106,19 +109,6 @@ fn sizes(call: &Call) -> Result<Option<Vec<f64>>> {
     let words = call.texts("sizes");
     let sizes = words.iter().map(size).collect::<Result<Vec<f64>>>()?;
     Ok((!sizes.is_empty()).then_some(sizes))
-}
-
-/// The target as labels, which is how functions take it.
-fn labels(data: &Dataset) -> Result<Vec<Label>> {
-    match data.y {
-        Some(Target::Class { codes, classes }) => {
-            Ok(codes.iter().map(|&code| classes[code as usize].clone()).collect())
-        }
-        Some(Target::Real(values)) if values.ncols() == 1 => {
-            Ok(values.column(0).into_iter().map(Label::Real).collect())
-        }
-        _ => Err(Error::parameter("--target", "one column", "none or several")),
-    }
 }
 
 /// Mean and standard deviation over folds, in and out of sample.

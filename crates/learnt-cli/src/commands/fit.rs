@@ -127,7 +127,7 @@ pub(super) fn on_rows(
 }
 
 /// Both sides of the formula, if there is one.
-fn formula(call: &Call, targets: &[String]) -> Result<Option<String>> {
+pub(super) fn formula(call: &Call, targets: &[String]) -> Result<Option<String>> {
     let side = call.text("formula").map(Side::split).transpose()?;
     Ok(side.map(|side| side.shown(&targets.join(", "))))
 }
@@ -155,7 +155,7 @@ pub(super) fn streamed(
     let options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
-    asked.leaning = learner::leaning(name);
+    asked.leaning = learner::leaning(name).or(asked.leaning);
     let bundled = input::bundled(path);
     if let Some(set) = bundled.filter(|_| learner::needs_target(name) && asked.targets.is_empty()) {
         asked.targets.extend(set.target.map(ToString::to_string));

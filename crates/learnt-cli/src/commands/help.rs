@@ -4,7 +4,7 @@ use super::Call;
 use crate::ExitCode;
 use crate::args;
 use crate::output::{print, print_as_is, print_json};
-use learnt::error::{Code, Error, Result};
+use learnt::error::{Code, Error, Result, plain};
 use serde_json::json;
 
 /// What each code means and what usually helps.
@@ -188,15 +188,20 @@ pub(crate) fn help(call: &Call) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut command = args::command();
-    let names: Vec<String> =
-        command.get_subcommands().map(|verb| verb.get_name().to_string()).collect();
-    match command.find_subcommand_mut(topic) {
-        Some(verb) => {
-            print(&verb.render_long_help().to_string());
-            Ok(ExitCode::SUCCESS)
+    let name = call.text("name");
+    if let Some(page) = args::page(topic, name) {
+        print(&page);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let command = args::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    match name.filter(|_| names.contains(&topic)) {
+        None => Err(Error::unknown("verb or error code", topic, names)),
+        Some(name) => {
+            let message = format!("`learnt {topic}` has no '{}' under it", plain(name));
+            Err(Error::new(Code::Unknown, message)
+                .hint(format!("learnt {topic} --help names what it has")))
         }
-        None => Err(Error::unknown("verb or error code", topic, names.iter().map(String::as_str))),
     }
 }
 

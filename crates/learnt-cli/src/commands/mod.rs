@@ -51,7 +51,7 @@ pub(crate) const READING: &[&str] = &[
 pub(crate) const ROLES: &[&str] =
     &["task", "weight", "group", "sequence", "volume", "ignore", "keep", "date", "text"];
 /// Options that say how columns are prepared.
-pub(crate) const PREPARATION: &[&str] = &["no-prepare", "scale", "impute"];
+pub(crate) const PREPARATION: &[&str] = &["formula", "no-prepare", "scale", "impute"];
 /// Options whose values stand in one list.
 const JOINED: &[&str] = &["na", "ignore", "keep"];
 

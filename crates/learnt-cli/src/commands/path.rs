@@ -7,40 +7,60 @@ use crate::learner;
 use crate::output::{print, print_json};
 use crate::picture;
 use crate::place;
+use learnt::compose::TransformedTargetRegressor;
 use learnt::data::{Column, Dataset, Matrix, Schema, Table};
 use learnt::error::{Code, Error, Result};
 use learnt::linear::penalized::{PathKind, PathOptions, RegularizationPath, path};
+use learnt::params::Value;
+use learnt::prepare::{Formula, OFFSET, Side};
 use learnt_io::WriteOptions;
 use serde_json::json;
 
 pub(crate) fn run(call: &Call) -> Result<ExitCode> {
     let kind = kind(call)?;
-    let options = options(call)?;
+    let mut options = options(call)?;
     let name = call.text("penalty").unwrap_or_default();
-    learner::refuse_left_side(call, "path")?;
     let supervised = input::supervised(call, input::read(call)?, Some(name))?;
     let data = supervised.data.view();
     let entry = learner::resolve(name, learner::task_of(&data))?;
     learner::check_task(entry, learner::task_of(&data))?;
     let missing = learner::has_missing(&data);
-    let found =
-        match learner::preparation(call, (entry.build)().as_ref(), data.x.schema(), missing)? {
-            None => path(kind, &data, &options, &call.run)?,
-            Some((preparation, said)) => {
-                call.say(&said);
-                let fitted = preparation.fit_any(&Dataset { y: None, ..data }, &call.run)?;
-                let transformer = fitted
-                    .as_transformer()
-                    .ok_or_else(|| Error::internal("a preparation that transforms nothing"))?;
-                let prepared = transformer.transform_in(&data.x, &call.run)?;
-                path(kind, &Dataset { x: prepared.frame(), ..data }, &options, &call.run)?
-            }
-        };
-    show(call, &found, data.nrows())?;
+    let mut learner = (entry.build)();
+    learner::fit_formula(call, learner.as_mut(), data.x.schema())?;
+    options.fit_intercept = learner.get("fit_intercept") != Ok(Value::Bool(false));
+    let follow = |data: &Dataset| path(kind, data, &options, &call.run);
+    let prepared = learner::preparation(call, learner.as_ref(), data.x.schema(), missing)?;
+    let (changed, left) = left_side(call, data.x.schema())?;
+    let found = match prepared {
+        None => changed.with_rows(&data, follow)?,
+        Some((preparation, said)) => {
+            call.say(&said);
+            let fitted = preparation.fit_any(&Dataset { y: None, ..data }, &call.run)?;
+            let transformer = fitted
+                .as_transformer()
+                .ok_or_else(|| Error::internal("a preparation that transforms nothing"))?;
+            let prepared = transformer.transform_in(&data.x, &call.run)?;
+            changed.with_rows(&Dataset { x: prepared.frame(), ..data }, follow)?
+        }
+    };
+    show(call, &found, left, data.nrows())?;
     Ok(ExitCode::from(match call.flag("strict") && !found.converged {
         true => Code::NotConverged.exit_code(),
         false => 0,
     }))
+}
+
+/// What the formula says beside its terms, and a sentence about it.
+fn left_side(call: &Call, schema: &Schema) -> Result<(TransformedTargetRegressor, Option<String>)> {
+    let Some(formula) = call.text("formula") else { return Ok(Default::default()) };
+    let side = Side::split(formula)?;
+    let func = side.response.as_ref().map(|response| response.text().to_string());
+    let offset = Formula::parse(side.terms.trim(), schema)?.has_offset();
+    let said = func
+        .as_ref()
+        .map(|func| format!("the path is of {func}: coefficients and R² are on that scale"));
+    let offset = offset.then(|| OFFSET.to_string());
+    Ok((TransformedTargetRegressor { func, offset, ..Default::default() }, said))
 }
 
 fn kind(call: &Call) -> Result<PathKind> {
@@ -65,7 +85,9 @@ fn options(call: &Call) -> Result<PathOptions> {
     Ok(options)
 }
 
-fn show(call: &Call, found: &RegularizationPath, rows: usize) -> Result<()> {
+fn show(call: &Call, found: &RegularizationPath, left: Option<String>, rows: usize) -> Result<()> {
+    let mut report = found.report();
+    report.notes.extend(left);
     if let Some(file) = call.text("out").filter(|file| *file != "-") {
         place::table(call, file, &table(found)?, &WriteOptions::default())?;
     }
@@ -76,14 +98,14 @@ fn show(call: &Call, found: &RegularizationPath, rows: usize) -> Result<()> {
         (Some("-"), _) => place::table(call, "-", &table(found)?, &WriteOptions::default()),
         (_, true) => {
             let payload = json!({
-                "report": found.report().to_json(), "chart": found.chart_with_bic(rows).to_json(),
+                "report": report.to_json(), "chart": found.chart_with_bic(rows).to_json(),
                 "converged": found.converged,
             });
             print_json("path", None, payload);
             Ok(())
         }
         _ => {
-            print(&found.report().to_text_fitted(usize::MAX, call.line_width()));
+            print(&report.to_text_fitted(usize::MAX, call.line_width()));
             Ok(())
         }
     }

@@ -5,6 +5,7 @@ use super::models::load;
 use super::predict::labelled_input;
 use crate::ExitCode;
 use crate::input;
+use crate::learner;
 use crate::place;
 use learnt::answer::Answer;
 use learnt::data::OwnedDataset;
@@ -25,7 +26,7 @@ pub(crate) fn report(call: &Call) -> Result<ExitCode> {
         card.push_some("test data (SHA-256)", digest);
         card.push("reported by", concat!("learnt ", env!("CARGO_PKG_VERSION")));
     }
-    let page = learnt_plot::to_page(&title(&trained), &sections);
+    let page = learnt_plot::to_page(&title(&trained)?, &sections);
     place::bytes(call, path, page.as_bytes())?;
     if call.json {
         let sections: Vec<_> = sections.iter().map(Answer::to_json).collect();
@@ -38,12 +39,13 @@ pub(crate) fn report(call: &Call) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn title(trained: &Trained) -> String {
-    let name = trained.about.command();
-    match trained.history.targets.first() {
+/// The learner, whatever stands in front of it, and its target.
+fn title(trained: &Trained) -> Result<String> {
+    let name = learner::main_about(trained)?.command();
+    Ok(match trained.history.targets.first() {
         Some(target) => format!("{name}: {target}"),
         None => name,
-    }
+    })
 }
 
 /// The rows to report on, with their target if the model has one, and the digest of their file.

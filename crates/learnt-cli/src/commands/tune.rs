@@ -34,14 +34,16 @@ pub(crate) fn tune(call: &Call, name: &str) -> Result<ExitCode> {
     let entry = learner::resolve(name, learner::task_of(&data))?;
     learner::check_task(entry, learner::task_of(&data))?;
     let mut base = learner::build(call, entry)?;
-    learner::refuse_left_side(call, "tune")?;
-    learner::fit_formula(call, base.as_mut(), data.x.schema())?;
+    let schema = data.x.schema();
+    learner::fit_formula(call, base.as_mut(), schema)?;
     let missing = learner::has_missing(&data);
-    let (preparation, said) =
-        learner::preparation(call, base.as_ref(), data.x.schema(), missing)?.unzip();
+    let (preparation, said) = learner::preparation(call, base.as_ref(), schema, missing)?.unzip();
     said.iter().for_each(|said| call.say(said));
-    let space = space(call, base.as_ref())?;
-    let method = method(call, &space, &data)?;
+    let mut space = space(call, base.as_ref())?;
+    let mut method = method(call, &space, &data)?;
+    let inside = learner::inside(learner::changes_target(call, base.as_ref(), schema)?);
+    reach(inside, &mut space, &mut method);
+    let base = learner::with_left_side(call, base, schema)?;
     let metrics = chosen_metrics(call, Task::of(&data), &data)?;
     let splitter = splitter(call, &data, k)?;
     let splits: Vec<Split> = splitter.splits(&data, &call.run)?.collect();
@@ -64,6 +66,7 @@ pub(crate) fn tune(call: &Call, name: &str) -> Result<ExitCode> {
         found.nested = Some(nested(&plan, &data, (outer, k), &metrics, journal.as_ref(), call)?);
     }
     let chosen = plan.with(&found.chosen()?)?;
+    found.rename(|name| name.strip_prefix(inside).unwrap_or(name).to_string());
     let answer = found.report(title(call, &supervised, &entry.about.command(), &splitter));
     let whole = whole(chosen.as_ref(), plan.preparation)?;
     save(call, whole.as_ref(), &supervised)?;
@@ -159,6 +162,14 @@ fn method(call: &Call, space: &Space, data: &Dataset) -> Result<Method> {
     })
 }
 
+/// Names of parameters with the way to the learner that has them.
+fn reach(inside: &str, space: &mut Space, method: &mut Method) {
+    space.domains.iter_mut().for_each(|(name, _)| name.insert_str(0, inside));
+    if let Method::Halving { resource: Some(name), .. } = method {
+        name.insert_str(0, inside);
+    }
+}
+
 fn nested(
     plan: &Plan,
     data: &Dataset,
@@ -196,6 +207,7 @@ fn save(call: &Call, learner: &dyn AnyEstimator, supervised: &Supervised) -> Res
     let data = supervised.data.view();
     let mut trained = Trained::fit(learner, &data, &supervised.targets, &call.run)?;
     trained.history.digest.clone_from(&supervised.digest);
+    trained.history.formula = super::fit::formula(call, &supervised.targets)?;
     trained.save(Path::new(path))?;
     let (next, data) = (shell(path), shell(&supervised.name));
     call.say(&format!(

@@ -32,6 +32,24 @@ fn a_curve_over_a_parameter_reaches_behind_the_preparation() {
 }
 
 #[test]
+fn a_curve_keeps_groups_whole_and_splits_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    // Two rows of a group are alike, and groups alternate.
+    let lines = |i: i32| format!("{},{},g{}\n", i / 2, ["no", "yes"][(i / 2) as usize % 2], i / 2);
+    let text: String = (0..60).map(lines).collect();
+    let data = file(folder.path(), "a.csv", format!("x,label,unit\n{text}"));
+    let words = ["curve", "knn", &data, "-t", "label", "--n-neighbors", "1", "--sizes", "1"];
+    let curve = |more: &[&str]| {
+        rows(&[&words[..], &["--metric", "accuracy"], more].concat())[0]["test"].as_f64().unwrap()
+    };
+    assert!(curve(&["--ignore", "unit"]) > 0.6);
+    assert_eq!(curve(&["--group", "unit"]), 0.0);
+    assert_eq!(curve(&["--group", "unit", "--cv", "group"]), 0.0);
+    let words = [&words[..], &["--ignore", "unit", "--cv", "time", "--folds", "3"]].concat();
+    assert!(ok(&words).out.contains("3 splits in time"));
+}
+
+#[test]
 fn folds_are_made_as_asked() {
     let folder = tempfile::tempdir().unwrap();
     let lines = |i: i32| format!("{i},{},{}\n", 2 * i + i % 3, i / 10);

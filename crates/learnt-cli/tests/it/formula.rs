@@ -1,6 +1,6 @@
 //! Fits by formula.
 
-use crate::{fails, file, ok};
+use crate::{fails, file, learnt, ok};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 
@@ -101,4 +101,56 @@ fn columns_may_be_taken_from_all_and_all_pairs_be_had() {
     assert_eq!(names("sepal_length ~ .^2").len(), 15);
     let base = names("sepal_length ~ C(species, virginica)");
     assert_eq!(base, ["(intercept)", "speciessetosa", "speciesversicolor"]);
+}
+
+/// The first table of an answer as rows.
+fn table(words: &[&str]) -> Vec<serde_json::Value> {
+    let document: serde_json::Value =
+        serde_json::from_str(&ok(&[words, &["--json"]].concat()).out).unwrap();
+    document["answer"]["tables"][0]["rows"].as_array().unwrap().clone()
+}
+
+#[test]
+fn verbs_that_resample_score_a_logarithm_of_the_target_on_the_scale_of_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |i: i32| {
+        let x = f64::from(i % 13) / 3.0;
+        format!("{x},{},{}\n", (0.8 * x + 0.1 * f64::from(i % 5)).exp(), ["a", "b"][i as usize % 2])
+    };
+    let text: String = (0..80).map(lines).collect();
+    let data = file(folder.path(), "a.csv", format!("x,y,kind\n{text}"));
+    let formula = "log(y) ~ x + kind";
+    let options: [&str; 7] = [&data, "--formula", formula, "--folds", "5", "--metric", "rmse"];
+    let alone = table(&[&["cv", "ridge"], &options[..], &[]].concat());
+    let mean = alone[0]["mean"].as_f64().unwrap();
+    let compared = table(&[&["compare"], &options[..], &["--only", "ridge,tree"]].concat());
+    let row = |name: &str| compared.iter().find(|row| row["model"] == name).unwrap();
+    assert_eq!(row("ridge")["rmse"].as_f64().unwrap(), mean, "{compared:?}");
+    assert!(row("baseline")["rmse"].as_f64().unwrap() > 3.0 * mean, "{compared:?}");
+    let tuned = folder.path().join("tuned.learnt").to_str().unwrap().to_string();
+    let found = table(
+        &[&["tune", "ridge"], &options[..], &["--grid", "alpha=1,1000", "-o", &tuned]].concat(),
+    );
+    assert_eq!((found[0]["alpha"].as_str(), found[0]["rmse"].as_f64()), (Some("1"), Some(mean)));
+    let fitted = folder.path().join("fitted.learnt").to_str().unwrap().to_string();
+    ok(&["fit", "ridge", &data, "--formula", formula, "-o", &fitted]);
+    assert_eq!(ok(&["predict", &tuned, &data]).out, ok(&["predict", &fitted, &data]).out);
+    let curve = table(
+        &[&["curve", "ridge"], &options[..], &["--parameter", "alpha", "--values", "1,1000"]]
+            .concat(),
+    );
+    assert_eq!(curve[0]["alpha"], "1");
+    assert!((curve[0]["test"].as_f64().unwrap() - mean).abs() < 1e-9, "{curve:?} {mean}");
+    let path = ok(&["path", "lasso", &data, "--formula", formula]).out;
+    assert!(path.contains("the path is of log(y)"), "{path}");
+    let path = ok(&["path", "lasso", &data, "--formula", "log(y) ~ x - 1", "--n-alphas", "2"]).out;
+    let last: Vec<&str> =
+        path.lines().find(|l| l.contains("0.0")).unwrap().split_whitespace().collect();
+    assert!(last.contains(&"0"), "no intercept: {path}");
+    let done =
+        learnt(&[&["compare"], &options[..], &["--only", "ridge", "--ignore", "x"]].concat());
+    assert!(done.code != 0 && done.err.contains('x'), "{}", done.err);
+    let wrong = file(folder.path(), "b.csv", "x,y\n1,2\n2,0\n3,4\n");
+    let done = learnt(&["compare", &wrong, "--formula", "log(y) ~ x"]);
+    assert!(done.code == 3 && done.err.contains("row 2"), "{}", done.err);
 }

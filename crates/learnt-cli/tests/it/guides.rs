@@ -21,7 +21,7 @@ fn commands(page: &str) -> Vec<String> {
     out
 }
 
-fn shell(command: &str, place: &Path) {
+pub(crate) fn shell(command: &str, place: &Path) {
     let binary = Path::new(env!("CARGO_BIN_EXE_learnt"));
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let mut all = vec![binary.parent().unwrap().to_path_buf()];

@@ -124,7 +124,7 @@ fn every_flag_that_a_message_names_exists() {
     let verbs = page.lines().skip_while(|line| !line.starts_with("Verbs:")).skip(1);
     let verbs = verbs.take_while(|line| !line.is_empty());
     for verb in verbs.flat_map(|line| line.split_whitespace().skip(1)) {
-        known.extend(flags(&ok(&[verb, "--help"]).out));
+        known.extend(flags(&ok(&["help", verb]).out));
     }
     for words in [
         ["fit", "ridge"],
@@ -142,7 +142,7 @@ fn every_flag_that_a_message_names_exists() {
         ["reduce", "pca"],
         ["plan", "ridge"],
     ] {
-        known.extend(flags(&ok(&[words[0], words[1], "--help"]).out));
+        known.extend(flags(&ok(&["help", words[0], words[1]]).out));
     }
     assert!(known.len() > 40, "{known:?}");
     let mut files = Vec::new();

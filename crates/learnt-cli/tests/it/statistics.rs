@@ -296,8 +296,95 @@ fn rates_with_an_offset_are_those_of_r() {
     let cars = data("mtcars.csv");
     let model = place.fit("ols", &cars, "mpg ~ wt + offset(0.1 * qsec)", &[]);
     same_terms(&rows(&["ask", &model, "coefficients"]), "coefficient", "offset_coefficients", 1e-9);
-    let words = ["fit", "logistic", &data("birthwt.csv"), "--formula", "low ~ age + offset(lwt)"];
-    fails(&words, 2, &["takes no offset", "fit glm"]);
+    let words = ["fit", "lda", &data("birthwt.csv"), "--formula", "low ~ age + offset(lwt)"];
+    fails(&words, 2, &["takes no offset", "fit logistic"]);
+}
+
+#[test]
+fn logistic_regression_with_an_offset_is_that_of_r() {
+    let (place, births) = (Place::new(), data("birthwt.csv"));
+    let terms = "lwt + factor(race) + smoke + offset(age/40 - 0.5)";
+    let free = ["--penalty", "none", "--tol", "1e-9"];
+    for extra in [&[][..], &["--stream"]] {
+        let words = [&free[..], extra].concat();
+        let model = place.fit("logistic", &births, &format!("low ~ {terms}"), &words);
+        let mut found = rows(&["ask", &model, "coefficients"]);
+        for row in &mut found {
+            let name = row["term"].as_str().unwrap().replace("factor(race)", "race");
+            row["term"] = Json::String(name);
+        }
+        same_terms(&found, "coefficient", "logit_offset_coefficients", 1e-7);
+        same_terms(&found, "std. error", "logit_offset_errors", 1e-7);
+        assert!(found.iter().all(|row| row["term"] != "(offset)"));
+        let fit = answer(&["ask", &model, "goodness"]);
+        for (name, key) in
+            [("deviance", "logit_offset_deviance"), ("null deviance", "logit_offset_null")]
+        {
+            let (found, value) = (fit["values"][name].as_f64().unwrap(), expected(key)[0].1);
+            assert!((found - value).abs() < 1e-8 * value, "{name}: {found} {value}");
+        }
+        let predicted = ok(&["predict", &model, &births, "--proba"]).out;
+        for ((_, value), line) in
+            expected("logit_offset_predicted").iter().zip(predicted.lines().skip(1))
+        {
+            let found: f64 = line.split(',').next_back().unwrap().parse().unwrap();
+            assert!((found - value).abs() < 1e-7 * value, "{found} {value}");
+        }
+        let mut deviances = rows(&["ask", &model, "anova", &births]);
+        for row in &mut deviances {
+            let name = row["term"].as_str().unwrap().replace("factor(race)", "race");
+            row["term"] = Json::String(name);
+        }
+        same_terms(&deviances, "deviance", "logit_offset_deviance_1", 1e-6);
+        let said = ok(&["summary", &model]).out;
+        assert!(said.contains("(offset) is added to the score"), "{said}");
+    }
+    let origin =
+        place.fit("logistic", &births, "low ~ lwt + smoke + offset(age/40 - 0.5) - 1", &free);
+    let null = answer(&["ask", &origin, "goodness"])["values"]["null deviance"].as_f64().unwrap();
+    let value = expected("logit_offset_origin_null")[0].1;
+    assert!((null - value).abs() < 1e-8 * value, "{null} {value}");
+    // A penalty of either kind goes with an offset; classes of more than two do not.
+    for penalty in ["l1", "l2"] {
+        let formula = format!("low ~ {terms}");
+        let words = ["fit", "logistic", &births, "--formula", &formula, "--penalty", penalty];
+        let said = ok(&words).out;
+        assert!(said.contains("(offset) is added to the score"), "{said}");
+    }
+    fails(
+        &["fit", "logistic", &data("iris.csv"), "-t", "species", "--offset", "petal_width"],
+        3,
+        &["two classes"],
+    );
+}
+
+#[test]
+fn intervals_of_new_observations_are_quantiles_as_r_computes_them() {
+    let (place, breaks) = (Place::new(), data("warpbreaks.csv"));
+    let ends = |formula: &str, words: &[&str], level: &str| {
+        let words = [words, &["--tol", "1e-14"]].concat();
+        let model = place.fit("glm", &breaks, formula, &words);
+        let level = format!("level={level}");
+        let ask = ["ask", &model, "intervals", &breaks, "--with", "kind=observation"];
+        let found = rows(&[&ask[..], &["--with", &level, "--all"]].concat());
+        [0, 9, 49].map(|row| found[row].clone()).to_vec()
+    };
+    let (log, both) = (["--link", "log"], "breaks ~ wool * tension");
+    let counts = ends(both, &["--family", "poisson"], "0.95");
+    same_rows(&counts, "lower", "new_counts_lower", 0.0);
+    same_rows(&counts, "upper", "new_counts_upper", 0.0);
+    let gamma = ends(both, &[&["--family", "gamma"], &log[..]].concat(), "0.9");
+    same_rows(&gamma, "lower", "new_gamma_lower", 1e-6);
+    same_rows(&gamma, "upper", "new_gamma_upper", 1e-6);
+    let inverse = ends("breaks ~ wool + tension", &["--family", "gamma"], "0.95");
+    same_rows(&inverse, "upper", "new_inverse_upper", 1e-6);
+    let words = [&["--family", "inverse-gaussian"], &log[..]].concat();
+    same_rows(&ends("breaks ~ wool + tension", &words, "0.95"), "upper", "new_wald_upper", 1e-6);
+    same_rows(&ends(both, &[], "0.95"), "upper", "new_normal_upper", 1e-8);
+    let births = data("birthwt.csv");
+    let model = place.fit("logistic", &births, "low ~ age", &["--penalty", "none"]);
+    let ask = ["ask", &model, "intervals", &births, "--with", "kind=observation"];
+    fails(&ask, 2, &["kind=mean"]);
 }
 
 #[test]

@@ -196,21 +196,58 @@ fn help_fits_a_screen_and_every_verb_begins_with_two_examples() {
         .flat_map(|line| line.split_whitespace().skip(1))
         .collect();
     assert!(verbs.len() > 25, "{verbs:?}");
-    let examples = |words: &[&str]| {
+    let examples = |words: &[&str]| -> Vec<String> {
         let text = ok(words).out;
         let shown: Vec<String> = text
             .lines()
             .skip_while(|line| !line.starts_with("Examples:"))
             .skip(1)
             .take_while(|line| !line.is_empty())
-            .map(ToString::to_string)
+            .map(|line| line.trim().to_string())
             .collect();
         assert!(text.starts_with("Examples:"), "{words:?}: {text}");
         assert!(shown.len() >= 2 && shown.iter().all(|line| line.contains("learnt ")), "{text}");
+        shown
     };
-    verbs.iter().for_each(|verb| examples(&[verb, "--help"]));
-    examples(&["fit", "ridge", "--help"]);
-    examples(&["cv", "tree", "--help"]);
+    for verb in &verbs {
+        let page = ok(&[verb, "--help"]).out;
+        // The names of all metrics take two lines more.
+        let most = if *verb == "metric" { 27 } else { 25 };
+        assert!(page.lines().count() <= most, "{verb}: {} lines\n{page}", page.lines().count());
+        let place = tempfile::tempdir().unwrap();
+        for line in examples(&[verb, "--help"]) {
+            crate::guides::shell(&line, place.path());
+        }
+    }
+    for words in [["fit", "ridge"], ["cv", "tree"], ["tune", "knn"], ["curve", "ridge"]] {
+        let place = tempfile::tempdir().unwrap();
+        for line in examples(&[words[0], words[1], "--help"]) {
+            crate::guides::shell(&line, place.path());
+        }
+    }
+}
+
+#[test]
+fn help_of_a_learner_has_its_parameters_first_and_all_options_where_it_says() {
+    let short = ok(&["fit", "ridge", "--help"]).out;
+    assert!(short.lines().count() <= 25, "{} lines\n{short}", short.lines().count());
+    let place =
+        |text: &str, part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+    assert!(place(&short, "--alpha") < place(&short, "--target"), "{short}");
+    assert!(short.contains("learnt help fit ridge") && !short.contains("--delimiter"), "{short}");
+    let whole = ok(&["help", "fit", "ridge"]).out;
+    assert!(place(&whole, "--alpha") < place(&whole, "--target"), "{whole}");
+    for flag in ["--delimiter", "--checkpoint", "--scale", "--max-memory", "--marks", "--all"] {
+        assert!(whole.contains(flag), "{flag}: {whole}");
+    }
+    assert!(ok(&["help", "fit"]).out.contains("--checkpoint"));
+    assert!(ok(&["help", "metric", "roc-curve"]).out.contains("--y-score"));
+    let done = crate::learnt(&["fit", "ridg", "cpu"]);
+    assert!(done.code == 2 && done.err.contains("did you mean 'ridge'?"), "{}", done.err);
+    let done = crate::learnt(&["metric", "acuracy-score"]);
+    assert!(done.code == 2 && done.err.contains("did you mean 'accuracy-score'?"), "{}", done.err);
+    let done = crate::learnt(&["help", "fit", "rigde"]);
+    assert!(done.code == 2 && done.err.contains("learnt fit --help"), "{}", done.err);
 }
 
 #[test]

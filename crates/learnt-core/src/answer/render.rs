@@ -323,16 +323,21 @@ impl Answer {
 
     /// The same with at most this many rows of each table.
     pub fn to_text_within(&self, most: usize) -> String {
-        self.to_text_fitted(most, usize::MAX)
+        self.to_text_cut(most, usize::MAX, "")
     }
 
-    /// The same in lines of at most this many characters.
+    /// The same in lines of at most this many characters, for the terminal: `--all` shows the rest.
     pub fn to_text_fitted(&self, most: usize, line_width: usize) -> String {
+        self.to_text_cut(most, line_width, "--all")
+    }
+
+    /// The same; `whole` is what shows the rest of a table that is cut, if anything.
+    pub fn to_text_cut(&self, most: usize, line_width: usize, whole: &str) -> String {
         let mut blocks: Vec<String> = Vec::new();
         if !self.title.is_empty() {
             blocks.push(format!("{}\n", plain_lines(&self.title)));
         }
-        let text = |table: &Columns| table.to_text_fitted(most, line_width);
+        let text = |table: &Columns| table.to_text_cut(most, line_width, whole);
         blocks.extend(self.all_tables().iter().map(text));
         let scalars: Vec<String> = self
             .values

@@ -15,7 +15,7 @@ impl Columns {
 
     /// The rows that a short table shows, at which of them some are left out, and the line that says so:
     /// the largest of very many coefficients, of other tables the first and the last rows.
-    fn chosen(&self, most: usize) -> (Vec<usize>, usize, String) {
+    fn chosen(&self, most: usize, hint: &str) -> (Vec<usize>, usize, String) {
         let n = self.len();
         if n <= most {
             return ((0..n).collect(), n, String::new());
@@ -31,7 +31,7 @@ impl Columns {
             let zeros = values[free..].iter().filter(|&&value| value == 0.0).count();
             let (shown, all) = (order.len(), n - free);
             let text =
-                format!(" … the {shown} largest of {all} coefficients; {zeros} are zero; --all\n");
+                format!(" … the {shown} largest of {all} coefficients; {zeros} are zero{hint}\n");
             let rows: Vec<usize> = (0..free).chain(order).collect();
             return (rows, usize::MAX, text);
         }
@@ -39,19 +39,25 @@ impl Columns {
         (
             (0..head).chain(n - (most - head)..n).collect(),
             head,
-            format!(" … {n} rows in all; --all\n"),
+            format!(" … {n} rows in all{hint}\n"),
         )
     }
 
     /// The same with at most this many rows: the first and the last.
     pub fn to_text_within(&self, most: usize) -> String {
-        self.to_text_fitted(most, usize::MAX)
+        self.to_text_cut(most, usize::MAX, "")
+    }
+
+    /// The same in lines of at most this many characters, for the terminal: `--all` shows the rest.
+    pub fn to_text_fitted(&self, most: usize, line_width: usize) -> String {
+        self.to_text_cut(most, line_width, "--all")
     }
 
     /// The same in lines of at most this many characters: long texts are cut, then the last columns are
-    /// left out and counted.
-    pub fn to_text_fitted(&self, most: usize, line_width: usize) -> String {
-        let (shown, gap, left_out) = self.chosen(most);
+    /// left out and counted. `whole` is what shows the rest, if anything.
+    pub fn to_text_cut(&self, most: usize, line_width: usize, whole: &str) -> String {
+        let hint = if whole.is_empty() { String::new() } else { format!("; {whole}") };
+        let (shown, gap, left_out) = self.chosen(most, &hint);
         let mut cells: Vec<Vec<String>> = self
             .columns
             .iter()
@@ -95,7 +101,7 @@ impl Columns {
             out += &left_out;
         }
         if kept < self.columns.len() {
-            out += &format!(" {kept} of {} columns shown; --all\n", self.columns.len());
+            out += &format!(" {kept} of {} columns shown{hint}\n", self.columns.len());
         }
         out
     }

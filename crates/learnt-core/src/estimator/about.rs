@@ -86,7 +86,7 @@ pub struct Accepts {
 pub struct Offers {
     /// Class probabilities, whatever the parameters.
     pub probabilities: bool,
-    /// Class probabilities with some parameters: [`Estimator::offers`] knows with which.
+    /// Class probabilities with some parameters: [`offers`](super::Estimator::offers) knows with which.
     pub some_probabilities: bool,
     /// Decision scores.
     pub decision_scores: bool,

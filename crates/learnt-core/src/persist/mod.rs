@@ -1,6 +1,6 @@
 //! The model file: data, never code.
 //!
-//! [`Stored`] turns a value into a tree of plain values and arrays ([`Node`]); [`file`] writes that
+//! [`Stored`] turns a value into a tree of plain values and arrays ([`Node`]); [`mod@file`] writes that
 //! tree as bytes and reads it back with every length checked before anything is allocated.
 
 pub mod file;

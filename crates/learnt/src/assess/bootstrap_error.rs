@@ -15,7 +15,7 @@
 //! Reference: Efron and Tibshirani (1997), Improvements on cross-validation: the .632+ bootstrap method.
 
 use super::Examples;
-use super::examples::{fitted, loss, predictions};
+use super::examples::{loss, said_after};
 use crate::Learner;
 use crate::select::{Bootstrap, bootstrap};
 use learnt_core::prelude::*;
@@ -88,8 +88,7 @@ impl Function for BootstrapError {
         run.claim(16 * (n as u64).saturating_mul(count as u64), "the losses of the resamples")?;
 
         let every: Vec<usize> = (0..n).collect();
-        let whole = fitted(&self.estimator, &data, &every, run)?;
-        let whole = predictions(&self.estimator, whole.as_ref(), &data.x, run)?;
+        let whole = said_after(&self.estimator, &data, &every, run)?;
         let weight = |i: usize| data.weight(i);
         let total: f64 = every.iter().map(|&i| weight(i)).sum();
         let mean =
@@ -102,8 +101,7 @@ impl Function for BootstrapError {
                 Some(listed) => listed[b].clone(),
                 None => bootstrap(n, n, &mut run.rng(0)),
             };
-            let model = fitted(&self.estimator, &data, &drawn.rows, &run)?;
-            let said = predictions(&self.estimator, model.as_ref(), &data.x, &run)?;
+            let said = said_after(&self.estimator, &data, &drawn.rows, &run)?;
             let losses: Vec<f64> = (0..n).map(|i| loss(y, i, said[i])).collect();
             Ok((losses, drawn.out_of_bag))
         })?;

@@ -1,17 +1,19 @@
 //! Learning curves: scores in and out of sample against the number of training rows. Validation curves:
 //! the same against the values of a parameter.
 //!
-//! Folds are the usual ones of cross-validation; of the rows of a training part, already shuffled, the
-//! first so many are taken, so that larger parts hold the smaller ones. Every fit sees its rows only.
+//! Folds are the usual ones of cross-validation, or of the kind that is named. Of the rows of a training part,
+//! shuffled, the first so many are taken, so that larger parts hold the smaller ones; of splits in time the last
+//! so many before the test rows. Every fit sees its rows only.
 //!
 //! Reference: Hastie, Tibshirani and Friedman (2009), section 7.10.
 
-use super::Examples;
-use super::examples::fitted;
+use super::GroupedExamples;
+use super::examples::{fitted, metric_for};
 use crate::Learner;
 use crate::metrics::{Metric, Predictions};
-use crate::select::{Split, usual_splitter};
+use crate::select::{Split, Splitter, usual_splitter};
 use learnt_core::chart::{Chart, Mark, Panel};
+use learnt_core::function::Task;
 use learnt_core::params::{Kind, ParamType};
 use learnt_core::prelude::*;
 
@@ -29,6 +31,9 @@ pub struct LearningCurve {
     pub cv: usize,
     /// The metric; accuracy or R² by default.
     pub scoring: Option<String>,
+    /// How rows are divided: k-fold, stratified, group, stratified-group, leave-one-out, leave-one-group-out,
+    /// shuffle or time. By default whole groups where there are some, else stratified for classes, else k-fold.
+    pub split: Option<String>,
 }
 
 /// Scores for each number of training rows and fold.
@@ -43,18 +48,37 @@ pub struct LearningCurveScores {
 }
 
 impl Function for LearningCurve {
-    type Inputs<'a> = Examples<'a>;
+    type Inputs<'a> = GroupedExamples<'a>;
     type Output = LearningCurveScores;
     const ABOUT: &'static Callable =
         &Callable::new("model_selection.learning_curve", FunctionKind::Analysis)
             .randomness()
             .threads();
 
-    fn call(&self, given: Examples, run: &Context) -> Result<LearningCurveScores> {
+    fn call(&self, given: GroupedExamples, run: &Context) -> Result<LearningCurveScores> {
         let target = given.target(&self.estimator)?;
         let data = given.data(&target);
-        let metric = target.metric(self.scoring.as_deref())?;
-        let splits: Vec<Split> = usual_splitter(&data, self.cv).splits(&data, run)?.collect();
+        self.on(&data, &splitter(self.split.as_deref(), &data, self.cv)?, run)
+    }
+
+    fn chart(&self, found: &LearningCurveScores) -> Option<Chart> {
+        let x: Vec<f64> = found.train_sizes.iter().map(|&size| size as f64).collect();
+        let panel = panel_of("training rows", x, &found.train_scores, &found.test_scores);
+        let about = "Mean score on training and test rows against the number of training rows, with one standard deviation.";
+        Some(Chart::new("Learning curve", about).panel(panel))
+    }
+}
+
+impl LearningCurve {
+    /// The curve of rows with their target, divided by a splitter.
+    pub fn on(
+        &self,
+        data: &Dataset,
+        splitter: &Splitter,
+        run: &Context,
+    ) -> Result<LearningCurveScores> {
+        let metric = metric_for(Task::of(data), self.scoring.as_deref())?;
+        let splits: Vec<Split> = splitter.splits(data, run)?.collect();
         let smallest = splits.iter().map(|split| split.train.len()).min().unwrap_or(0);
         let mut sizes: Vec<usize> =
             self.train_sizes.iter().map(|&size| rows_of(size, smallest)).collect();
@@ -66,22 +90,25 @@ impl Function for LearningCurve {
                 .hint("train_sizes are shares up to 1, or numbers of rows"));
         }
         let learners = vec![self.estimator.clone(); sizes.len()];
-        let shuffled: Vec<Split> = splits.iter().map(|split| shuffled(split, run)).collect();
-        let scores = scored(&learners, &data, metric, run, sizes.len() * splits.len(), |job| {
-            let (size, split) = (sizes[job / splits.len()], &shuffled[job % splits.len()]);
+        let in_time = matches!(splitter, Splitter::TimeSeriesSplit(_));
+        let ordered = |split: &Split| match in_time {
+            true => Split { train: split.train.iter().rev().copied().collect(), ..split.clone() },
+            false => shuffled(split, run),
+        };
+        let ordered: Vec<Split> = splits.iter().map(ordered).collect();
+        let scores = scored(&learners, data, metric, run, sizes.len() * splits.len(), |job| {
+            let (size, split) = (sizes[job / splits.len()], &ordered[job % splits.len()]);
             (job / splits.len(), &split.train[..size], &split.test)
         })?;
         let (train_scores, test_scores) = matrices(&scores, sizes.len(), splits.len());
         let train_sizes = sizes.iter().map(|&size| size as u64).collect();
         Ok(LearningCurveScores { train_sizes, train_scores, test_scores })
     }
+}
 
-    fn chart(&self, found: &LearningCurveScores) -> Option<Chart> {
-        let x: Vec<f64> = found.train_sizes.iter().map(|&size| size as f64).collect();
-        let panel = panel_of("training rows", x, &found.train_scores, &found.test_scores);
-        let about = "Mean score on training and test rows against the number of training rows, with one standard deviation.";
-        Some(Chart::new("Learning curve", about).panel(panel))
-    }
+/// The splitter of a name, or the usual one.
+fn splitter(name: Option<&str>, data: &Dataset, splits: usize) -> Result<Splitter> {
+    name.map_or_else(|| Ok(usual_splitter(data, splits)), |name| Splitter::named(name, splits))
 }
 
 fn rows_of(size: f64, available: usize) -> usize {
@@ -101,6 +128,19 @@ fn shuffled(split: &Split, run: &Context) -> Split {
 /// The values that a parameter is tried with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values(pub Vec<Value>);
+
+impl Values {
+    /// The learner with each of them for the parameter of this name.
+    pub(super) fn learners(&self, learner: &Learner, name: &str) -> Result<Vec<Learner>> {
+        let set = |value: &Value| {
+            let mut learner = learner.clone();
+            learner.0.set(name, value)?;
+            learner.check()?;
+            Ok(learner)
+        };
+        self.0.iter().map(set).collect()
+    }
+}
 
 impl ParamType for Values {
     fn kind() -> Kind {
@@ -134,6 +174,9 @@ pub struct ValidationCurve {
     pub cv: usize,
     /// The metric; accuracy or R² by default.
     pub scoring: Option<String>,
+    /// How rows are divided: k-fold, stratified, group, stratified-group, leave-one-out, leave-one-group-out,
+    /// shuffle or time. By default whole groups where there are some, else stratified for classes, else k-fold.
+    pub split: Option<String>,
 }
 
 /// Scores for each value and fold.
@@ -146,34 +189,17 @@ pub struct ValidationCurveScores {
 }
 
 impl Function for ValidationCurve {
-    type Inputs<'a> = Examples<'a>;
+    type Inputs<'a> = GroupedExamples<'a>;
     type Output = ValidationCurveScores;
     const ABOUT: &'static Callable =
         &Callable::new("model_selection.validation_curve", FunctionKind::Analysis)
             .randomness()
             .threads();
 
-    fn call(&self, given: Examples, run: &Context) -> Result<ValidationCurveScores> {
-        let set = |value: &Value| {
-            let mut learner = self.estimator.clone();
-            learner.0.set(&self.param_name, value)?;
-            learner.check()?;
-            Ok(learner)
-        };
-        let learners: Vec<Learner> = self.param_range.0.iter().map(set).collect::<Result<_>>()?;
-        if learners.is_empty() {
-            return Err(Error::parameter("param_range", "at least one value", "none"));
-        }
+    fn call(&self, given: GroupedExamples, run: &Context) -> Result<ValidationCurveScores> {
         let target = given.target(&self.estimator)?;
         let data = given.data(&target);
-        let metric = target.metric(self.scoring.as_deref())?;
-        let splits: Vec<Split> = usual_splitter(&data, self.cv).splits(&data, run)?.collect();
-        let scores = scored(&learners, &data, metric, run, learners.len() * splits.len(), |job| {
-            let split = &splits[job % splits.len()];
-            (job / splits.len(), &split.train, &split.test)
-        })?;
-        let (train_scores, test_scores) = matrices(&scores, learners.len(), splits.len());
-        Ok(ValidationCurveScores { train_scores, test_scores })
+        self.on(&data, &splitter(self.split.as_deref(), &data, self.cv)?, run)
     }
 
     fn chart(&self, found: &ValidationCurveScores) -> Option<Chart> {
@@ -183,6 +209,29 @@ impl Function for ValidationCurve {
         let panel = panel_of(&self.param_name, x, &found.train_scores, &found.test_scores);
         let about = "Mean score on training and test rows against the values of the parameter, with one standard deviation.";
         Some(Chart::new("Validation curve", about).panel(panel))
+    }
+}
+
+impl ValidationCurve {
+    /// The curve of rows with their target, divided by a splitter.
+    pub fn on(
+        &self,
+        data: &Dataset,
+        splitter: &Splitter,
+        run: &Context,
+    ) -> Result<ValidationCurveScores> {
+        let learners = self.param_range.learners(&self.estimator, &self.param_name)?;
+        if learners.is_empty() {
+            return Err(Error::parameter("param_range", "at least one value", "none"));
+        }
+        let metric = metric_for(Task::of(data), self.scoring.as_deref())?;
+        let splits: Vec<Split> = splitter.splits(data, run)?.collect();
+        let scores = scored(&learners, data, metric, run, learners.len() * splits.len(), |job| {
+            let split = &splits[job % splits.len()];
+            (job / splits.len(), &split.train, &split.test)
+        })?;
+        let (train_scores, test_scores) = matrices(&scores, learners.len(), splits.len());
+        Ok(ValidationCurveScores { train_scores, test_scores })
     }
 }
 
@@ -261,9 +310,10 @@ mod tests {
             train_sizes: vec![10.0, 40.0, 100.0],
             cv: 40,
             scoring: Some("mse".into()),
+            split: None,
         };
         let y = Classes { codes: &codes, classes: &classes };
-        let given = Examples { x: x.frame(), y, sample_weight: None };
+        let given = GroupedExamples { x: x.frame(), y, sample_weight: None, groups: None };
         let found = curve.compute(given).unwrap();
         assert_eq!(found.train_sizes, [10, 40, 100]);
         let mean = |m: &Matrix, i: usize| m.row(i).iter().sum::<f64>() / 40.0;
@@ -286,11 +336,44 @@ mod tests {
             ..Default::default()
         };
         let y = Classes { codes: &codes, classes: &classes };
-        let given = Examples { x: x.frame(), y, sample_weight: None };
+        let given = GroupedExamples { x: x.frame(), y, sample_weight: None, groups: None };
         let found = curve.compute(given).unwrap();
         let mean = |i: usize| found.train_scores.row(i).iter().sum::<f64>();
         assert!(mean(0) > mean(1) && mean(1) > mean(2));
         let wrong = ValidationCurve { param_name: "alhpa".into(), ..curve };
         assert!(wrong.compute(given).unwrap_err().to_string().contains("alpha"));
+    }
+
+    #[test]
+    fn groups_stay_whole_and_are_no_classes() {
+        // Rows of a group are equal, so that one neighbour is right only if a group was divided.
+        let x = Table::unnamed(Matrix::from_fn(40, 1, |i, _| (i / 2) as f64));
+        let own = |i: usize| Label::Text(["no", "yes"][(i / 2) % 2].to_string());
+        let group = |i: usize| Label::Text(format!("group {}", i / 2));
+        let all: Vec<Label> = (0..40).map(own).chain((0..40).map(group)).collect();
+        let (codes, classes) = Label::encode(&all);
+        let given = |groups: bool| GroupedExamples {
+            x: x.frame(),
+            y: Classes { codes: &codes[..40], classes: &classes },
+            sample_weight: None,
+            groups: groups.then_some(Classes { codes: &codes[40..], classes: &classes }),
+        };
+        let nearest =
+            crate::neighbors::KNeighborsClassifier { n_neighbors: 1, ..Default::default() };
+        let curve = LearningCurve {
+            estimator: nearest.into(),
+            train_sizes: vec![1.0],
+            ..Default::default()
+        };
+        let mean = |curve: &LearningCurve, groups: bool| {
+            let found = curve.compute(given(groups)).unwrap();
+            found.test_scores.row(0).iter().sum::<f64>() / found.test_scores.ncols() as f64
+        };
+        assert!(mean(&curve, false) > 0.6);
+        assert_eq!(mean(&curve, true), 0.0);
+        let named = LearningCurve { split: Some("group".into()), ..curve.clone() };
+        assert_eq!(mean(&named, true), 0.0);
+        let wrong = LearningCurve { split: Some("groop".into()), ..curve };
+        assert!(wrong.compute(given(true)).unwrap_err().to_string().contains("group"));
     }
 }

@@ -19,6 +19,44 @@ pub struct Examples<'a> {
     pub sample_weight: Option<&'a [f64]>,
 }
 
+/// Rows and their targets, and which of them belong together.
+#[derive(Inputs, Clone, Copy)]
+pub struct GroupedExamples<'a> {
+    /// The inputs.
+    #[input(name = "X", missing)]
+    pub x: Frame<'a>,
+    /// The target: classes for a classifier, numbers for a regressor.
+    pub y: Classes<'a>,
+    /// How much each row counts.
+    pub sample_weight: Option<&'a [f64]>,
+    /// The group of each row; rows of a group stay on one side of a split.
+    pub groups: Option<Classes<'a>>,
+}
+
+impl<'a> GroupedExamples<'a> {
+    /// The target in the form that the learner predicts; labels of groups are no classes of it.
+    pub(super) fn target(&self, learner: &Learner) -> Result<TargetFor> {
+        let labels = self.y.codes.iter().map(|&code| self.y.classes[code as usize].clone());
+        let (codes, classes) = Label::encode(&labels.collect::<Vec<_>>());
+        let y = Classes { codes: &codes, classes: &classes };
+        Examples { x: self.x, y, sample_weight: self.sample_weight }.target(learner)
+    }
+
+    /// Everything as one data set.
+    pub(super) fn data<'b>(&self, target: &'b TargetFor) -> Dataset<'b>
+    where
+        'a: 'b,
+    {
+        let groups = self.groups.map(|groups| groups.codes);
+        Dataset {
+            y: Some(target.y.view()),
+            weights: self.sample_weight,
+            groups,
+            ..Dataset::new(self.x)
+        }
+    }
+}
+
 /// The target as the learner wants it.
 pub(super) struct TargetFor {
     y: OwnedTarget,
@@ -63,11 +101,16 @@ impl<'a> Examples<'a> {
 impl TargetFor {
     /// The metric of this name; without one accuracy or R², as a learner's own `score`.
     pub(super) fn metric(&self, scoring: Option<&str>) -> Result<&'static Metric> {
-        metrics::find(scoring.unwrap_or(match self.task {
-            Task::Classification => "accuracy",
-            Task::Regression | Task::Unsupervised => "r2",
-        }))
+        metric_for(self.task, scoring)
     }
+}
+
+/// The metric of this name; without one accuracy or R².
+pub(super) fn metric_for(task: Task, scoring: Option<&str>) -> Result<&'static Metric> {
+    metrics::find(scoring.unwrap_or(match task {
+        Task::Classification => "accuracy",
+        Task::Regression | Task::Unsupervised => "r2",
+    }))
 }
 
 /// A learner fitted to the rows of these numbers.
@@ -97,6 +140,24 @@ pub(super) fn predictions(
         (_, Some(regressor)) => Ok(regressor.predict_in(x, run)?.view().column(0)),
         _ => Err(Error::unsupported("a model that predicts neither classes nor numbers")),
     }
+}
+
+/// What a learner that is fitted to the rows of these numbers says of every row.
+pub(super) fn said_after(
+    learner: &Learner,
+    data: &Dataset,
+    rows: &[usize],
+    run: &Context,
+) -> Result<Vec<f64>> {
+    let model = fitted(learner, data, rows, run)?;
+    predictions(learner, model.as_ref(), &data.x, run)
+}
+
+/// The mean loss on the rows of these numbers of what was said of every row; weights count.
+pub(super) fn mean_loss(data: &Dataset, said: &[f64], rows: &[usize]) -> Result<f64> {
+    let y = data.y.ok_or_else(|| Error::internal("rows without a target"))?;
+    let total: f64 = rows.iter().map(|&i| data.weight(i)).sum();
+    Ok(rows.iter().map(|&i| data.weight(i) * loss(y, i, said[i])).sum::<f64>() / total)
 }
 
 /// The loss of a prediction: 1 for a wrong class, the squared error for a number.

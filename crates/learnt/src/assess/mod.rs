@@ -33,7 +33,7 @@ pub use curves::{
     LearningCurve, LearningCurveScores, ValidationCurve, ValidationCurveScores, Values,
 };
 pub use density_by_classifier::{ClassifiedDensity, DensityByClassifier, RowsAndPoints};
-pub use examples::Examples;
+pub use examples::{Examples, GroupedExamples};
 pub use linear_smoother::{LinearSmoother, SmoothedRows, SmootherFound};
 pub use outside_task::{ClustersForTask, TaskScores};
 pub use overfitting_test::{OverfittingFound, OverfittingTest};

@@ -8,7 +8,7 @@
 
 use super::Examples;
 use super::curves::Values;
-use super::examples::{fitted, loss, predictions};
+use super::examples::{mean_loss, said_after};
 use crate::Learner;
 use crate::select::{Size, train_test};
 use learnt_core::prelude::*;
@@ -55,30 +55,18 @@ impl Function for OverfittingTest {
             .reference("Mitchell (1997), Machine learning");
 
     fn call(&self, given: Examples, run: &Context) -> Result<OverfittingFound> {
-        let set = |value: &Value| {
-            let mut learner = self.estimator.clone();
-            learner.0.set(&self.param_name, value)?;
-            learner.check()?;
-            Ok(learner)
-        };
-        let learners: Vec<Learner> = self.param_range.0.iter().map(set).collect::<Result<_>>()?;
+        let learners = self.param_range.learners(&self.estimator, &self.param_name)?;
         if learners.len() < 2 {
             return Err(Error::parameter("param_range", "at least two values", learners.len()));
         }
         let target = given.target(&self.estimator)?;
         let data = given.data(&target);
-        let y = data.y.ok_or_else(|| Error::internal("rows without a target"))?;
-        let stratify = matches!(y, Target::Class { .. });
+        let stratify = matches!(data.y, Some(Target::Class { .. }));
         let parts = train_test(&data, Size::Share(self.test_size), stratify, run)?;
         let errors = run.try_par_map(learners.len(), |k| {
             let run = run.child(k as u64).with_threads(1);
-            let model = fitted(&learners[k], &data, &parts.train, &run)?;
-            let said = predictions(&learners[k], model.as_ref(), &data.x, &run)?;
-            let mean = |rows: &[usize]| {
-                let total: f64 = rows.iter().map(|&i| data.weight(i)).sum();
-                rows.iter().map(|&i| data.weight(i) * loss(y, i, said[i])).sum::<f64>() / total
-            };
-            Ok((mean(&parts.train), mean(&parts.test)))
+            let said = said_after(&learners[k], &data, &parts.train, &run)?;
+            Ok((mean_loss(&data, &said, &parts.train)?, mean_loss(&data, &said, &parts.test)?))
         })?;
         let (train_errors, test_errors): (Vec<f64>, Vec<f64>) = errors.into_iter().unzip();
         let (mut overfitted, mut better) = (Vec::new(), Vec::new());

@@ -10,7 +10,7 @@
 //! Reference: Hastie, Tibshirani and Friedman (2009), The elements of statistical learning, section 7.2.
 
 use super::Examples;
-use super::examples::{fitted, loss, predictions};
+use super::examples::{mean_loss, said_after};
 use crate::select::{Size, holdout};
 use crate::{Learner, Named};
 use learnt_core::prelude::*;
@@ -62,24 +62,20 @@ impl Function for SelectByValidation {
         };
         let target = given.target(&first.value)?;
         let data = given.data(&target);
-        let y = data.y.ok_or_else(|| Error::internal("rows without a target"))?;
-        let stratify = matches!(y, Target::Class { .. });
+        let stratify = matches!(data.y, Some(Target::Class { .. }));
         let (validation, test) = (Size::Share(self.validation_size), Size::Share(self.test_size));
         let parts = holdout(&data, validation, test, stratify, run)?;
-        let mean = |said: &[f64], rows: &[usize]| {
-            let total: f64 = rows.iter().map(|&i| data.weight(i)).sum();
-            rows.iter().map(|&i| data.weight(i) * loss(y, i, said[i])).sum::<f64>() / total
-        };
         let said = |k: usize, rows: &[usize], run: &Context| {
             let Named { name, value } = &learners[k];
-            let model = fitted(value, &data, rows, run).map_err(|error| error.within(name))?;
-            predictions(value, model.as_ref(), &data.x, run)
+            said_after(value, &data, rows, run).map_err(|error| error.within(name))
         };
         let tried = run.try_par_map(learners.len(), |k| {
             said(k, &parts.train, &run.child(k as u64).with_threads(1))
         })?;
-        let errors = |rows: &[usize]| tried.iter().map(|said| mean(said, rows)).collect();
-        let validation_errors: Vec<f64> = errors(&parts.validation);
+        let errors = |rows: &[usize]| -> Result<Vec<f64>> {
+            tried.iter().map(|said| mean_loss(&data, said, rows)).collect()
+        };
+        let validation_errors = errors(&parts.validation)?;
         let least = (0..learners.len())
             .min_by(|&a, &b| validation_errors[a].total_cmp(&validation_errors[b]))
             .unwrap_or_default();
@@ -89,10 +85,10 @@ impl Function for SelectByValidation {
         Ok(SelectedByValidation {
             chosen: learners[least].name.clone(),
             names: learners.iter().map(|learner| learner.name.clone()).collect(),
-            train_errors: errors(&parts.train),
+            train_errors: errors(&parts.train)?,
             validation_errors,
-            test_error: mean(&again, &parts.test),
-            test_error_without_refit: mean(&tried[least], &parts.test),
+            test_error: mean_loss(&data, &again, &parts.test)?,
+            test_error_without_refit: mean_loss(&data, &tried[least], &parts.test)?,
         })
     }
 }

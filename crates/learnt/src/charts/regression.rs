@@ -38,7 +38,7 @@ pub fn normal_quantiles(pairs: &[(f64, f64)]) -> Chart {
         "Normal quantiles of the residuals",
         "Points of normal residuals lie along the dashed line.",
     )
-    .panel(quantile_panel(pairs))
+    .panel(quantile_panel(pairs, &[]))
 }
 
 /// √|standardised residual| against fitted values.
@@ -86,7 +86,7 @@ pub fn diagnostics(fit: &Fit) -> Chart {
         "Residuals against fitted values, normal quantiles, scale against location, and leverage.",
     )
     .panel(small(residual_panel(fit.fitted, fit.residual), "Residuals against fitted"))
-    .panel(small(quantile_panel(fit.quantiles), "Normal quantiles"))
+    .panel(small(quantile_panel(fit.quantiles, &rising(fit.standardised)), "Normal quantiles"))
     .panel(small(scale_panel(fit.fitted, fit.standardised), "Scale against location"))
     .panel(small(leverage_panel(fit.leverage, fit.beside_leverage, fit.cook), "Leverage"))
 }
@@ -102,12 +102,25 @@ fn residual_panel(fitted: &[f64], residual: &[f64]) -> Panel {
     )
 }
 
-fn quantile_panel(pairs: &[(f64, f64)]) -> Panel {
+/// `rows` are the places in the table of the pairs; where they are known, the most distant rows are named.
+fn quantile_panel(pairs: &[(f64, f64)], rows: &[usize]) -> Panel {
     let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let ends = vec![x.first().copied().unwrap_or(0.0), x.last().copied().unwrap_or(0.0)];
+    let sizes: Vec<f64> = y.iter().map(|r| r.abs()).collect();
+    let dots = match rows.len() == pairs.len() {
+        true => named_rows_at(&x, &y, &sizes, |place| rows[place]),
+        false => Mark::points("rows", x, y).unnamed(),
+    };
     Panel::new("normal quantile", "standardised residual")
         .mark(Mark::line("", ends.clone(), ends).muted().dashed())
-        .mark(Mark::points("rows", x, y).unnamed())
+        .mark(dots)
+}
+
+/// Places of finite numbers from the least to the largest.
+fn rising(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).filter(|&i| values[i].is_finite()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    order
 }
 
 fn scale_panel(fitted: &[f64], standardised: &[f64]) -> Panel {
@@ -150,6 +163,11 @@ fn leverage_panel(leverage: &[f64], standardised: &[f64], cook: &[f64]) -> Panel
 
 /// A dot for each row; those of largest importance have their number.
 fn named_rows(x: &[f64], y: &[f64], importance: &[f64]) -> Mark {
+    named_rows_at(x, y, importance, |place| place)
+}
+
+/// The same where a dot is not at the place of its row.
+fn named_rows_at(x: &[f64], y: &[f64], importance: &[f64], row: impl Fn(usize) -> usize) -> Mark {
     let mut order: Vec<usize> = (0..importance.len()).collect();
     let kept = NAMED.min(order.len());
     if kept > 0 {
@@ -159,7 +177,7 @@ fn named_rows(x: &[f64], y: &[f64], importance: &[f64]) -> Mark {
     }
     let mut labels = vec![String::new(); x.len()];
     for &i in order.iter().take(kept).filter(|&&i| i < x.len()) {
-        labels[i] = format!("row {}", i + 1);
+        labels[i] = format!("row {}", row(i) + 1);
     }
     Mark::points("rows", x.to_vec(), y.to_vec()).labels(labels).unnamed()
 }
@@ -192,6 +210,16 @@ mod tests {
         let named: Vec<&str> = mark.labels.iter().map(String::as_str).collect();
         assert_eq!(named, ["", "row 2", "", "row 4", "row 5"]);
         assert!(named_rows(&[], &[], &[]).labels.is_empty());
+    }
+
+    #[test]
+    fn rows_keep_their_numbers_among_quantiles() {
+        let residuals = [0.5, -3.0, 0.1, 2.0];
+        let order = rising(&residuals);
+        assert_eq!(order, [1, 2, 0, 3]);
+        let pairs: Vec<(f64, f64)> = order.iter().map(|&i| (0.0, residuals[i])).collect();
+        let panel = quantile_panel(&pairs, &order);
+        assert_eq!(panel.marks[1].labels, ["row 2", "", "row 1", "row 4"]);
     }
 
     #[test]

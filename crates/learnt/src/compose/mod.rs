@@ -1,5 +1,5 @@
 //! Learners made of learners: pipelines, column transformers, multiclass wrappers. They see learners
-//! only through [`AnyEstimator`](learnt_core::estimator::AnyEstimator).
+//! only through [`AnyEstimator`].
 
 mod column_transformer;
 mod one_vs_one_classifier;

@@ -63,6 +63,11 @@ impl TransformedTargetRegressor {
         Ok(Change { response, offset })
     }
 
+    /// Calls `f` with the rows as the learner inside sees them: the target changed, the offset taken away.
+    pub fn with_rows<T>(&self, data: &Dataset, f: impl FnOnce(&Dataset) -> Result<T>) -> Result<T> {
+        self.change(data.x.schema())?.apply(data, 0, f)
+    }
+
     fn wrapped(&self, part: Fitted, schema: &Schema) -> Result<TransformedTargetRegressorModel> {
         let offset = self.change(schema)?.offset;
         let (func, columns) = (self.func.clone(), schema.len());

@@ -30,6 +30,9 @@ const WEIGHTS: f64 = 8.0;
 /// this many steps have been made.
 const FLAT: f64 = 1e-6;
 const FLAT_AFTER: usize = 10;
+/// Steps of an intercept beside an offset, and what the last may promise of the mean objective.
+const NULL_STEPS: usize = 100;
+const NULL_DECREASE: f64 = 1e-14;
 
 /// What every block must know in a round.
 #[derive(Clone, Debug, Stored)]
@@ -48,6 +51,10 @@ pub struct Fit {
     /// What the next pass is for.
     pub(super) stage: Stage,
     start: Option<Start>,
+    /// The column that is added to the score as it is.
+    pub(super) offset: Option<usize>,
+    /// The log-likelihood of an intercept beside the offset.
+    null: Option<f64>,
 }
 
 /// What a pass is for.
@@ -59,6 +66,8 @@ pub(super) enum Stage {
     Rows,
     /// The sums at zero.
     Start,
+    /// An intercept beside an offset, for the null deviance.
+    Null(Newton),
     /// A Newton step.
     Newton(Newton),
     /// A quasi-Newton step.
@@ -84,11 +93,19 @@ impl Fit {
             return Err(one_class(classes.first()));
         }
         let others = classes.len() - 1;
-        let inputs = outline.schema.len();
+        let offset = learner.offset.as_deref().map(|name| outline.schema.find(name)).transpose()?;
+        if offset.is_some() && others > 1 {
+            let message = format!("an offset is for two classes, and there are {}", classes.len());
+            return Err(Error::new(Code::Target, message)
+                .hint("compare two classes at a time, or leave the offset out"));
+        }
+        let names = outline.schema.names().enumerate().filter(|(j, _)| Some(*j) != offset);
+        let names: Vec<String> = names.map(|(_, name)| name.to_string()).collect();
+        let inputs = names.len();
         let columns = inputs + usize::from(learner.fit_intercept);
         let balanced = learner.class_weight == ClassWeight::Balanced;
         Ok(Fit {
-            names: outline.schema.names().map(str::to_string).collect(),
+            names,
             classes,
             intercept: learner.fit_intercept,
             newton: learner.uses_newton(outline.rows, others, columns),
@@ -102,6 +119,8 @@ impl Fit {
             },
             rows: outline.rows,
             start: None,
+            offset,
+            null: None,
         })
     }
 
@@ -109,7 +128,7 @@ impl Fit {
     pub(super) fn second(&self) -> Second {
         match &self.stage {
             Stage::Count | Stage::Rows | Stage::Lbfgs(_) => Second::Nothing,
-            Stage::Newton(_) => Second::Hessian,
+            Stage::Newton(_) | Stage::Null(_) => Second::Hessian,
             Stage::Proximal(proximal) => proximal.second(),
             Stage::Start if self.newton => Second::Hessian,
             Stage::Start if self.weights.ncols() <= WHOLE_METRIC => Second::Gram,
@@ -144,14 +163,21 @@ impl Fit {
             return self.advance_proximal(learner, &all, run);
         }
         if matches!(self.stage, Stage::Start) {
-            self.set_up(learner, &all)?;
+            self.check_classes(&all)?;
+            self.begin_null(learner, &all);
+        }
+        if matches!(self.stage, Stage::Null(_)) {
+            return self.advance_null(&all).map(Step::Again);
+        }
+        if matches!(self.stage, Stage::Start) {
+            self.set_up(learner, &all);
         }
         let margin = all.least_margin;
         let at = self.evaluation(learner.strength(), all);
         let (verdict, iterations, value) = match &mut self.stage {
             Stage::Newton(newton) => (newton.tell(at)?, newton.iterations(), newton.value()),
             Stage::Lbfgs(lbfgs) => (lbfgs.tell(at)?, lbfgs.iterations(), lbfgs.value()),
-            Stage::Count | Stage::Rows | Stage::Start | Stage::Proximal(_) => {
+            Stage::Count | Stage::Rows | Stage::Start | Stage::Null(_) | Stage::Proximal(_) => {
                 return Err(Error::internal("a fit without a method"));
             }
         };
@@ -164,6 +190,41 @@ impl Fit {
         self.weights = self.weights_at(true);
         let converged = verdict != Verdict::Again;
         Ok(Step::Done(self.finish(learner, converged, margin, run)))
+    }
+
+    /// Where tests are wanted beside an offset, the fit without inputs comes first.
+    fn begin_null(&mut self, learner: &LogisticRegression, all: &Summary) {
+        let wanted = self.offset.is_some() && learner.is_free() && self.newton;
+        match (wanted && self.null.is_none(), self.intercept) {
+            (false, _) => {}
+            (true, false) => self.null = Some(-all.value),
+            (true, true) => {
+                let stop = Stop { gradient: 0.0, decrease: NULL_DECREASE };
+                self.stage = Stage::Null(Newton::new(vec![0.0], stop));
+            }
+        }
+    }
+
+    /// A step of the intercept beside the offset; the sums at zero come again after the last.
+    fn advance_null(mut self, all: &Summary) -> Result<Fit> {
+        let Stage::Null(newton) = &mut self.stage else {
+            return Err(Error::internal("a fit without a method"));
+        };
+        let total: f64 = all.counts.iter().sum();
+        let last = self.weights.ncols() - 1;
+        let verdict = newton.tell(Evaluation {
+            value: all.value / total,
+            gradient: vec![all.gradient[(0, last)] / total],
+            hessian: Some(Matrix::column_vector(vec![all.second[(last, last)] / total])),
+        })?;
+        self.weights = Matrix::zeros(1, self.weights.ncols());
+        if verdict == Verdict::Again && newton.iterations() < NULL_STEPS {
+            self.weights[(0, last)] = newton.point()[0];
+            return Ok(self);
+        }
+        self.null = Some(-newton.value() * total);
+        self.stage = Stage::Start;
+        Ok(self)
     }
 
     fn advance_proximal(
@@ -198,8 +259,7 @@ impl Fit {
     }
 
     /// Chooses the method after the sums at zero.
-    fn set_up(&mut self, learner: &LogisticRegression, all: &Summary) -> Result<()> {
-        self.check_classes(all)?;
+    fn set_up(&mut self, learner: &LogisticRegression, all: &Summary) {
         let size = self.weights.as_slice().len();
         let total: f64 = all.counts.iter().sum();
         let decrease = learner.tol * learner.tol;
@@ -220,7 +280,6 @@ impl Fit {
         };
         let separating = separating_column(&all.lows, &all.highs, self.intercept);
         self.start = Some(Start { counts: all.counts.clone(), metric, separating });
-        Ok(())
     }
 
     /// The lower factor of Σ w z z' / (m + 1) + λ D, over the total weight; of many columns the sum is
@@ -318,7 +377,7 @@ impl Fit {
         let (method, newton): (&dyn Minimizer, bool) = match &self.stage {
             Stage::Newton(newton) => (newton, true),
             Stage::Lbfgs(lbfgs) => (lbfgs, false),
-            Stage::Count | Stage::Rows | Stage::Start | Stage::Proximal(_) => {
+            Stage::Count | Stage::Rows | Stage::Start | Stage::Null(_) | Stage::Proximal(_) => {
                 return self.weights.clone();
             }
         };
@@ -345,7 +404,7 @@ impl Fit {
             Stage::Newton(newton) => (newton.value(), newton.iterations()),
             Stage::Lbfgs(lbfgs) => (lbfgs.value(), lbfgs.iterations()),
             Stage::Proximal(proximal) => (proximal.value(), proximal.iterations()),
-            Stage::Count | Stage::Rows | Stage::Start => (f64::NAN, 0),
+            Stage::Count | Stage::Rows | Stage::Start | Stage::Null(_) => (f64::NAN, 0),
         };
         let mut notes = Vec::new();
         let free = learner.is_free();
@@ -369,6 +428,13 @@ impl Fit {
             });
         }
         let (coef, intercept) = self.reported();
+        let coef = match self.offset {
+            None => coef,
+            Some(offset) => Matrix::from_fn(coef.nrows(), coef.ncols() + 1, |k, j| match j {
+                j if j == offset => 1.0,
+                j => coef[(k, j - usize::from(j > offset))],
+            }),
+        };
         let converged = converged && separation.is_none();
         LogisticRegressionModel {
             coef,
@@ -377,6 +443,7 @@ impl Fit {
             inference,
             converged,
             notes,
+            offset: self.offset,
         }
     }
 
@@ -416,6 +483,7 @@ impl Fit {
         let mut information = newton.hessian().clone();
         information.as_mut_slice().iter_mut().for_each(|h| *h *= total);
         let null = match self.intercept {
+            _ if self.offset.is_some() => self.null?,
             true => start.counts.iter().filter(|&&n| n > 0.0).map(|n| n * (n / total).ln()).sum(),
             false => -total * (start.counts.len() as f64).ln(),
         };
@@ -469,7 +537,7 @@ fn stage_after_counts(
 ) -> Stage {
     let (l1, l2) = learner.strengths();
     if l1 == 0.0 {
-        let wide = l2 > 0.0 && logistic_route::rows_pay(rows, inputs);
+        let wide = l2 > 0.0 && learner.offset.is_none() && logistic_route::rows_pay(rows, inputs);
         return if wide { Stage::Rows } else { Stage::Start };
     }
     let sets = if others == 1 { 1 } else { others + 1 };

@@ -77,13 +77,13 @@ impl LogisticRegressionModel {
     }
 
     fn of_two(&self, inference: &LogisticInference, asked: &Asked) -> Result<Answer> {
-        let estimates = Self::estimates(inference);
+        let estimates = Estimates { offset: self.offset, ..Self::estimates(inference) };
         let likely = Likely {
             law: Law { family: Family::Binomial, link: Link::Logit },
             coef: self.coef.row(0),
             intercept: self.intercept[0],
             has_intercept: estimates.intercept,
-            offset: None,
+            offset: self.offset,
             dispersion: 1.0,
             df: inference.weight - estimates.names.len() as f64,
             weight: inference.weight,

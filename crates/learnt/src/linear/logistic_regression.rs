@@ -7,7 +7,8 @@
 //! Newton by Cholesky up to 501 parameters of two classes or 100 of more, else L-BFGS in the
 //! coordinates where the Hessian at zero is the identity. Stops when a full step promises to lower
 //! the mean objective by at most tol² (L-BFGS: tol² for every eight weights); unpenalised Newton, when it is
-//! shorter than tol standard errors. Far more columns than rows: `logistic_wide`. A row with score 0 is of the second class; equal scores of more go to the first.
+//! shorter than tol standard errors. Far more columns than rows: `logistic_wide`. With two classes a column may be an
+//! offset o of the score, s = W x + b + o; the null deviance is then that of an intercept beside it. A row with score 0 is of the second class; equal scores of more go to the first.
 //!
 //! Hosmer, Lemeshow and Sturdivant (2013), Applied Logistic Regression; Albert and Anderson (1984),
 //! Biometrika 71, 1–10, for separation.
@@ -74,6 +75,8 @@ pub struct LogisticRegression {
     /// Maximum number of iterations.
     #[param(default = 100, range = 0..)]
     pub max_iter: usize,
+    /// A column that is added to the score of the second class as it is, with a coefficient of 1; for two classes.
+    pub offset: Option<String>,
 }
 
 /// Penalties of the weights.
@@ -145,6 +148,9 @@ pub struct LogisticRegressionModel {
     pub inference: Option<LogisticInference>,
     pub(super) converged: bool,
     pub(super) notes: Vec<String>,
+    /// The column that is added to the score as it is; its weight is 1.
+    #[model(later)]
+    pub(super) offset: Option<usize>,
 }
 
 impl Estimator for LogisticRegression {
@@ -176,7 +182,8 @@ impl Rounds for LogisticRegression {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
         let columns = outline.schema.len() as u64;
         let (l1, l2) = self.strengths();
-        if l1 == 0.0 && l2 > 0.0 && rows_pay(outline.rows, outline.schema.len()) {
+        let shifted = self.offset.is_some();
+        if l1 == 0.0 && l2 > 0.0 && !shifted && rows_pay(outline.rows, outline.schema.len()) {
             let bytes = 8 * outline.rows * (3 * columns + 4 * outline.rows);
             run.claim(bytes, &format!("the rows of {columns} columns and their products"))?;
         }
@@ -194,7 +201,14 @@ impl Rounds for LogisticRegression {
             Stage::Proximal(proximal) => proximal.columns(),
             _ => None,
         };
+        let data = &block.data;
+        let shifted = fit.offset.map(|column| {
+            let others: Vec<usize> = (0..data.x.ncols()).filter(|&j| j != column).collect();
+            (data.x.select(&others), data.x.values().column(column))
+        });
+        let x = shifted.as_ref().map_or(data.x, |(table, _)| table.frame());
         let pass = Pass {
+            offsets: shifted.as_ref().map(|(_, offsets)| offsets.as_slice()),
             weights: &fit.weights,
             intercept: self.fit_intercept,
             factors: &fit.factors,
@@ -204,7 +218,7 @@ impl Rounds for LogisticRegression {
             ranges: first && free,
             margins: free,
         };
-        pass.over(&block.data)
+        pass.over(&Dataset { x, ..*data })
     }
 
     fn advance(
@@ -285,8 +299,18 @@ impl LogisticRegressionModel {
         if self.coef.nrows() == 1 { 2 } else { self.coef.nrows() }
     }
 
+    /// The names of the columns that have weights.
+    fn weighted(&self, names: &Names) -> Vec<String> {
+        let own = names.columns.iter().enumerate().filter(|(j, _)| Some(*j) != self.offset);
+        own.map(|(_, name)| name.clone()).collect()
+    }
+
     fn validate(&self) -> Result<()> {
-        let (columns, others) = (self.coef.ncols(), self.class_count() - 1);
+        let others = self.class_count() - 1;
+        let columns = self.coef.ncols().saturating_sub(usize::from(self.offset.is_some()));
+        if self.offset.is_some_and(|offset| offset >= self.coef.ncols() || others != 1) {
+            return Err(invalid("an offset beyond the columns, or of more than two classes"));
+        }
         let inference_fits = self.inference.as_ref().is_none_or(|inference| {
             inference.fits(others, columns) || inference.fits(others, columns + 1)
         });
@@ -349,6 +373,9 @@ impl LogisticRegressionModel {
             }
         }
         report.notes.extend(self.notes.iter().cloned());
+        if let Some(offset) = self.offset.and_then(|offset| names.columns.get(offset)) {
+            report.notes.push(format!("{offset} is added to the score as it is"));
+        }
         report
     }
 
@@ -359,10 +386,11 @@ impl LogisticRegressionModel {
         names: &Names,
         report: &mut Answer,
     ) -> Result<()> {
+        let columns = self.weighted(names);
         for k in 0..self.class_count() - 1 {
             let (class, first) = (names.class(k + 1), names.class(0));
             let title = format!("class {} against {}", plain(&class), plain(&first));
-            let tests = inference.tests(k, &names.columns, 0.95)?;
+            let tests = inference.tests(k, &columns, 0.95)?;
             report.tables.push(with_tests(&title, Scale::Normal.letter(), &tests, &[]));
         }
         let likelihood = Likelihood {
@@ -372,18 +400,21 @@ impl LogisticRegressionModel {
             aic: Some(inference.aic()),
             bic: Some(inference.bic()),
             pseudo_r2: Some(inference.pseudo_r_squared()),
-            overall: inference.likelihood_ratio(self.coef.ncols()),
+            overall: inference.likelihood_ratio(columns.len()),
         };
         likelihood.add_to(report);
         Ok(())
     }
 
     fn add_weights(&self, names: &Names, report: &mut Answer) {
+        let columns = self.weighted(names);
         for k in 0..self.coef.nrows() {
             let class = names.scored_class(k, self.coef.nrows());
             let title = format!("class {}", plain(&class));
-            let (intercept, weights) = (Some(self.intercept[k]), self.coef.row(k));
-            report.tables.push(without_tests(&title, intercept, &names.columns, weights));
+            let own = self.coef.row(k).iter().enumerate().filter(|(j, _)| Some(*j) != self.offset);
+            let weights: Vec<f64> = own.map(|(_, weight)| *weight).collect();
+            let intercept = Some(self.intercept[k]);
+            report.tables.push(without_tests(&title, intercept, &columns, &weights));
         }
     }
 }

@@ -105,7 +105,7 @@ struct AnovaArguments {
 
 /// What an interval is for.
 #[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum IntervalOf {
+pub(super) enum IntervalOf {
     /// The mean at the row.
     #[default]
     Mean,

@@ -33,7 +33,7 @@ fn scores(scene: &Scene, data: &Dataset) -> Result<Option<Answer>> {
     let outcome = scene.outcome()?;
     let mut table = Columns::new("", &["metric", "value"]);
     let mut found = false;
-    for metric in metrics::usual(Task::of(data)) {
+    for metric in metrics::usual_for(Task::of(data), data) {
         let cell = match metric.score(&outcome, scene.run) {
             Ok(value) => {
                 found = true;

@@ -106,7 +106,7 @@ fn the_perceptron_never_ends_on_xor_and_says_so() {
     let run = Context::default();
     let trained = Trained::fit(&learner, &signs(&case).view(), &[], &run).unwrap();
     assert_eq!(trained.model.converged(), case.expect("converged").as_bool().unwrap());
-    assert!(trained.history.warnings[0].contains("not separable by a line"));
+    assert!(trained.history.warnings[0].contains("no line separates the two classes"));
     assert!(trained.history.warnings[0].contains("1000 passes"));
 }
 

@@ -38,8 +38,11 @@ fn columns_line_up() {
 #[test]
 fn long_tables_show_their_ends() {
     let table = Columns::titled("").counts("i", (0..100).collect());
-    let text = table.to_text_within(4);
+    let text = table.to_text_fitted(4, 80);
     assert_eq!(text, "  i\n  0\n  1\n … 100 rows in all; --all\n 98\n 99\n");
+    // Only the command has flags.
+    assert!(table.to_text_within(4).contains(" … 100 rows in all\n"));
+    assert!(table.to_text_cut(4, 80, "to_text()").contains(" … 100 rows in all; to_text()\n"));
     assert_eq!(table.to_text_within(100).lines().count(), 101);
 }
 

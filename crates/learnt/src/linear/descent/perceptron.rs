@@ -4,7 +4,8 @@
 //! mistake (`sample`), or by the sum over all mistakes of a pass (`batch`). A mistake is
 //! y_i f(x_i) <= 0, so that zero weights move; `zero_is` has the other rules. On targets ±1 this is
 //! w + ½ η (y - sign f) x. If a line separates the classes, mistakes end, and a pass without one is
-//! the last. If not, `pocket` keeps the weights with the fewest mistakes on all rows.
+//! the last. If not, `pocket` keeps the weights with the fewest mistakes on all rows, and a fit that ends with
+//! mistakes says how many.
 //! More than two classes are one line a class against the others. Score 0 is the second class.
 //!
 //! Rosenblatt (1958), Psychological Review 65, 386–408; Gallant (1990), IEEE Transactions on Neural
@@ -274,16 +275,10 @@ impl Perceptron {
         })?;
         let converged = ended.iter().all(|end| end.converged);
         let n_iter = ended.iter().map(|end| end.n_iter).max().unwrap_or(0);
-        if !converged {
-            let message = format!(
-                "the perceptron still made mistakes after {n_iter} passes: the classes are not separable by a line, or it was not found yet"
-            );
-            run.warn(Code::NotConverged, message);
-        }
         let separated = ended.iter().all(|end| end.clean);
         let lines: Vec<Line> = ended.into_iter().map(|end| end.line).collect();
         let (coef, intercept) = classes::gathered(&lines, &plan, x.ncols());
-        Ok(PerceptronModel {
+        let model = PerceptronModel {
             coef,
             intercept,
             n_iter,
@@ -293,7 +288,35 @@ impl Perceptron {
             zero_is: self.zero_is,
             converged,
             lines,
-        })
+        };
+        if online.is_none() && !separated {
+            self.tell_overlap(&model, data, run)?;
+        }
+        Ok(model)
+    }
+
+    /// A word about rows on the wrong side at the end of a fit.
+    fn tell_overlap(&self, model: &PerceptronModel, data: &Dataset, run: &Context) -> Result<()> {
+        let (codes, classes) = data.class_target()?;
+        let said = model.classify_in(&data.x, run)?;
+        let wrong = said.iter().zip(codes).filter(|(said, code)| said != code).count();
+        if wrong == 0 && model.converged {
+            return Ok(());
+        }
+        let (rows, passes) = (codes.len(), model.n_iter);
+        let what = match classes.len() {
+            2 => "no line separates the two classes",
+            _ => "no line separates each class from the others",
+        };
+        let kept = match self.mode {
+            PerceptronMode::Pocket => "",
+            _ => "; mode='pocket' keeps the line with the fewest mistakes",
+        };
+        let message = format!(
+            "the perceptron ended after {passes} passes with {wrong} of {rows} rows misclassified: {what}, or it was not found yet{kept}, and logistic regression is made for classes that overlap"
+        );
+        run.warn(Code::NotConverged, message);
+        Ok(())
     }
 }
 
@@ -323,6 +346,7 @@ impl PerceptronModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use learnt_core::context::{Quiet, Recorder};
 
     fn xor() -> OwnedDataset {
         let x =
@@ -377,6 +401,25 @@ mod tests {
         assert!(last <= 12, "{last} mistakes");
         let pocket = Perceptron { mode: PerceptronMode::Pocket, ..Perceptron::textbook() };
         assert!(mistakes(&pocket.fit(&xor().view()).unwrap(), &xor()) <= 2);
+    }
+
+    #[test]
+    fn classes_that_overlap_are_told_once_and_separable_ones_not() {
+        let heard = |learner: &Perceptron, data: &OwnedDataset| {
+            let recorder = Recorder::new(&Quiet);
+            learner.fit_in(&data.view(), &Context::default().observed_by(&recorder)).unwrap();
+            recorder.warnings().into_iter().map(|warning| warning.message).collect::<Vec<_>>()
+        };
+        let overlap = heard(&Perceptron::default(), &xor());
+        assert_eq!(overlap.len(), 1, "{overlap:?}");
+        assert!(overlap[0].contains("of 4 rows misclassified: no line separates"), "{overlap:?}");
+        assert!(overlap[0].contains("pocket"), "{overlap:?}");
+        let pocket = Perceptron { mode: PerceptronMode::Pocket, ..Perceptron::textbook() };
+        let overlap = heard(&pocket, &xor());
+        assert!(overlap.len() == 1 && !overlap[0].contains("pocket"), "{overlap:?}");
+        let x = Matrix::column_vector(vec![-2.0, -1.0, 1.0, 2.0]);
+        let apart = OwnedDataset::classification(x, &[0, 0, 1, 1].map(Label::Int));
+        assert!(heard(&Perceptron::default(), &apart).is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::linear::anova::{AnovaType, Dispersion, deviance_answer};
 use crate::linear::coefficient_table::Scale;
 use crate::linear::estimates::{Estimates, ratio_answer, terms_of};
 use crate::linear::evidence::absent;
-use crate::linear::questions::IntervalScale;
+use crate::linear::questions::{IntervalOf, IntervalScale};
 use crate::linear::robust::{Robust, robust_answer};
 use learnt_core::prelude::*;
 
@@ -64,6 +64,8 @@ struct IntervalArguments {
     /// The level.
     #[param(flatten)]
     pub at: Level,
+    /// What the interval is for.
+    pub kind: IntervalOf,
     /// The scale of the interval.
     pub scale: IntervalScale,
 }
@@ -130,7 +132,7 @@ pub(in crate::linear) const QUESTIONS: &[Question] = &[
     },
     Question {
         name: "intervals",
-        doc: "Interval for the mean at each row, on the scale of the table or of the link.",
+        doc: "Interval for the mean at each row, on the scale of the table or of the link, or for a new observation.",
         needs: Needs::Rows,
         arguments: || Box::new(IntervalArguments::default()),
     },
@@ -266,11 +268,16 @@ impl Likely<'_> {
                     self.left(data, columns, &asked.run)
                 })
             }
-            "intervals" => self.interval_answer(
-                &rows()?.x,
-                level()?,
-                asked.choice("scale", &["response", "link"])? == 0,
-            ),
+            "intervals" => {
+                let response = asked.choice("scale", &["response", "link"])? == 0;
+                match (asked.choice("kind", &["mean", "observation"])? == 1, response) {
+                    (true, true) => self.observation_answer(&rows()?.x, level()?, &asked.run),
+                    (true, false) => {
+                        Err(Error::parameter("scale", "response for kind=observation", "link"))
+                    }
+                    (false, _) => self.interval_answer(&rows()?.x, level()?, response),
+                }
+            }
             "robust" => {
                 let kind = Robust::of(asked)?;
                 let found = self.robust_covariance(rows()?, kind)?;

@@ -90,14 +90,14 @@ impl Family {
         matches!(self, Family::Binomial | Family::Power(1.0))
     }
 
-    fn can_have_mean(self, mean: f64) -> bool {
+    pub(super) fn can_have_mean(self, mean: f64) -> bool {
         match self {
             Family::Binomial => mean > 0.0 && mean < 1.0,
             Family::Power(power) => mean.is_finite() && (power == 0.0 || mean > 0.0),
         }
     }
 
-    fn variance(self, mean: f64) -> f64 {
+    pub(super) fn variance(self, mean: f64) -> f64 {
         match self {
             Family::Binomial => mean * (1.0 - mean),
             Family::Power(0.0) => 1.0,
@@ -200,7 +200,7 @@ impl Link {
     }
 
     /// The derivative of the mean, from η and the mean.
-    fn slope(self, eta: f64, mean: f64) -> f64 {
+    pub(super) fn slope(self, eta: f64, mean: f64) -> f64 {
         match self {
             Link::Identity => 1.0,
             Link::Log => mean,
@@ -303,16 +303,16 @@ fn squared_over(residual: f64, yes: f64, no: f64) -> f64 {
     if residual == 0.0 { 0.0 } else { residual / yes * (residual / no) }
 }
 
-fn normal_density(x: f64) -> f64 {
+pub(super) fn normal_density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
 }
 
-fn normal_below(x: f64) -> f64 {
+pub(super) fn normal_below(x: f64) -> f64 {
     0.5 * learnt_core::stats::special::erfc(-x / SQRT_2)
 }
 
 /// ln Φ(x), also far in the lower tail.
-fn ln_normal_below(x: f64) -> f64 {
+pub(super) fn ln_normal_below(x: f64) -> f64 {
     match x < 0.0 {
         true => (0.5 * erfcx(-x / SQRT_2)).ln() - 0.5 * x * x,
         false => (-normal_below(-x)).ln_1p(),

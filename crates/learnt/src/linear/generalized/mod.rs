@@ -8,9 +8,11 @@ mod gamma_regressor;
 mod generalized_linear_model;
 mod inference;
 mod model;
+mod observations;
 mod pass;
 mod poisson_regressor;
 mod profile;
+mod root;
 mod rows;
 mod tweedie_regressor;
 

@@ -11,6 +11,7 @@ use super::asked::Likely;
 use super::family::{Family, Link};
 use super::generalized_linear_model::{FamilyName, GeneralizedLinearModel, LinkName};
 use super::model::GeneralizedModel;
+use super::root::root;
 use crate::linear::anova::Left;
 use crate::linear::coefficient_table::Scale;
 use learnt_core::prelude::*;
@@ -134,25 +135,8 @@ fn end(
         }
         above = at(estimate + far * step)? - half;
     }
-    let mut side = 0;
-    for _ in 0..60 {
-        let middle = (far * below - near * above) / (below - above);
-        if (far - near).abs() < 1e-7 {
-            return Ok(Some(estimate + middle * step));
-        }
-        let found = at(estimate + middle * step)? - half;
-        if found.abs() < 1e-9 {
-            return Ok(Some(estimate + middle * step));
-        }
-        if found < 0.0 {
-            (near, below) = (middle, found);
-            above *= if side == -1 { 0.5 } else { 1.0 };
-            side = -1;
-        } else {
-            (far, above) = (middle, found);
-            below *= if side == 1 { 0.5 } else { 1.0 };
-            side = 1;
-        }
-    }
-    Ok(Some(estimate + 0.5 * (near + far) * step))
+    let found = root((near, below), (far, above), (1e-7, 1e-9), |steps| {
+        Ok(at(estimate + steps * step)? - half)
+    })?;
+    Ok(Some(estimate + found * step))
 }

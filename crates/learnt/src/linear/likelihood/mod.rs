@@ -114,6 +114,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) ranges: bool,
     /// Whether the smallest margin is wanted.
     pub(crate) margins: bool,
+    /// What is added to the score of each row, for two classes.
+    pub(crate) offsets: Option<&'a [f64]>,
 }
 
 /// Buffers for one chunk.
@@ -125,6 +127,18 @@ struct Chunk<'a> {
     /// +1 for rows of the second class, -1 for others.
     signs: Vec<f64>,
     codes: &'a [u32],
+    /// The smallest margin of the scores without offsets, where there are some.
+    own_margin: Option<f64>,
+}
+
+impl Chunk<'_> {
+    /// Adds offsets to the scores of the second class. Whether rows can be separated is a matter of the scores
+    /// without them.
+    fn shift(&mut self, offsets: &[f64]) {
+        let margins = self.scores.iter().zip(&self.signs).map(|(score, sign)| score * sign);
+        self.own_margin = Some(margins.fold(f64::INFINITY, f64::min));
+        self.scores.iter_mut().zip(offsets).for_each(|(score, offset)| *score += offset);
+    }
 }
 
 impl Pass<'_> {
@@ -148,6 +162,7 @@ impl Pass<'_> {
             scores: Vec::new(),
             signs: Vec::new(),
             codes: &[],
+            own_margin: None,
         };
         for start in (0..data.nrows()).step_by(rows) {
             let end = (start + rows).min(data.nrows());
@@ -155,6 +170,9 @@ impl Pass<'_> {
             self.count(&chunk, &mut total);
             chunk.scores.resize(others * (end - start), 0.0);
             scores(&chunk.z, &weights, width, &mut chunk.scores);
+            if let Some(offsets) = self.offsets {
+                chunk.shift(&offsets[start..end]);
+            }
             let sampled = (start / rows).is_multiple_of(self.every.max(1));
             self.differentiate(&mut chunk, sampled, &mut total);
             add_gradient(&chunk.z, &chunk.scores, width, &mut gradient);
@@ -250,7 +268,7 @@ impl Pass<'_> {
         if self.weights.nrows() == 1 {
             let (value, margin) = two_classes(&mut chunk.scores, &chunk.signs, &mut chunk.weights);
             total.value += value;
-            total.least_margin = total.least_margin.min(margin);
+            total.least_margin = total.least_margin.min(chunk.own_margin.unwrap_or(margin));
             if self.second == Second::Hessian {
                 let (z, width, columns) = self.narrowed(chunk);
                 add_weighted(&z, width, columns, &chunk.weights, total.second.as_mut_slice());
@@ -425,6 +443,7 @@ mod tests {
             active: None,
             ranges: false,
             margins: true,
+            offsets: None,
         }
     }
 

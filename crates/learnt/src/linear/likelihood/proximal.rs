@@ -510,6 +510,7 @@ mod tests {
                 active: method.columns(),
                 ranges: false,
                 margins: false,
+                offsets: None,
             };
             let sums = pass.over(&data.view()).unwrap();
             if method.tell(&sums, &run).unwrap() != Verdict::Again {
@@ -531,6 +532,7 @@ mod tests {
             active: None,
             ranges: false,
             margins: false,
+            offsets: None,
         };
         let sums = pass.over(&data.view()).unwrap();
         let gradient = method.gradient(&sums.gradient);

@@ -135,6 +135,18 @@ pub struct Nested {
     pub scores: CrossValidation,
 }
 
+impl Found {
+    /// Gives parameters other names, wherever they are shown.
+    pub fn rename(&mut self, name: impl Fn(&str) -> String) {
+        self.space.domains.iter_mut().for_each(|(own, _)| *own = name(own));
+        let tried = self.tried.iter_mut().map(|tried| &mut tried.setting);
+        let nested = self.nested.iter_mut().flat_map(|nested| nested.settings.iter_mut().flatten());
+        for setting in tried.chain(nested) {
+            setting.iter_mut().for_each(|(own, _)| *own = name(own));
+        }
+    }
+}
+
 impl Plan<'_> {
     /// What a search on these data is of, for its journal.
     pub fn identity(
