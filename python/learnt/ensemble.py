@@ -218,9 +218,14 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -472,9 +477,14 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -734,9 +744,14 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -988,9 +1003,14 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
-        """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+    def fit(self, X, y, sample_weight=None, *, engine=None):
+        """Learns from the rows of `X` and the target `y`.
+
+        `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
+        and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
+        `learnt.distributed.fit`.
+        """
+        return self._fit(X, y, sample_weight, engine=engine)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -1326,12 +1346,10 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         The loss that rounds lower.
 
         - 'squared_error': Squared error; predicts the mean.
-        - 'absolute_error': Absolute error; predicts the median. Needs all rows in memory: it does
-        not stream.
+        - 'absolute_error': Absolute error; predicts the median.
         - 'gamma': Gamma deviance of positive amounts; predicts the mean.
         - 'poisson': Poisson deviance of counts; predicts the mean.
-        - 'quantile': Pinball loss; predicts the `quantile`. Needs all rows in memory: it does not
-        stream.
+        - 'quantile': Pinball loss; predicts the `quantile`.
     quantile : a number in [0, 1] or None, default=None
         The quantile that the loss `quantile` predicts.
     learning_rate : a number > 0, default=0.1

@@ -62,6 +62,8 @@ def cases():
             params["n_clusters"] = 3
         if name.startswith("HistGradientBoosting"):
             params.update(max_iter=3, max_leaf_nodes=6)
+        if "Forest" in name or name.startswith("ExtraTrees"):
+            params["n_estimators"] = 3
         learner = build(path, params)
         if "random_state" in learner._defaults():
             learner.random_state = 7

@@ -397,6 +397,11 @@ impl<'a> Context<'a> {
         memory::hold(self.memory, bytes, what)
     }
 
+    /// Whether this much memory is free, for what a fit can do without.
+    pub fn has_room(&self, bytes: u64) -> bool {
+        memory::has_room(self.memory, bytes)
+    }
+
     /// Counts iterations of `stage` up to `max_iter`, reports them and notices cancellation.
     pub fn monitor(&self, stage: &'static str, max_iter: usize) -> Monitor<'a> {
         Monitor { run: *self, stage, max_iter, n_iter: 0, converged: false, objective: None }

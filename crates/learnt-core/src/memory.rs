@@ -36,16 +36,31 @@ impl Drop for Held {
 /// Whether `bytes` more can be had, within a limit or within what the system has.
 pub(crate) fn claim(limit: Option<u64>, bytes: u64, what: &str) -> Result<()> {
     meet(Fault::Memory).map_err(|_| refused(bytes, 0, limit, what))?;
-    if bytes < SMALL && limit.is_none_or(|limit| bytes < limit / 100) {
+    if is_little(limit, bytes) {
         return Ok(());
     }
-    let (free, limited) = match limit {
-        Some(limit) => (limit.saturating_sub(in_use()), true),
-        None => (available().map_or(u64::MAX, |free| free - free / MARGIN), false),
-    };
+    let free = free(limit);
     match bytes <= free {
         true => Ok(()),
-        false => Err(refused(bytes, free, limit.filter(|_| limited), what)),
+        false => Err(refused(bytes, free, limit, what)),
+    }
+}
+
+/// The same for what can be done without: nothing fails.
+pub(crate) fn has_room(limit: Option<u64>, bytes: u64) -> bool {
+    is_little(limit, bytes) || bytes <= free(limit)
+}
+
+/// Whether it is not worth a look at what is free.
+fn is_little(limit: Option<u64>, bytes: u64) -> bool {
+    bytes < SMALL && limit.is_none_or(|limit| bytes < limit / 100)
+}
+
+/// Bytes that are free, within a limit or of the system.
+fn free(limit: Option<u64>) -> u64 {
+    match limit {
+        Some(limit) => limit.saturating_sub(in_use()),
+        None => available().map_or(u64::MAX, |free| free - free / MARGIN),
     }
 }
 

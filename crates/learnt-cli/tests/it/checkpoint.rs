@@ -63,10 +63,11 @@ fn killed_after(words: &[&str], kept: &Path, changes: usize) -> bool {
 fn a_fit_that_is_killed_again_and_again_ends_with_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let data = table(folder.path());
-    let learners: [&[&str]; 3] = [
+    let learners: [&[&str]; 4] = [
         &["kmeans", &data, "--n-clusters", "3", "--ignore", "y"],
         &["logistic", &data, "-t", "y", "--C", "10"],
         &["boost", &data, "-t", "y", "--max-iter", "3"],
+        &["forest", &data, "-t", "y", "--n-estimators", "3", "--oob-score", "true"],
     ];
     for (k, learner) in learners.iter().enumerate() {
         let at = |name: &str| folder.path().join(format!("{name}{k}")).display().to_string();

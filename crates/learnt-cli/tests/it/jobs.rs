@@ -77,6 +77,7 @@ fn commands_as_a_cluster_give_the_bytes_of_a_streamed_fit() {
                 vec!["ridge", &data, "-t", "y"],
                 vec!["logistic", &data, "-t", "kind", "--max-iter", "8"],
                 vec!["boost", &data, "-t", "y", "--max-iter", "2", "--max-leaf-nodes", "6"],
+                vec!["forest", &data, "-t", "y", "--n-estimators", "2"],
             ],
         };
         for words in all {

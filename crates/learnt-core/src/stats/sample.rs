@@ -34,6 +34,39 @@ pub fn below<R: Rng + ?Sized>(rng: &mut R, bound: u64) -> u64 {
     }
 }
 
+/// How many of `count` independent draws succeed, each with chance `of / all`: a binomial draw, exact, by
+/// whole numbers alone.
+///
+/// Each draw compares a uniform number with the chance bit by bit, and stops at the first bit that differs.
+/// All draws that are still equal share one step, so two bits a draw are used on average.
+pub fn binomial<R: Rng + ?Sized>(rng: &mut R, count: u64, of: u64, all: u64) -> u64 {
+    if of >= all {
+        return count;
+    }
+    let (mut taken, mut equal, mut rest) = (0, count, u128::from(of));
+    while equal > 0 && rest > 0 {
+        rest *= 2;
+        let zeros = coins(rng, equal);
+        if rest >= u128::from(all) {
+            rest -= u128::from(all);
+            taken += zeros;
+            equal -= zeros;
+        } else {
+            equal = zeros;
+        }
+    }
+    taken
+}
+
+/// How many of so many bits are one.
+fn coins<R: Rng + ?Sized>(rng: &mut R, count: u64) -> u64 {
+    let whole: u64 = (0..count / 64).map(|_| u64::from(rng.next_u64().count_ones())).sum();
+    match count % 64 {
+        0 => whole,
+        rest => whole + u64::from((rng.next_u64() >> (64 - rest)).count_ones()),
+    }
+}
+
 /// A draw from the normal distribution with mean zero and standard deviation one.
 ///
 /// Polar method: a point uniform in the unit disc at squared radius `s` gives

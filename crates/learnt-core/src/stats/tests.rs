@@ -332,6 +332,23 @@ fn draws_follow_their_distributions() {
 }
 
 #[test]
+fn binomial_draws_have_the_moments_of_their_distribution() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(17);
+    for (count, of, all) in [(10, 1, 2), (1000, 1, 3), (77, 9, 10), (5000, 1, 700)] {
+        let chance = of as f64 / all as f64;
+        let (mean, variance) = (count as f64 * chance, count as f64 * chance * (1.0 - chance));
+        let draws: Vec<f64> =
+            (0..20_000).map(|_| sample::binomial(&mut rng, count, of, all) as f64).collect();
+        let found = draws.iter().sum::<f64>() / draws.len() as f64;
+        let spread = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+        assert!((found - mean).abs() < 4.0 * (variance / 20_000.0).sqrt(), "{found} for {mean}");
+        assert!((spread / variance - 1.0).abs() < 0.06, "{spread} for {variance}");
+    }
+    assert_eq!(sample::binomial(&mut rng, 9, 0, 5), 0);
+    assert_eq!(sample::binomial(&mut rng, 9, 5, 5), 9);
+}
+
+#[test]
 fn samplers_are_unbiased_and_bounded() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     assert_eq!((sample::below(&mut rng, 0), sample::below(&mut rng, 1)), (0, 0));

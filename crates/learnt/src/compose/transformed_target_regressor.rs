@@ -221,6 +221,15 @@ impl Job for TransformedJob {
         })
     }
 
+    fn recall(&self, state: &Erased, memo: &mut Memo, run: &Context) -> Option<Result<Erased>> {
+        let state: &TransformedState = state.get().ok()?;
+        self.inner.recall(&state.inner, memo, run)
+    }
+
+    fn remembers(&self) -> bool {
+        self.inner.remembers()
+    }
+
     fn merge(&self, earlier: Erased, later: Erased) -> Result<Erased> {
         self.inner.merge(earlier, later)
     }

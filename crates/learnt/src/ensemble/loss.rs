@@ -10,6 +10,7 @@
 //! Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29
 //! (2001), 1189-1232.
 
+use crate::tree::binned::Grid;
 use learnt_core::prelude::*;
 use learnt_core::stats::special::{log_sum_exp, sigmoid};
 use std::ops::Range;
@@ -41,6 +42,11 @@ impl Targets<'_> {
     #[inline(always)]
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// The grid of the weights.
+    fn grid(&self) -> Grid {
+        Grid::new((0..self.y.len()).map(|row| self.weight(row)).sum())
     }
 
     /// Adds rows to the sums that the start of a loss follows from.
@@ -82,8 +88,8 @@ impl Loss {
     /// The best constant score.
     pub(super) fn start(self, targets: &Targets) -> Vec<f64> {
         match self {
-            Loss::Absolute | Loss::Huber(_) => vec![quantile_of(targets, 0.5)],
-            Loss::Quantile(q) => vec![quantile_of(targets, q)],
+            Loss::Absolute | Loss::Huber(_) => vec![quantile_of(targets, 0.5, &targets.grid())],
+            Loss::Quantile(q) => vec![quantile_of(targets, q, &targets.grid())],
             _ => {
                 let mut sums = vec![0.0; self.moments()];
                 targets.add_moments(self, 0..targets.y.len(), &mut sums);
@@ -252,24 +258,42 @@ fn sign(x: f64) -> f64 {
     }
 }
 
-fn quantile_of(targets: &Targets, q: f64) -> f64 {
-    let mut pairs: Vec<(f64, f64)> =
-        targets.y.iter().enumerate().map(|(i, &y)| (y, targets.weight(i))).collect();
+/// A quantile of targets, with weights on this grid, so that their sums are exact.
+pub(super) fn quantile_of(targets: &Targets, q: f64, grid: &Grid) -> f64 {
+    let pair = |(i, &y): (usize, &f64)| (y, grid.positive(targets.weight(i)));
+    let mut pairs: Vec<(f64, f64)> = targets.y.iter().enumerate().map(pair).collect();
     weighted_quantile(&mut pairs, q)
 }
 
 /// The smallest value that has at least a share q of the weight up to it; midway to the next where it
 /// has exactly that.
 pub(super) fn weighted_quantile(pairs: &mut [(f64, f64)], q: f64) -> f64 {
-    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = pairs.iter().map(|(_, weight)| weight).sum();
-    let mut reached = 0.0;
+    quantile_among(pairs, q * total, total, 0.0, None)
+}
+
+/// Whether this much weight up to a value is enough, and whether it is exactly that.
+pub(super) fn reaches(reached: f64, wanted: f64, total: f64) -> (bool, bool) {
+    let exact = (reached - wanted).abs() <= 1e-12 * total;
+    (exact || reached > wanted, exact)
+}
+
+/// The same among some of all values, where this much weight is below and this value above them.
+pub(super) fn quantile_among(
+    pairs: &mut [(f64, f64)],
+    wanted: f64,
+    total: f64,
+    below: f64,
+    above: Option<f64>,
+) -> f64 {
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut reached = below;
     for (i, &(value, weight)) in pairs.iter().enumerate() {
         reached += weight;
-        let exact = (reached - q * total).abs() <= 1e-12 * total;
-        if exact || reached > q * total {
-            let next = pairs.get(i + 1).filter(|_| exact);
-            return next.map_or(value, |(next, _)| 0.5 * value + 0.5 * next);
+        let (enough, exact) = reaches(reached, wanted, total);
+        if enough {
+            let next = pairs.get(i + 1).map(|(next, _)| *next).or(above).filter(|_| exact);
+            return next.map_or(value, |next| 0.5 * value + 0.5 * next);
         }
     }
     pairs.last().map_or(0.0, |(value, _)| *value)

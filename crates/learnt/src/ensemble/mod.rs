@@ -10,6 +10,7 @@ mod guide;
 mod hist;
 mod loss;
 mod losses_study;
+mod members;
 mod spheres;
 mod stopping;
 mod votes;

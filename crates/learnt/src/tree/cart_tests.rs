@@ -70,6 +70,61 @@ fn the_surrogate_of_kyphosis_is_that_of_rpart() {
     );
 }
 
+/// The rows of kyphosis with the holes of `surrogates.R`.
+fn kyphosis_with_holes() -> OwnedDataset {
+    let data = dataset(&case("rpart-kyphosis"));
+    let x = Matrix::from_fn(81, 3, |i, j| match j {
+        0 if i % 9 == 4 => f64::NAN,
+        2 if i % 6 == 2 => f64::NAN,
+        _ => data.x.values()[(i, j)],
+    });
+    OwnedDataset { x: Table::new(x, data.x.schema().clone()).unwrap(), ..data }
+}
+
+#[test]
+fn surrogates_with_losses_count_rows_as_rpart_does() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/surrogates.json");
+    let cases: Vec<serde_json::Value> =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(cases.len(), 4);
+    for expected in cases {
+        let list = |name: &str| expected[name].as_array().unwrap().clone();
+        let weights = list("weights").iter().map(|w| w.as_f64().unwrap()).collect();
+        let data = OwnedDataset { weights: Some(weights), ..kyphosis_with_holes() };
+        let learner = DecisionTreeClassifier {
+            loss: Some(vec![vec![0.0, 1.0], vec![expected["loss"].as_f64().unwrap(), 0.0]]),
+            max_surrogates: 5,
+            growth: Growth {
+                max_depth: Some(2),
+                min_samples_split: MinSamplesSplit::Count(12),
+                min_samples_leaf: MinSamplesLeaf::Count(4),
+                ..Growth::default()
+            },
+            ..Default::default()
+        };
+        let model = learner.fit(&data.view()).unwrap();
+        let answer = surrogates_of(&model);
+        // The two sides of a cut may stand in another order.
+        let in_order = |agree: Vec<f64>, over: Vec<f64>| {
+            let mut pairs: Vec<(f64, f64)> = agree.into_iter().zip(over).collect();
+            pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            pairs
+        };
+        let numbers = |name| list(name).iter().map(|x| x.as_f64().unwrap()).collect();
+        let column = |name| answer.column(name).unwrap().reals().unwrap().to_vec();
+        let ours = in_order(column("agreement"), column("over majority"));
+        let theirs = in_order(numbers("agree"), numbers("adj"));
+        assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert!((ours.0 - theirs.0).abs() < 1e-12 && (ours.1 - theirs.1).abs() < 1e-12);
+        }
+        let shares = model.probabilities_in(&data.x.frame(), &Context::default()).unwrap();
+        for (i, present) in list("present").iter().enumerate() {
+            near(shares[(i, 1)], present, "share of a row that may have holes");
+        }
+    }
+}
+
 #[test]
 fn training_rows_with_holes_reach_the_leaves_that_they_trained() {
     let iris = crate::datasets::load("iris").unwrap();

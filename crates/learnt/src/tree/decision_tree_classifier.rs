@@ -14,7 +14,7 @@
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
 use super::c45_classifier::{EXPORT, NODES, PRUNED_RULES, RULES, export_answer, nodes_answer};
-use super::grow::{Entropy, Exponential, Gini, LossGini};
+use super::grow::{Criterion, Entropy, Exponential, Gini, LossGini, WithCases};
 use super::loss::Losses;
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Splitter};
@@ -132,9 +132,8 @@ impl Estimator for DecisionTreeClassifier {
         let losses = Losses::new(self.loss.as_ref(), classes.len())?;
         let plain = class_weights(self.class_weight, codes, classes.len(), data.weights);
         let weights = self.loss_weights(&losses, codes, plain.clone());
-        let mut tree = self.grown(data, (codes, classes.len()), &losses, weights.clone(), run)?;
-        let weights = weights.as_deref();
-        let surrogates = Surrogates::of(&tree, &data.x, weights, self.max_surrogates, run)?;
+        let mut tree = self.grown(data, (codes, classes.len()), &losses, weights, run)?;
+        let surrogates = Surrogates::of(&tree, &data.x, data.weights, self.max_surrogates, run)?;
         if losses.is_given() {
             let leaves = surrogates.apply(&tree, &data.x, run)?;
             set_shares(&mut tree, &leaves, codes, plain.as_deref());
@@ -161,31 +160,26 @@ impl DecisionTreeClassifier {
         weights: Option<Vec<f64>>,
         run: &Context,
     ) -> Result<Tree> {
-        let (x, codes) = (&data.x, codes.to_vec());
+        let codes = codes.to_vec();
         let extras = Extras {
             exhaustive: self.categorical_splits == CategoricalSplits::Exhaustive,
             surrogates: self.max_surrogates,
         };
-        let (growth, splitter) = (&self.growth, self.splitter);
+        let grow = Grow { learner: self, extras, data, run };
         match self.criterion {
             TreeClassifierCriterion::Gini if losses.is_given() && classes > 2 => {
                 let loss = |k: usize, l: usize| losses.matrix[(k, l)];
-                let criterion = LossGini::new(codes, classes, weights, loss);
-                growth.grow(splitter, extras, x, &criterion, run)
+                grow.by(LossGini::new(codes, classes, weights, loss))
             }
-            TreeClassifierCriterion::Gini => {
-                growth.grow(splitter, extras, x, &Gini::new(codes, classes, weights), run)
-            }
+            TreeClassifierCriterion::Gini => grow.by(Gini::new(codes, classes, weights)),
             TreeClassifierCriterion::Entropy | TreeClassifierCriterion::LogLoss => {
-                growth.grow(splitter, extras, x, &Entropy::new(codes, classes, weights), run)
+                grow.by(Entropy::new(codes, classes, weights))
             }
             TreeClassifierCriterion::Exponential if classes > 2 => {
                 let expected = "'gini' or 'entropy' with more than two classes";
                 Err(Error::parameter("criterion", expected, "'exponential'"))
             }
-            TreeClassifierCriterion::Exponential => {
-                growth.grow(splitter, extras, x, &Exponential::new(codes, weights), run)
-            }
+            TreeClassifierCriterion::Exponential => grow.by(Exponential::new(codes, weights)),
         }
     }
 
@@ -215,6 +209,28 @@ impl DecisionTreeClassifier {
         let mut full = self.clone();
         full.growth.ccp_alpha = 0.0;
         Ok(full.fit(data)?.pruning_path())
+    }
+}
+
+/// Grows a tree by any criterion.
+struct Grow<'a> {
+    learner: &'a DecisionTreeClassifier,
+    extras: Extras,
+    data: &'a Dataset<'a>,
+    run: &'a Context<'a>,
+}
+
+impl Grow<'_> {
+    fn by<C: Criterion>(&self, inner: C) -> Result<Tree> {
+        let Grow { learner, extras, data, run } = *self;
+        let (growth, splitter) = (&learner.growth, learner.splitter);
+        let altered = learner.loss.is_some() || learner.class_weight.is_some();
+        if extras.surrogates == 0 || !altered {
+            return growth.grow(splitter, extras, &data.x, &inner, run);
+        }
+        // Surrogates count rows by their own weights.
+        let cases = (0..data.nrows()).map(|i| data.weight(i)).collect();
+        growth.grow(splitter, extras, &data.x, &WithCases { inner, cases }, run)
     }
 }
 

@@ -126,24 +126,33 @@ impl Estimator for DecisionTreeRegressor {
 
 /// Poisson deviance needs targets that are not negative and not all zero.
 pub(crate) fn check_counts(y: &MatRef) -> Result<()> {
+    check_not_negative(y, 0)?;
+    let no_event = |j: usize| (0..y.nrows()).all(|i| y.at(i, j) == 0.0);
+    if (0..y.ncols()).any(no_event) { Err(no_events()) } else { Ok(()) }
+}
+
+/// Refuses targets below zero, in rows from this number on.
+pub(crate) fn check_not_negative(y: &MatRef, first_row: u64) -> Result<()> {
     for j in 0..y.ncols() {
         if let Some(i) = (0..y.nrows()).find(|&i| y.at(i, j) < 0.0) {
+            let row = first_row + i as u64 + 1;
             let message = format!(
-                "the target holds {} in row {}, and the criterion 'poisson' needs values >= 0",
+                "the target holds {} in row {row}, and the criterion 'poisson' needs values >= 0",
                 y.at(i, j),
-                i + 1
             );
             return Err(Error::new(Code::Target, message)
-                .row(i as u64 + 1)
+                .row(row)
                 .hint("set criterion to 'squared_error'"));
-        }
-        if (0..y.nrows()).all(|i| y.at(i, j) == 0.0) {
-            let message =
-                "the target is zero in every row, and the criterion 'poisson' needs a positive sum";
-            return Err(Error::new(Code::Target, message));
         }
     }
     Ok(())
+}
+
+/// Targets without a single event.
+pub(crate) fn no_events() -> Error {
+    let message =
+        "the target is zero in every row, and the criterion 'poisson' needs a positive sum";
+    Error::new(Code::Target, message)
 }
 
 impl DecisionTreeRegressor {

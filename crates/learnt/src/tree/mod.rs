@@ -41,10 +41,10 @@ pub use decision_tree_classifier::{
     CategoricalSplits, ClassWeight, DecisionTreeClassifier, DecisionTreeClassifierModel,
     TreeClassifierCriterion,
 };
-pub(crate) use decision_tree_regressor::check_counts;
 pub use decision_tree_regressor::{
     DecisionTreeRegressor, DecisionTreeRegressorModel, TreeRegressorCriterion,
 };
+pub(crate) use decision_tree_regressor::{check_counts, check_not_negative, no_events};
 pub use gain_ratio::{AttributeAndClass, GainRatio, SplitGain};
 pub use id3_classifier::ID3Classifier;
 pub use impurity::{Impurity, ImpurityKind, InformationGain, NodeCounts, SplitScore, SplitTable};

@@ -160,9 +160,22 @@ fn a_pipeline_before_boosting_has_the_same_bits_in_memory_and_from_a_stream() {
 }
 
 #[test]
-fn quantiles_of_leaves_are_not_streamed() {
-    let learner = learner("ensemble.HistGradientBoostingRegressor", &[("loss", "absolute_error")]);
-    assert!(learner.any_job().is_none());
+fn quantiles_of_leaves_have_the_same_bits_in_memory_and_from_a_stream() {
+    let run = Context::default().with_threads(2).with_seed(2);
+    let median = [("loss", "absolute_error"), ("max_iter", "5")];
+    let upper = [("loss", "quantile"), ("quantile", "0.9"), ("max_iter", "5")];
+    for settings in [&median[..], &upper[..]] {
+        let learner = learner("ensemble.HistGradientBoostingRegressor", settings);
+        let plain = mixed(17_500, 6, 0);
+        let weights = (0..17_500).map(|i| 0.25 + (i % 7) as f64 / 3.0).collect();
+        let weighted = OwnedDataset { weights: Some(weights), ..mixed(17_500, 6, 0) };
+        for data in [plain, weighted] {
+            let whole = learner.fit_any(&data.view(), &run).unwrap();
+            let job = learner.any_job().unwrap();
+            let done = drive(job.as_ref(), &InMemory::new(data.view()), &run).unwrap();
+            assert!(bytes(job.model(done).unwrap().as_ref()) == bytes(whole.as_ref()));
+        }
+    }
 }
 
 #[test]

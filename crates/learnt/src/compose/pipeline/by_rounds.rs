@@ -42,7 +42,10 @@ impl PipelineState {
     }
 }
 
-/// Kept beside a block: its rows as the current step sees them, and the step's own memo.
+/// The rows of blocks stay as a step sees them where there is room for this many such tables.
+const TABLES: u64 = 4;
+
+/// Kept beside a block: its rows as the current step sees them, where memory allows, and the step's own memo.
 #[derive(Default)]
 struct PipelineMemo {
     step: usize,
@@ -77,7 +80,10 @@ impl Job for PipelineJob {
             let start = if one_more { memo.step } else { 0 };
             let x = memo.table.as_ref().filter(|_| one_more).map_or(block.data.x, Table::frame);
             let table = through(&state.parts[start..], &x, &run.with_threads(1))?;
-            *memo = PipelineMemo { step: state.parts.len(), table, inner: Memo::default() };
+            if memo.step != state.parts.len() {
+                memo.inner = Memo::default();
+            }
+            (memo.step, memo.table) = (state.parts.len(), table);
         }
         let x = memo.table.as_ref().map_or(block.data.x, Table::frame);
         let accepts = step.learner.any_accepts();
@@ -91,7 +97,32 @@ impl Job for PipelineJob {
             .job
             .summarize(&state.inner, &Block { data, ..*block }, &mut memo.inner, run)
             .map_err(|error| error.within(&step.name))?;
+        let rows = state.outline.view().rows;
+        memo.table.take_if(|table| {
+            let whole = rows.saturating_mul(8 * table.values().ncols() as u64);
+            !run.has_room(whole.saturating_mul(TABLES))
+        });
         Ok(Summary { step: state.parts.len(), inner }.erased())
+    }
+
+    /// A step that remembers a block needs its rows no more.
+    fn recall(&self, state: &Erased, memo: &mut Memo, run: &Context) -> Option<Result<Erased>> {
+        let state: &PipelineState = state.get().ok()?;
+        let memo: &mut PipelineMemo = memo.of();
+        let step = state.parts.len();
+        if memo.step != step || state.first_round {
+            return None;
+        }
+        let found = self.steps.get(step)?.job.recall(&state.inner, &mut memo.inner, run)?;
+        memo.table = None;
+        Some(match found {
+            Ok(inner) => Ok(Summary { step, inner }.erased()),
+            Err(error) => Err(error.within(&self.steps[step].name)),
+        })
+    }
+
+    fn remembers(&self) -> bool {
+        self.steps.last().is_some_and(|step| step.job.remembers())
     }
 
     fn whole_is_faster(&self) -> bool {

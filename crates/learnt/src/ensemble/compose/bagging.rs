@@ -2,7 +2,6 @@
 //!
 //! A bootstrap sample is a weight of each row for learners that take weights, else its rows.
 
-use crate::ensemble::boosted::fewer;
 use crate::learner::{Fitted, Learner, offered};
 use learnt_core::part::FittedPart;
 use learnt_core::prelude::*;
@@ -75,6 +74,16 @@ impl BaggingShare {
         }
     }
 
+    /// The rows that members did not draw say nothing before all are there.
+    pub(super) fn check_apart(&self) -> Result<()> {
+        match self.oob_score {
+            true => {
+                Err(Error::parameter("oob_score", "false where members are fitted apart", "true"))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Fits the members of these numbers, side by side, behind those that are there already.
     pub(super) fn fit(
         &self,
@@ -84,9 +93,6 @@ impl BaggingShare {
         run: &Context,
     ) -> Result<Bag> {
         let there = made.len();
-        if there > numbers.len() {
-            return Err(fewer("n_estimators", there, numbers.len()));
-        }
         let (n, p) = (data.nrows(), data.x.ncols());
         let columns = self.max_features.of(p);
         if columns > p {

@@ -4,6 +4,7 @@
 
 use super::bagging::{BaggingShare, columns_fit, copies, mean_over, members};
 use super::{accepts_of_parts, check_classifiers, shares_of};
+use crate::ensemble::members::{OfMembers, of_members};
 use crate::learner::{Fitted, Learner};
 use crate::tree::DecisionTreeClassifier;
 use learnt_core::estimator::{Accepts, first_maximum};
@@ -76,28 +77,36 @@ impl Estimator for BaggingClassifier {
         Accepts { many_outputs: false, ..self.estimator.any_accepts() }
     }
 
-    fn train(&self, data: &Dataset, run: &Context) -> Result<BaggingClassifierModel> {
-        self.bagged((0..self.share.n_estimators, Vec::new()), data, run)
+    of_members!();
+}
+
+impl OfMembers for BaggingClassifier {
+    fn count(&self) -> usize {
+        self.share.n_estimators
     }
 
-    fn members(&self) -> Option<usize> {
-        Some(self.share.n_estimators)
+    fn check_apart(&self) -> Result<()> {
+        self.share.check_apart()
     }
 
-    fn train_members(
+    fn made(model: &BaggingClassifierModel) -> usize {
+        model.parts.len()
+    }
+
+    fn grown(
         &self,
         members: Range<usize>,
+        before: Option<&BaggingClassifierModel>,
         data: &Dataset,
         run: &Context,
     ) -> Result<BaggingClassifierModel> {
-        if self.share.oob_score {
-            let expected = "false where members are fitted apart";
-            return Err(Error::parameter("oob_score", expected, "true"));
+        match before {
+            None => self.bagged((members, Vec::new()), data, run),
+            Some(before) => self.bagged((0..members.end, copies(&before.parts)?), data, run),
         }
-        self.bagged((members, Vec::new()), data, run)
     }
 
-    fn join(&self, parts: &[&BaggingClassifierModel]) -> Result<BaggingClassifierModel> {
+    fn joined(parts: &[&BaggingClassifierModel]) -> Result<BaggingClassifierModel> {
         let first = *parts.first().ok_or_else(|| Error::internal("no members to join"))?;
         let mut joined = BaggingClassifierModel::from_node(&first.to_node())?;
         for part in &parts[1..] {
@@ -105,16 +114,6 @@ impl Estimator for BaggingClassifier {
             joined.columns.extend(part.columns.iter().cloned());
         }
         Ok(joined)
-    }
-
-    fn extend(
-        &self,
-        model: &BaggingClassifierModel,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<BaggingClassifierModel> {
-        let made = copies(&model.parts)?;
-        self.bagged((0..self.share.n_estimators, made), data, run)
     }
 }
 

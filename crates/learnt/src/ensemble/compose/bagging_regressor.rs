@@ -5,6 +5,7 @@
 use super::bagging::{BaggingShare, columns_fit, copies, mean_over, members};
 use super::{accepts_of_parts, check_regressors, predictions_of};
 use crate::ensemble::forest::determination;
+use crate::ensemble::members::{OfMembers, of_members};
 use crate::learner::{Fitted, Learner};
 use crate::tree::DecisionTreeRegressor;
 use learnt_core::estimator::Accepts;
@@ -76,28 +77,36 @@ impl Estimator for BaggingRegressor {
         Accepts { many_outputs: false, ..self.estimator.any_accepts() }
     }
 
-    fn train(&self, data: &Dataset, run: &Context) -> Result<BaggingRegressorModel> {
-        self.bagged((0..self.share.n_estimators, Vec::new()), data, run)
+    of_members!();
+}
+
+impl OfMembers for BaggingRegressor {
+    fn count(&self) -> usize {
+        self.share.n_estimators
     }
 
-    fn members(&self) -> Option<usize> {
-        Some(self.share.n_estimators)
+    fn check_apart(&self) -> Result<()> {
+        self.share.check_apart()
     }
 
-    fn train_members(
+    fn made(model: &BaggingRegressorModel) -> usize {
+        model.parts.len()
+    }
+
+    fn grown(
         &self,
         members: Range<usize>,
+        before: Option<&BaggingRegressorModel>,
         data: &Dataset,
         run: &Context,
     ) -> Result<BaggingRegressorModel> {
-        if self.share.oob_score {
-            let expected = "false where members are fitted apart";
-            return Err(Error::parameter("oob_score", expected, "true"));
+        match before {
+            None => self.bagged((members, Vec::new()), data, run),
+            Some(before) => self.bagged((0..members.end, copies(&before.parts)?), data, run),
         }
-        self.bagged((members, Vec::new()), data, run)
     }
 
-    fn join(&self, parts: &[&BaggingRegressorModel]) -> Result<BaggingRegressorModel> {
+    fn joined(parts: &[&BaggingRegressorModel]) -> Result<BaggingRegressorModel> {
         let first = *parts.first().ok_or_else(|| Error::internal("no members to join"))?;
         let mut joined = BaggingRegressorModel::from_node(&first.to_node())?;
         for part in &parts[1..] {
@@ -105,16 +114,6 @@ impl Estimator for BaggingRegressor {
             joined.columns.extend(part.columns.iter().cloned());
         }
         Ok(joined)
-    }
-
-    fn extend(
-        &self,
-        model: &BaggingRegressorModel,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<BaggingRegressorModel> {
-        let made = copies(&model.parts)?;
-        self.bagged((0..self.share.n_estimators, made), data, run)
     }
 }
 

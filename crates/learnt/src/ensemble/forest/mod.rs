@@ -4,7 +4,11 @@
 //! sample is a count of each row: rows that were not drawn cost nothing. Trees share one table in
 //! bins (`method` histogram, the default), or sort the columns of their own rows (exact, and for what
 //! sums over bins cannot do: absolute error, several targets, more than 16 classes).
+//!
+//! Forests in bins are rounds too (`by_rounds`), with the same bits: over files larger than memory, and on
+//! engines.
 
+mod by_rounds;
 mod correlation_study;
 mod extra_trees_classifier;
 mod extra_trees_regressor;
@@ -28,47 +32,46 @@ pub use options::{DrawFeatures, ForestClassWeight, ForestGrowth, MaxSamples};
 pub use random_forest_classifier::RandomForestClassifier;
 pub use random_forest_regressor::RandomForestRegressor;
 
-use super::boosted::fewer;
-use crate::tree::grow::{Columns, Criterion, Settings};
+use crate::tree::grow::Settings;
 use crate::tree::nodes::Tree;
-use crate::tree::{Growth, MaxFeatures, Splitter};
+use crate::tree::{Growth, MaxFeatures, Method, Splitter};
+use crate::tree::{TreeClassifierCriterion, TreeRegressorCriterion};
 use learnt_core::prelude::*;
+use out_of_bag::OutOfBag;
 use sampling::Sampling;
 use std::ops::Range;
 
-/// What makes one kind of forest differ from another.
-pub(super) struct Plan<'a> {
-    pub(super) n_estimators: usize,
-    /// Trees that are there already.
-    pub(super) made: usize,
-    pub(super) max_features: MaxFeatures,
-    pub(super) bootstrap: bool,
+/// A forest: in memory, or as rounds.
+#[derive(Clone, Debug)]
+pub struct ForestRounds {
+    n_estimators: usize,
+    max_features: MaxFeatures,
+    bootstrap: bool,
     /// Cuts are drawn at random.
-    pub(super) random: bool,
-    pub(super) growth: &'a ForestGrowth,
+    random: bool,
+    growth: ForestGrowth,
+    goal: Goal,
 }
 
-impl Plan<'_> {
-    /// Some trees of the same forest. The rows that trees did not draw say nothing before all are there.
-    fn only(self, trees: Range<usize>) -> Result<Self> {
-        for (asked, name) in
-            [(self.growth.oob_score, "oob_score"), (self.growth.oob_importance, "oob_importance")]
-        {
-            if asked {
-                return Err(Error::parameter(name, "false where members are fitted apart", "true"));
-            }
-        }
-        Ok(Plan { n_estimators: trees.end, made: trees.start, ..self })
-    }
+/// What the trees of a forest predict, and how splits are judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Goal {
+    Classes { criterion: TreeClassifierCriterion, class_weight: Option<ForestClassWeight> },
+    Reals(TreeRegressorCriterion),
+}
 
-    /// The same forest behind so many trees of it.
-    fn after(self, made: usize) -> Result<Self> {
-        match made > self.n_estimators {
-            true => Err(fewer("n_estimators", made, self.n_estimators)),
-            false => Ok(Plan { made, ..self }),
-        }
-    }
+/// A model that is trees and what rows say that they did not draw.
+trait ForestModel: Model {
+    /// The model of trees for rows of this outline.
+    fn assembled(trees: Vec<Tree>, outline: &Outline, out_of_bag: OutOfBag) -> Result<Self>
+    where
+        Self: Sized;
 
+    /// Its trees.
+    fn grown(&self) -> &[Tree];
+}
+
+impl ForestRounds {
     fn sampling(&self, rows: usize) -> Result<Sampling> {
         let drawn = match self.growth.max_samples {
             _ if !self.bootstrap => None,
@@ -88,7 +91,7 @@ impl Plan<'_> {
             max_leaf_nodes,
             min_impurity_decrease,
             ..
-        } = *self.growth;
+        } = self.growth;
         let growth = Growth {
             max_depth,
             min_samples_split,
@@ -104,31 +107,90 @@ impl Plan<'_> {
         Settings { columns_once: self.growth.draw_features == DrawFeatures::Tree, ..settings }
     }
 
-    /// Trees by a criterion that needs the rows of a node, not their sums.
-    fn grow_exactly<C: Criterion>(
+    /// Some trees of the forest, behind those that are there already, as a model.
+    fn fit<M: ForestModel>(
         &self,
-        x: &Frame,
+        members: Range<usize>,
+        before: Option<&M>,
+        data: &Dataset,
         run: &Context,
-        criterion: impl Fn(&[u32], Option<&[u32]>) -> C + Sync,
-    ) -> Result<Vec<Tree>> {
-        let sampling = self.sampling(x.nrows())?;
-        run.try_par_map(self.n_estimators - self.made, |k| {
-            let t = self.made + k;
-            let inner = run.child(t as u64);
-            let counts = sampling.counts(&inner);
-            let rows: Vec<u32> = sampling.drawn_rows(counts.as_deref());
-            let places: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
-            let part = x.gather(&places);
-            let criterion = criterion(&rows, counts.as_deref());
-            let all: Vec<u32> = (0..rows.len() as u32).collect();
-            let weight = criterion.summary(&all).weight;
-            let settings = self.settings(x.nrows(), x.ncols(), weight);
-            let columns = match settings.max_features * 3 <= x.ncols() {
-                true => Columns::ranked(&part.frame(), &inner)?,
-                false => Columns::sorted(&part.frame(), &inner)?,
-            };
-            let tree = crate::tree::grow::grow(columns, &criterion, &settings, &inner)?;
-            Ok(crate::tree::prune::prune(tree, self.growth.ccp_alpha))
-        })
+    ) -> Result<M> {
+        let mut trees = before.map_or(Vec::new(), |before| before.grown().to_vec());
+        trees.extend(self.grow(members, data, run)?);
+        let out_of_bag = self.out_of_bag(&trees, data, run)?;
+        M::assembled(trees, &Outline::of(data), out_of_bag)
+    }
+
+    /// The rows that trees did not draw say nothing before all are there.
+    fn check_apart(&self) -> Result<()> {
+        let asked =
+            [(self.growth.oob_score, "oob_score"), (self.growth.oob_importance, "oob_importance")];
+        match asked.into_iter().find(|(asked, _)| *asked) {
+            Some((_, name)) => {
+                Err(Error::parameter(name, "false where members are fitted apart", "true"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether rounds can grow this forest: sums over bins say all that a split needs to know, and the order
+    /// of splits changes nothing. The shuffled columns of out-of-bag importances need the rows side by side.
+    fn has_rounds(&self) -> bool {
+        self.growth.method == Method::Histogram
+            && self.growth.max_leaf_nodes.is_none()
+            && !self.growth.oob_importance
+            && self.goal != Goal::Reals(TreeRegressorCriterion::AbsoluteError)
     }
 }
+
+/// One forest of the trees of several; none of them has looked at rows that trees did not draw.
+fn joined<M: ForestModel>(parts: &[&M], outline: &Outline) -> Result<M> {
+    let trees = parts.iter().flat_map(|part| part.grown().iter().cloned()).collect();
+    M::assembled(trees, outline, OutOfBag::default())
+}
+
+/// A learner that is a forest: the plan of its rounds, and the members of the common trait.
+macro_rules! forest {
+    ($learner:ty, $model:ty) => {
+        impl FitBy<ForestRounds> for $learner {
+            fn rounds(&self) -> ForestRounds {
+                self.plan()
+            }
+
+            fn model(&self, output: ForestOutput, _: &Context) -> Result<$model> {
+                let ForestOutput { trees, outline, out_of_bag } = output;
+                <$model>::assembled(trees, &outline.view(), out_of_bag)
+            }
+        }
+
+        impl OfMembers for $learner {
+            fn count(&self) -> usize {
+                self.n_estimators
+            }
+
+            fn check_apart(&self) -> Result<()> {
+                self.plan().check_apart()
+            }
+
+            fn made(model: &$model) -> usize {
+                model.len()
+            }
+
+            fn grown(
+                &self,
+                members: Range<usize>,
+                before: Option<&$model>,
+                data: &Dataset,
+                run: &Context,
+            ) -> Result<$model> {
+                self.plan().fit(members, before, data, run)
+            }
+
+            fn joined(parts: &[&$model]) -> Result<$model> {
+                let first = parts.first().ok_or_else(|| Error::internal("no trees to join"))?;
+                joined(parts, &first.outline())
+            }
+        }
+    };
+}
+use forest;

@@ -1,7 +1,7 @@
 //! Fitted forests: the mean of the shares or numbers in the leaves of their trees.
 
-use super::Plan;
-use super::out_of_bag::{Judge, curve, importances};
+use super::ForestModel;
+use super::out_of_bag::OutOfBag;
 use crate::inspect::{self, Attentive, Contributions, answer, check_output};
 use crate::tree::contributions::contributions;
 use crate::tree::dependence::traversed;
@@ -12,7 +12,6 @@ use crate::tree::{
     DecisionTreeRegressorModel,
 };
 use learnt_core::chart::{Chart, Mark, Panel};
-use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -143,32 +142,6 @@ fn explain(
     Ok((mean / count, found))
 }
 
-/// The mean for each row over the trees that did not draw it; missing where all did.
-fn out_of_bag(
-    plan: &Plan,
-    trees: &[Tree],
-    outputs: usize,
-    x: &Frame,
-    run: &Context,
-) -> Result<Matrix> {
-    let left_out = plan.sampling(x.nrows())?.left_out(trees.len(), run).unwrap_or_default();
-    let is_out = |t: usize, row: usize| left_out[t][row / 64] >> (row % 64) & 1 == 1;
-    let mut sums = add_up(trees, &vec![0.0; outputs], x, run, is_out)?;
-    let mut never = 0;
-    for row in 0..x.nrows() {
-        let count = (0..trees.len()).filter(|&t| is_out(t, row)).count();
-        never += usize::from(count == 0);
-        sums.row_mut(row).iter_mut().for_each(|sum| *sum /= count as f64);
-    }
-    if never > 0 {
-        let message = format!(
-            "{never} rows were drawn by every tree and have no out-of-bag prediction; raise n_estimators"
-        );
-        run.warn(Code::NotConverged, message);
-    }
-    Ok(sums)
-}
-
 fn check_trees(trees: &[Tree], schema: &Schema, outputs: usize, shares: &[f64]) -> Result<()> {
     if trees.is_empty() || outputs == 0 {
         return Err(invalid("a forest without trees"));
@@ -231,53 +204,9 @@ impl ForestClassifierModel {
         }
     }
 
-    pub(super) fn new(
-        plan: &Plan,
-        trees: Vec<Tree>,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<Self> {
-        check_finite(&trees)?;
-        let (codes, classes) = data.class_target()?;
-        let mut model = ForestClassifierModel {
-            feature_importances: mean_importances(&trees, data.x.ncols()),
-            oob_score: None,
-            oob_curve: Vec::new(),
-            oob_importances: Vec::new(),
-            oob_decision_function: Matrix::default(),
-            trees,
-            schema: data.x.schema().clone(),
-            classes: classes.to_vec(),
-        };
-        if plan.growth.oob_score {
-            let shares = out_of_bag(plan, &model.trees, classes.len(), &data.x, run)?;
-            let (mut right, mut total) = (0.0, 0.0);
-            for (i, row) in shares.rows().enumerate().filter(|(_, row)| !row[0].is_nan()) {
-                total += data.weight(i);
-                right += data.weight(i) * f64::from(u8::from(first_maximum(row) == codes[i]));
-            }
-            model.oob_score = (total > 0.0).then(|| right / total);
-            model.oob_decision_function = shares;
-            model.oob_curve = curve(plan, &model.trees, data, &Judge::Classes(codes), run)?;
-        }
-        if plan.growth.oob_importance {
-            let judge = Judge::Classes(codes);
-            model.oob_importances = importances(plan, &model.trees, data, &judge, run)?;
-        }
-        Ok(model)
-    }
-
-    /// One forest of the trees of several.
-    pub(super) fn joined(parts: &[&Self]) -> Result<Self> {
-        let first = *parts.first().ok_or_else(|| Error::internal("no trees to join"))?;
-        let trees: Vec<Tree> = parts.iter().flat_map(|part| part.trees.iter().cloned()).collect();
-        let feature_importances = mean_importances(&trees, first.schema.len());
-        Ok(Self { feature_importances, trees, ..first.clone() })
-    }
-
-    /// Its trees, then others.
-    pub(super) fn followed_by(&self, more: Vec<Tree>) -> Vec<Tree> {
-        self.trees.iter().cloned().chain(more).collect()
+    pub(super) fn outline(&self) -> Outline<'_> {
+        let outline = Outline::of_rows(&self.schema, 0, None, false);
+        Outline { classes: &self.classes, ..outline }
     }
 
     /// Number of trees.
@@ -321,6 +250,26 @@ impl ForestClassifierModel {
     }
 }
 
+impl ForestModel for ForestClassifierModel {
+    fn assembled(trees: Vec<Tree>, outline: &Outline, out_of_bag: OutOfBag) -> Result<Self> {
+        check_finite(&trees)?;
+        Ok(ForestClassifierModel {
+            feature_importances: mean_importances(&trees, outline.schema.len()),
+            oob_score: out_of_bag.score,
+            oob_curve: out_of_bag.curve,
+            oob_importances: out_of_bag.importances,
+            oob_decision_function: out_of_bag.predictions,
+            trees,
+            schema: outline.schema.clone(),
+            classes: outline.classes.to_vec(),
+        })
+    }
+
+    fn grown(&self) -> &[Tree] {
+        &self.trees
+    }
+}
+
 impl Classifier for ForestClassifierModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         mean(&self.trees, self.classes.len(), x, run)
@@ -339,48 +288,9 @@ impl ForestRegressorModel {
         }
     }
 
-    pub(super) fn new(
-        plan: &Plan,
-        trees: Vec<Tree>,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<Self> {
-        check_finite(&trees)?;
-        let y = data.real_target()?;
-        let mut model = ForestRegressorModel {
-            feature_importances: mean_importances(&trees, data.x.ncols()),
-            oob_score: None,
-            oob_curve: Vec::new(),
-            oob_importances: Vec::new(),
-            oob_prediction: Matrix::default(),
-            trees,
-            schema: data.x.schema().clone(),
-            outputs: y.ncols(),
-        };
-        if plan.growth.oob_score {
-            let predicted = out_of_bag(plan, &model.trees, y.ncols(), &data.x, run)?;
-            model.oob_score = determination(&predicted, &y, |i| data.weight(i));
-            model.oob_prediction = predicted;
-            model.oob_curve = curve(plan, &model.trees, data, &Judge::Reals(y), run)?;
-        }
-        if plan.growth.oob_importance {
-            let judge = Judge::Reals(y);
-            model.oob_importances = importances(plan, &model.trees, data, &judge, run)?;
-        }
-        Ok(model)
-    }
-
-    /// One forest of the trees of several.
-    pub(super) fn joined(parts: &[&Self]) -> Result<Self> {
-        let first = *parts.first().ok_or_else(|| Error::internal("no trees to join"))?;
-        let trees: Vec<Tree> = parts.iter().flat_map(|part| part.trees.iter().cloned()).collect();
-        let feature_importances = mean_importances(&trees, first.schema.len());
-        Ok(Self { feature_importances, trees, ..first.clone() })
-    }
-
-    /// Its trees, then others.
-    pub(super) fn followed_by(&self, more: Vec<Tree>) -> Vec<Tree> {
-        self.trees.iter().cloned().chain(more).collect()
+    pub(super) fn outline(&self) -> Outline<'_> {
+        let outline = Outline::of_rows(&self.schema, 0, None, false);
+        Outline { outputs: self.outputs, ..outline }
     }
 
     /// Number of trees.
@@ -432,6 +342,26 @@ pub(crate) fn determination(
         sum += 1.0 - error / spread;
     }
     Some(sum / y.ncols() as f64).filter(|score| score.is_finite())
+}
+
+impl ForestModel for ForestRegressorModel {
+    fn assembled(trees: Vec<Tree>, outline: &Outline, out_of_bag: OutOfBag) -> Result<Self> {
+        check_finite(&trees)?;
+        Ok(ForestRegressorModel {
+            feature_importances: mean_importances(&trees, outline.schema.len()),
+            oob_score: out_of_bag.score,
+            oob_curve: out_of_bag.curve,
+            oob_importances: out_of_bag.importances,
+            oob_prediction: out_of_bag.predictions,
+            trees,
+            schema: outline.schema.clone(),
+            outputs: outline.outputs,
+        })
+    }
+
+    fn grown(&self) -> &[Tree] {
+        &self.trees
+    }
 }
 
 impl Regressor for ForestRegressorModel {

@@ -4,12 +4,16 @@
 //! and takes the best cut. A row that a tree did not draw tests it (out-of-bag). Trees are not pruned.
 //! With all columns this is bagging. Ties go to the first column, then the smallest cut.
 //!
+//! Over files and on engines, trees grow level by level, with the bits of a fit in memory. The exact method,
+//! `max_leaf_nodes`, `oob_importance` and more than 16 classes need all rows in memory.
+//!
 //! Breiman, "Random forests", Machine Learning 45 (2001), 5-32.
 
-use super::Plan;
+use super::by_rounds::ForestOutput;
 use super::model::ForestClassifierModel;
 use super::options::{ForestClassWeight, ForestGrowth};
-use super::targets::ClassTarget;
+use super::{ForestModel, ForestRounds, Goal, forest, joined};
+use crate::ensemble::members::{OfMembers, of_members};
 use crate::tree::{MaxFeatures, TreeClassifierCriterion};
 use learnt_core::prelude::*;
 use std::ops::Range;
@@ -52,7 +56,7 @@ pub struct RandomForestClassifier {
 
 impl Estimator for RandomForestClassifier {
     type Model = ForestClassifierModel;
-    type Fit = Whole;
+    type Fit = ForestRounds;
     const ABOUT: &'static About = &About::classifier("ensemble.RandomForestClassifier")
         .alias(&["forest"])
         .weights()
@@ -61,6 +65,7 @@ impl Estimator for RandomForestClassifier {
         .randomness()
         .extends()
         .threads()
+        .streaming()
         .complexity(70)
         .cost("n log n time a tree for the columns of a node; 1 byte a value, 40 bytes a node")
         .reference("Breiman (2001), Machine Learning 45, 5-32")
@@ -73,59 +78,29 @@ impl Estimator for RandomForestClassifier {
             ),
         ]);
 
-    fn train(&self, data: &Dataset, run: &Context) -> Result<ForestClassifierModel> {
-        let plan = self.plan();
-        let target = ClassTarget::new(data, self.criterion, self.class_weight)?;
-        let trees = target.grow(&plan, &data.x, run)?;
-        ForestClassifierModel::new(&plan, trees, data, run)
-    }
+    of_members!();
 
-    fn members(&self) -> Option<usize> {
-        Some(self.n_estimators)
-    }
-
-    fn train_members(
-        &self,
-        members: Range<usize>,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<ForestClassifierModel> {
-        let plan = self.plan().only(members)?;
-        let target = ClassTarget::new(data, self.criterion, self.class_weight)?;
-        let trees = target.grow(&plan, &data.x, run)?;
-        ForestClassifierModel::new(&plan, trees, data, run)
-    }
-
-    fn join(&self, parts: &[&ForestClassifierModel]) -> Result<ForestClassifierModel> {
-        ForestClassifierModel::joined(parts)
-    }
-
-    fn extend(
-        &self,
-        model: &ForestClassifierModel,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<ForestClassifierModel> {
-        let plan = self.plan().after(model.len())?;
-        let target = ClassTarget::new(data, self.criterion, self.class_weight)?;
-        let trees = model.followed_by(target.grow(&plan, &data.x, run)?);
-        ForestClassifierModel::new(&plan, trees, data, run)
+    /// Rounds add up bins; what needs the rows of a node side by side stays in memory.
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        if self.plan().has_rounds() { rounds::job(self) } else { None }
     }
 }
+
+forest!(RandomForestClassifier, ForestClassifierModel);
 
 impl RandomForestClassifier {
     fn constraints(&self) -> Result<()> {
         self.growth.constraints(self.bootstrap)
     }
 
-    fn plan(&self) -> Plan<'_> {
-        Plan {
+    fn plan(&self) -> ForestRounds {
+        ForestRounds {
             n_estimators: self.n_estimators,
-            made: 0,
             max_features: self.max_features,
             bootstrap: self.bootstrap,
             random: false,
-            growth: &self.growth,
+            growth: self.growth.clone(),
+            goal: Goal::Classes { criterion: self.criterion, class_weight: self.class_weight },
         }
     }
 }

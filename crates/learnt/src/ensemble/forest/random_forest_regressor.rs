@@ -4,12 +4,16 @@
 //! and takes the best cut. A row that a tree did not draw tests it (out-of-bag). Trees are not pruned.
 //! With all columns this is bagging. Ties go to the first column, then the smallest cut.
 //!
+//! Over files and on engines, trees grow level by level, with the bits of a fit in memory. The exact method,
+//! `max_leaf_nodes`, `oob_importance`, several targets and absolute error need all rows in memory.
+//!
 //! Breiman, "Random forests", Machine Learning 45 (2001), 5-32.
 
-use super::Plan;
+use super::by_rounds::ForestOutput;
 use super::model::ForestRegressorModel;
 use super::options::ForestGrowth;
-use super::targets::RealTarget;
+use super::{ForestModel, ForestRounds, Goal, forest, joined};
+use crate::ensemble::members::{OfMembers, of_members};
 use crate::tree::{MaxFeatures, TreeRegressorCriterion};
 use learnt_core::prelude::*;
 use std::ops::Range;
@@ -49,7 +53,7 @@ pub struct RandomForestRegressor {
 
 impl Estimator for RandomForestRegressor {
     type Model = ForestRegressorModel;
-    type Fit = Whole;
+    type Fit = ForestRounds;
     const ABOUT: &'static About = &About::regressor("ensemble.RandomForestRegressor")
         .alias(&["forest"])
         .weights()
@@ -59,6 +63,7 @@ impl Estimator for RandomForestRegressor {
         .randomness()
         .extends()
         .threads()
+        .streaming()
         .complexity(70)
         .cost("n log n time a tree for the columns of a node; 1 byte a value, 40 bytes a node")
         .reference("Breiman (2001), Machine Learning 45, 5-32")
@@ -71,59 +76,29 @@ impl Estimator for RandomForestRegressor {
             ),
         ]);
 
-    fn train(&self, data: &Dataset, run: &Context) -> Result<ForestRegressorModel> {
-        let plan = self.plan();
-        let target = RealTarget::new(data, self.criterion)?;
-        let trees = target.grow(&plan, &data.x, run)?;
-        ForestRegressorModel::new(&plan, trees, data, run)
-    }
+    of_members!();
 
-    fn members(&self) -> Option<usize> {
-        Some(self.n_estimators)
-    }
-
-    fn train_members(
-        &self,
-        members: Range<usize>,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<ForestRegressorModel> {
-        let plan = self.plan().only(members)?;
-        let target = RealTarget::new(data, self.criterion)?;
-        let trees = target.grow(&plan, &data.x, run)?;
-        ForestRegressorModel::new(&plan, trees, data, run)
-    }
-
-    fn join(&self, parts: &[&ForestRegressorModel]) -> Result<ForestRegressorModel> {
-        ForestRegressorModel::joined(parts)
-    }
-
-    fn extend(
-        &self,
-        model: &ForestRegressorModel,
-        data: &Dataset,
-        run: &Context,
-    ) -> Result<ForestRegressorModel> {
-        let plan = self.plan().after(model.len())?;
-        let target = RealTarget::new(data, self.criterion)?;
-        let trees = model.followed_by(target.grow(&plan, &data.x, run)?);
-        ForestRegressorModel::new(&plan, trees, data, run)
+    /// Rounds add up bins; what needs the rows of a node side by side stays in memory.
+    fn job(&self) -> Option<Box<dyn rounds::Job>> {
+        if self.plan().has_rounds() { rounds::job(self) } else { None }
     }
 }
+
+forest!(RandomForestRegressor, ForestRegressorModel);
 
 impl RandomForestRegressor {
     fn constraints(&self) -> Result<()> {
         self.growth.constraints(self.bootstrap)
     }
 
-    fn plan(&self) -> Plan<'_> {
-        Plan {
+    fn plan(&self) -> ForestRounds {
+        ForestRounds {
             n_estimators: self.n_estimators,
-            made: 0,
             max_features: self.max_features,
             bootstrap: self.bootstrap,
             random: false,
-            growth: &self.growth,
+            growth: self.growth.clone(),
+            goal: Goal::Reals(self.criterion),
         }
     }
 }

@@ -13,7 +13,7 @@ fn noise(i: usize, j: usize) -> f64 {
 }
 
 /// Three classes over two quantities, a quantity of noise with gaps, and a category.
-fn mixed(rows: usize) -> OwnedDataset {
+pub(super) fn mixed(rows: usize) -> OwnedDataset {
     let levels = (0..5).map(|l| format!("l{l}")).collect();
     let schema = Schema::new(vec![
         Column::numeric("a"),
@@ -114,7 +114,8 @@ fn a_forest_that_looks_at_all_columns_is_bagged_trees_with_the_same_seeds() {
     forest.growth.method = Method::Exact;
     let run = Context::default().with_seed(3);
     let model = forest.fit_in(&data.view(), &run).unwrap();
-    let sampling = Sampling { rows: data.view().nrows(), drawn: Some(data.view().nrows()) };
+    let rows = data.view().nrows();
+    let sampling = Sampling { rows, drawn: Some(rows) };
     for (t, tree) in model.trees().iter().enumerate() {
         let counts = sampling.counts(&run.child(t as u64)).unwrap();
         let drawn: Vec<usize> =
@@ -125,6 +126,28 @@ fn a_forest_that_looks_at_all_columns_is_bagged_trees_with_the_same_seeds() {
         let single = DecisionTreeRegressor::default().fit(&sample.view()).unwrap();
         let expected = single.predict(&data.x.frame()).unwrap();
         assert_eq!(tree.predict(&data.x.frame(), &run).unwrap(), expected, "tree {t}");
+    }
+}
+
+#[test]
+fn every_column_is_drawn_as_often_at_roots_and_below_them() {
+    let data = crate::datasets::load("iris").unwrap();
+    let forest = RandomForestClassifier {
+        n_estimators: 800,
+        max_features: MaxFeatures::Count(1),
+        ..Default::default()
+    };
+    let model = forest.fit(&data.view()).unwrap();
+    let nodes: [fn(&Tree) -> usize; 3] =
+        [|_| 0, |tree| tree.left[0] as usize, |tree| tree.right[0] as usize];
+    for node in nodes {
+        let features = model.trees().iter().map(|tree| tree.feature[node(tree)]);
+        let asked: Vec<u32> = features.filter(|&feature| feature < 4).collect();
+        for column in 0..4 {
+            let share = asked.iter().filter(|&&f| f == column).count() as f64 / asked.len() as f64;
+            let error = (0.25 * 0.75 / asked.len() as f64).sqrt();
+            assert!((share - 0.25).abs() < 4.0 * error, "column {column}: {share}");
+        }
     }
 }
 

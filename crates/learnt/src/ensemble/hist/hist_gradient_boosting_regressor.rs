@@ -43,13 +43,13 @@ pub struct HistGradientBoostingRegressor {
 pub enum HistLoss {
     /// Squared error; predicts the mean.
     SquaredError,
-    /// Absolute error; predicts the median. Needs all rows in memory: it does not stream.
+    /// Absolute error; predicts the median.
     AbsoluteError,
     /// Gamma deviance of positive amounts; predicts the mean.
     Gamma,
     /// Poisson deviance of counts; predicts the mean.
     Poisson,
-    /// Pinball loss; predicts the `quantile`. Needs all rows in memory: it does not stream.
+    /// Pinball loss; predicts the `quantile`.
     Quantile,
 }
 
@@ -92,11 +92,6 @@ impl Estimator for HistGradientBoostingRegressor {
         let before = model.boosted();
         before.check_rounds("max_iter", self.growth.max_iter)?;
         self.grown(data, Some(before), run)
-    }
-
-    /// Leaves that are quantiles of residuals need all rows at once.
-    fn job(&self) -> Option<Box<dyn rounds::Job>> {
-        if self.loss().leaf_quantile().is_some() { None } else { rounds::job(self) }
     }
 }
 

@@ -16,6 +16,7 @@ mod hist_gradient_boosting_classifier;
 mod hist_gradient_boosting_regressor;
 mod options;
 mod plan;
+mod scored;
 mod split;
 
 #[cfg(test)]
@@ -26,15 +27,15 @@ pub use hist_gradient_boosting_regressor::{HistGradientBoostingRegressor, HistLo
 pub use options::{EarlyStopping, HistGrowth};
 
 use super::boosted::Boosted;
-use super::loss::{Loss, Targets, weighted_quantile};
+use super::loss::{Loss, Targets, quantile_of, weighted_quantile};
 use super::stopping::{set_aside, tell, told_rows};
-use crate::tree::binned::BinnedTable;
+use crate::tree::binned::{BinnedTable, Grid};
 use blocks::{Blocks, Cell, Scale};
 use grower::{Grower, Grown};
 use learnt_core::prelude::*;
 use learnt_core::rounds::tree_sums;
-use learnt_core::stats::special::softmax_in_place;
 use plan::Shape;
+use scored::Scored;
 use std::ops::Range;
 
 /// Rows of a task over rows.
@@ -57,15 +58,17 @@ impl Rows<'_> {
         self.targets.y.len()
     }
 
+    fn scored(&self) -> Scored<'_> {
+        Scored { loss: self.loss, targets: self.targets, scores: &self.scores }
+    }
+
     /// The mean loss over some rows, which are in order.
     fn mean_loss(&self, rows: &[u32], run: &Context) -> f64 {
-        let n = self.count();
-        let sums = tree_sums(n, 2, run, |range, sums| {
-            let mut row = vec![0.0; self.loss.scores()];
+        let scored = self.scored();
+        let sums = tree_sums(self.count(), 2, run, |range, sums| {
+            let mut room = vec![0.0; self.loss.scores()];
             for &i in &rows[within(rows, &range)] {
-                let i = i as usize;
-                row.iter_mut().enumerate().for_each(|(k, f)| *f = self.scores[k * n + i]);
-                add_loss(self.loss, self.targets.y[i], self.targets.weight(i), &row, sums);
+                scored.add_loss(i as usize, &mut room, sums);
             }
         });
         sums[1] / sums[0]
@@ -76,38 +79,17 @@ impl Rows<'_> {
         if let Some((first, second)) = self.loss.bounds() {
             return (first * total, second * total);
         }
-        let Targets { y, .. } = self.targets;
-        let sums = tree_sums(y.len(), 2, run, |range, sums| {
-            for i in range {
-                let weight = self.targets.weight(i);
-                add_derivatives(self.loss, y[i], weight, self.scores[i], sums);
-            }
+        let scored = self.scored();
+        let sums = tree_sums(self.count(), 2, run, |range, sums| {
+            range.for_each(|i| scored.add_derivatives(i, sums));
         });
         (sums[0], sums[1])
     }
 
     /// The derivatives of all rows; `shares` has the probabilities of several classes.
     fn fill(&self, k: usize, shares: &[f64], scale: Scale, cells: &mut [Cell], run: &Context) {
-        let (targets, loss, n) = (&self.targets, self.loss, self.count());
-        run.par_fill(cells, CHUNK, |first, cells| {
-            let rows = first..first + cells.len();
-            let y = &targets.y[rows.clone()];
-            if let Loss::Multinomial(_) = loss {
-                let shares = &shares[k * n..(k + 1) * n][rows];
-                for (i, ((cell, &p), &y)) in cells.iter_mut().zip(shares).zip(y).enumerate() {
-                    let weight = targets.weight(first + i);
-                    let g = p - f64::from(u8::from(y == k as f64));
-                    *cell = scale.cell(weight * g, weight * p * (1.0 - p));
-                }
-                return;
-            }
-            let scores = &self.scores[rows];
-            for (i, ((cell, &f), &y)) in cells.iter_mut().zip(scores).zip(y).enumerate() {
-                let (g, h) = loss.derivatives(y, f);
-                let weight = targets.weight(first + i);
-                *cell = scale.cell(weight * g, weight * h);
-            }
-        });
+        let scored = self.scored();
+        run.par_fill(cells, CHUNK, |first, cells| scored.fill(k, shares, scale, first, cells));
     }
 
     /// Probabilities of several classes, class after class.
@@ -116,16 +98,8 @@ impl Rows<'_> {
         if classes == 1 {
             return;
         }
-        let parts = run.par_ranges(n, CHUNK, |range| {
-            let mut part = vec![0.0; range.len() * classes];
-            let mut row = vec![0.0; classes];
-            for (place, i) in range.clone().enumerate() {
-                row.iter_mut().enumerate().for_each(|(k, f)| *f = self.scores[k * n + i]);
-                softmax_in_place(&mut row);
-                row.iter().enumerate().for_each(|(k, p)| part[k * range.len() + place] = *p);
-            }
-            part
-        });
+        let scored = self.scored();
+        let parts = run.par_ranges(n, CHUNK, |range| scored.shares(range));
         shares.resize(classes * n, 0.0);
         for (chunk, part) in parts.iter().enumerate() {
             let length = part.len() / classes;
@@ -136,14 +110,16 @@ impl Rows<'_> {
         }
     }
 
-    /// Leaves that hold a quantile of their residuals.
-    fn refit(&self, grown: &mut Grown, rows: &[u32], rate: f64, run: &Context) {
+    /// Leaves that hold a quantile of their residuals. Sums of weights are exact, so that their order changes
+    /// nothing.
+    fn refit(&self, grown: &mut Grown, rows: &[u32], rate: f64, total: f64, run: &Context) {
         let Some(q) = self.loss.leaf_quantile() else { return };
+        let grid = Grid::new(total);
         let values = run.par_map(grown.leaves.len(), |leaf| {
             let rows = &rows[grown.leaves[leaf].1.clone()];
             let residual = |&row: &u32| {
                 let i = row as usize;
-                (self.targets.y[i] - self.scores[i], self.targets.weight(i))
+                (self.targets.y[i] - self.scores[i], grid.positive(self.targets.weight(i)))
             };
             let mut pairs: Vec<(f64, f64)> = rows.iter().map(residual).collect();
             rate * weighted_quantile(&mut pairs, q)
@@ -178,19 +154,6 @@ impl Rows<'_> {
 fn within(rows: &[u32], range: &Range<usize>) -> Range<usize> {
     let place = |limit: usize| rows.partition_point(|&row| (row as usize) < limit);
     place(range.start)..place(range.end)
-}
-
-/// Adds the weight and the loss of a row.
-fn add_loss(loss: Loss, y: f64, weight: f64, scores: &[f64], sums: &mut [f64]) {
-    sums[0] += weight;
-    sums[1] += weight * loss.value(y, scores);
-}
-
-/// Adds the sizes of both derivatives of a row with one score.
-fn add_derivatives(loss: Loss, y: f64, weight: f64, score: f64, sums: &mut [f64]) {
-    let (g, h) = loss.derivatives(y, score);
-    sums[0] += weight * g.abs();
-    sums[1] += weight * h;
 }
 
 /// The sums of the weights of classes.
@@ -234,7 +197,7 @@ fn boost(
         Some(before) => before.scores(&data.x, run)?,
         None => {
             let start = match loss.leaf_quantile() {
-                Some(_) => loss.start(&targets),
+                Some(q) => vec![quantile_of(&targets, q, &Grid::new(total))],
                 None => loss.start_of_moments(&sums),
             };
             start.iter().flat_map(|&f| std::iter::repeat_n(f, y.len())).collect()
@@ -291,7 +254,7 @@ fn add_round(
         let scale = Scale::new(rows.count(), first, second);
         rows.fill(k, &room.shares, scale, &mut room.cells, &run);
         let mut grown = grower.grow(boosted.trees.len(), &room.cells, scale)?;
-        rows.refit(&mut grown, &grower.rows, rate, &run);
+        rows.refit(&mut grown, &grower.rows, rate, room.total, &run);
         rows.add(k, &grown, &grower.rows, aside, &run);
         split |= grown.tree.len() > 1;
         boosted.trees.push(grown.tree.in_preorder());

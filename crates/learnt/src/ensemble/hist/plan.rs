@@ -6,7 +6,7 @@
 
 use super::blocks::{Cell, Histogram, Scale};
 use super::split::{Bounds, Found, Question, Rules, score, value};
-use crate::tree::binned::Kind;
+use crate::tree::binned::{Kind, way};
 use crate::tree::nodes::Tree;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
@@ -40,7 +40,7 @@ pub(super) struct Node {
 }
 
 /// A split as a tree holds it.
-#[derive(Stored, Clone, Debug)]
+#[derive(Stored, Clone, Debug, Default)]
 pub(super) struct Chosen {
     pub(super) feature: usize,
     pub(super) threshold: f64,
@@ -149,7 +149,7 @@ impl Splitter<'_> {
         let child = |side: usize| Node {
             id: ids[side],
             depth: node.depth + 1,
-            path: way(node.path, side),
+            path: way(node.path, side == 1),
             total: totals[side],
             bounds: bounds[side],
             groups: groups.clone(),
@@ -198,10 +198,4 @@ fn larger(best: Option<Found>, found: Found) -> Option<Found> {
         Some(best) if best.gain >= found.gain => Some(best),
         _ => Some(found),
     }
-}
-
-/// The way to a child, as a whole number that files hold.
-fn way(path: u64, side: usize) -> u64 {
-    let mixed = path.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(side as u64 + 1);
-    (mixed ^ (mixed >> 29)) >> 1
 }

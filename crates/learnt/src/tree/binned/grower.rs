@@ -4,19 +4,18 @@
 //! their part of the table first, so that it stays near. Growth is depth first, or best first where
 //! the number of leaves is limited. Nothing recurses.
 
-use super::measure::Measure;
-use super::search::{Found, Search};
-use super::table::{BinnedTable, Kind, MISSING};
+use super::measure::{FEW_ROWS, Measure};
+use super::search::{Found, Order, ROOT_PATH, Search, Sought, way};
+use super::table::Kind;
 use crate::tree::grow::Settings;
 use crate::tree::nodes::{NONE, Tree};
-use learnt_core::context::Rng;
 use learnt_core::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// Subtrees of at most this many rows work on a copy of their part of the table.
-const LOCAL: usize = 4096;
+const LOCAL: usize = FEW_ROWS;
 
 /// A row of the table with what it contributes.
 #[derive(Clone, Copy, Debug)]
@@ -27,13 +26,13 @@ pub(crate) struct Item<P> {
 
 /// Bins by row, column after column.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
-    pub(super) bins: &'a [u8],
-    pub(super) rows: usize,
+pub(crate) struct View<'a> {
+    pub(crate) bins: &'a [u8],
+    pub(crate) rows: usize,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn column(&self, j: usize) -> &'a [u8] {
+    pub(crate) fn column(&self, j: usize) -> &'a [u8] {
         &self.bins[j * self.rows..(j + 1) * self.rows]
     }
 }
@@ -43,59 +42,99 @@ struct Open {
     parent: u32,
     range: Range<usize>,
     depth: usize,
+    path: u64,
+}
+
+/// Where in its tree a node is.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    pub(crate) depth: usize,
+    pub(crate) path: u64,
+}
+
+impl Start {
+    pub(crate) const ROOT: Start = Start { depth: 0, path: ROOT_PATH };
 }
 
 /// The sums over rows.
-fn total<M: Measure>(items: &[Item<M::Point>]) -> M::Cell {
+pub(crate) fn total<M: Measure>(measure: &M, items: &[Item<M::Point>]) -> M::Cell {
     let mut cell = M::Cell::default();
-    items.iter().for_each(|item| M::add(&mut cell, &item.point));
+    items.iter().for_each(|item| measure.add(&mut cell, &item.point));
     cell
 }
 
-/// A tree over these rows.
+/// What trees grow from.
+pub(crate) struct Ground<'a, M: Measure> {
+    pub(crate) kinds: &'a [Kind],
+    pub(crate) measure: &'a M,
+    pub(crate) settings: &'a Settings,
+    /// Weight of all rows of the tree.
+    pub(crate) weight: f64,
+    /// The run of the tree.
+    pub(crate) run: &'a Context<'a>,
+}
+
+/// Whether a node of so many rows must stay a leaf.
+pub(crate) fn must_stay(settings: &Settings, depth: usize, rows: usize, weight: f64) -> bool {
+    let Settings { max_depth, min_samples_split, limits, .. } = settings;
+    depth >= *max_depth
+        || rows < *min_samples_split
+        || rows < limits.min_rows.saturating_mul(2)
+        || weight < 2.0 * limits.min_weight
+}
+
+/// Least gain of a split of a tree whose rows have this weight; rounding does not count.
+pub(crate) fn helps(settings: &Settings, weight: f64, gain: f64) -> bool {
+    gain * (1.0 + 1e-12) >= settings.min_impurity_decrease * weight
+}
+
+/// A tree over these rows, or what hangs below one of its nodes, and weight times impurity of its first node.
 pub(crate) fn grow_binned<M: Measure>(
-    table: &BinnedTable,
-    measure: &M,
+    ground: &Ground<M>,
+    view: View,
     items: Vec<Item<M::Point>>,
-    settings: &Settings,
-    rng: Rng,
-    run: &Context,
-) -> Result<Tree> {
-    let cell = total::<M>(&items);
+    start: Start,
+) -> Result<(Tree, f64)> {
+    let Ground { kinds, measure, settings, run, .. } = *ground;
     let mut outputs = Vec::new();
-    measure.value(&cell, &mut outputs);
+    measure.value(&total(measure, &items), &mut outputs);
     let range = 0..items.len();
     let mut grower = Grower {
-        measure,
-        settings,
-        kinds: &table.kinds,
-        least: settings.min_impurity_decrease * M::weight(&cell),
-        tree: Tree::new(outputs.len(), table.levels()),
+        ground,
+        tree: Tree::new(outputs.len(), kinds.iter().map(Kind::levels).collect()),
         gains: Vec::new(),
         costs: Vec::new(),
         scratch: Vec::new(),
-        search: Search::new(table.kinds.len(), rng),
+        search: Search::new(Order::new(kinds.len(), settings, run)),
         items,
     };
-    let view = View { bins: &table.bins, rows: table.rows };
-    let root = Open { parent: NONE, range, depth: 0 };
+    let Start { depth, path } = start;
+    let root = Open { parent: NONE, range, depth, path };
     match settings.max_leaf_nodes {
-        Some(leaves) => grower.best_first(view, root, leaves, run)?,
-        None => grower.depth_first(view, root, run)?,
+        Some(leaves) => grower.best_first(view, root, leaves)?,
+        None => grower.depth_first(view, root)?,
     }
-    grower.finish();
+    give_impurities(&mut grower.tree, &mut grower.costs, &grower.gains);
+    let cost = grower.costs[0];
     Ok(match settings.max_leaf_nodes {
-        Some(_) => grower.tree.in_preorder(),
-        None => grower.tree,
+        Some(_) => (grower.tree.in_preorder(), cost),
+        None => (grower.tree, cost),
     })
 }
 
+/// Costs of inner nodes, which are what their children cost and their split gained, and impurities of all nodes.
+pub(crate) fn give_impurities(tree: &mut Tree, costs: &mut [f64], gains: &[f64]) {
+    for id in (0..tree.len()).rev() {
+        if !tree.is_leaf(id) {
+            let (left, right) = (tree.left[id] as usize, tree.right[id] as usize);
+            costs[id] = costs[left] + costs[right] + gains[id].max(0.0);
+        }
+        tree.impurity[id] = costs[id] / tree.weight[id];
+    }
+}
+
 struct Grower<'a, M: Measure> {
-    measure: &'a M,
-    settings: &'a Settings,
-    kinds: &'a [Kind],
-    /// Least gain of a split.
-    least: f64,
+    ground: &'a Ground<'a, M>,
     tree: Tree,
     /// Gain of each inner node's split.
     gains: Vec<f64>,
@@ -108,7 +147,8 @@ struct Grower<'a, M: Measure> {
 
 impl<M: Measure> Grower<'_, M> {
     /// The left child comes right after its parent, the right one after all below the left.
-    fn depth_first(&mut self, view: View, root: Open, run: &Context) -> Result<()> {
+    fn depth_first(&mut self, view: View, root: Open) -> Result<()> {
+        let run = self.ground.run;
         let mut open = vec![root];
         let mut local = Vec::new();
         while let Some(node) = open.pop() {
@@ -129,7 +169,7 @@ impl<M: Measure> Grower<'_, M> {
     fn subtree(&mut self, view: View, node: Open, local: &mut Vec<u8>) {
         let rows = node.range.len();
         local.clear();
-        for j in 0..self.kinds.len() {
+        for j in 0..self.ground.kinds.len() {
             let column = view.column(j);
             local.extend(self.items[node.range.clone()].iter().map(|i| column[i.row as usize]));
         }
@@ -149,19 +189,18 @@ impl<M: Measure> Grower<'_, M> {
         if let Some(found) = self.find(view, &node, &cell) {
             open.extend(self.divide(view, id, &node, &found));
         } else {
-            self.costs[id as usize] = self.measure.cost(&cell, &self.items[node.range]);
+            self.costs[id as usize] = self.ground.measure.cost(&cell, &self.items[node.range]);
         }
     }
 
-    /// Adds a node, whose sums it gives; a parent's first child is its left one. Sums are taken anew
-    /// from the rows of each node, so that rounding does not grow with depth.
+    /// Adds a node, whose sums it gives; a parent's first child is its left one.
     fn push(&mut self, node: &Open) -> (u32, M::Cell) {
         let id = self.tree.len() as u32;
         if node.parent != NONE {
             self.tree.adopt(node.parent, id);
         }
-        let cell = total::<M>(&self.items[node.range.clone()]);
-        let measure = self.measure;
+        let measure = self.ground.measure;
+        let cell = total(measure, &self.items[node.range.clone()]);
         let rows = node.range.len();
         self.tree.push_leaf(rows, M::weight(&cell), |out| measure.value(&cell, out));
         self.gains.push(0.0);
@@ -171,19 +210,19 @@ impl<M: Measure> Grower<'_, M> {
 
     /// The split of a node, unless it must stay a leaf.
     fn find(&mut self, view: View, node: &Open, cell: &M::Cell) -> Option<Found> {
-        let Settings { max_depth, min_samples_split, limits, .. } = *self.settings;
+        let Ground { kinds, measure, settings, weight, run } = *self.ground;
         let items = &self.items[node.range.clone()];
         let rows = items.len();
-        if node.depth >= max_depth
-            || rows < min_samples_split
-            || rows < limits.min_rows.saturating_mul(2)
-            || M::weight(cell) < 2.0 * limits.min_weight
-            || self.measure.pure(cell, items)
-        {
+        if must_stay(settings, node.depth, rows, M::weight(cell)) || measure.pure(items) {
             return None;
         }
-        let found = self.search.best(self.measure, self.kinds, view, items, cell, self.settings)?;
-        (found.gain * (1.0 + 1e-12) >= self.least).then_some(found)
+        let path = node.path;
+        let node = Sought { measure, kinds, settings, cell: *cell, rows, path, run };
+        let count = settings.limits.min_rows > 1;
+        let (found, _) = self.search.best(&node, 0..kinds.len(), |bins, feature| {
+            bins.gather(measure, view.column(feature), items, count);
+        });
+        found.filter(|found| helps(settings, weight, found.gain))
     }
 
     /// Divides a node; the right child comes first, so that the left is popped before it.
@@ -193,35 +232,24 @@ impl<M: Measure> Grower<'_, M> {
         let left = partition(items, &mut self.scratch, |item| {
             found.goes_left[column[item.row as usize] as usize]
         });
-        let kind = &self.kinds[found.feature];
-        let larger_left = 2 * left > items.len();
-        let missing_left = match found.has_missing {
-            true => found.goes_left[MISSING as usize],
-            false => larger_left,
-        };
-        let bits = match kind {
-            Kind::Ordered { .. } => None,
-            Kind::Levels { .. } => {
-                let present = |bin: u8| found.present[bin as usize / 64] >> (bin % 64) & 1 == 1;
-                Some(kind.level_bits(&found.goes_left, present, larger_left))
-            }
-        };
-        self.tree.ask(id, found.feature, found.threshold, missing_left, bits.as_deref());
+        found.ask(&mut self.tree, id, self.ground.kinds, (left, items.len()));
         self.gains[id as usize] = found.gain;
         let middle = node.range.start + left;
-        let depth = node.depth + 1;
-        [
-            Open { parent: id, range: middle..node.range.end, depth },
-            Open { parent: id, range: node.range.start..middle, depth },
-        ]
+        let child = |range: Range<usize>, right: bool| Open {
+            parent: id,
+            range,
+            depth: node.depth + 1,
+            path: way(node.path, right),
+        };
+        [child(middle..node.range.end, true), child(node.range.start..middle, false)]
     }
 
     /// The split with the largest gain comes first, of equals that of the older node.
-    fn best_first(&mut self, view: View, root: Open, leaves: usize, run: &Context) -> Result<()> {
+    fn best_first(&mut self, view: View, root: Open, leaves: usize) -> Result<()> {
         let mut frontier = BinaryHeap::new();
         frontier.extend(self.candidate(view, root));
         for _ in 1..leaves {
-            run.checkpoint()?;
+            self.ground.run.checkpoint()?;
             let Some(Candidate { id, node, found }) = frontier.pop() else { break };
             let [right, left] = self.divide(view, id, &node, &found);
             frontier.extend(self.candidate(view, left));
@@ -233,19 +261,8 @@ impl<M: Measure> Grower<'_, M> {
     /// Adds a node as a leaf for now, with the split that would divide it.
     fn candidate(&mut self, view: View, node: Open) -> Option<Candidate> {
         let (id, cell) = self.push(&node);
-        self.costs[id as usize] = self.measure.cost(&cell, &self.items[node.range.clone()]);
+        self.costs[id as usize] = self.ground.measure.cost(&cell, &self.items[node.range.clone()]);
         self.find(view, &node, &cell).map(|found| Candidate { id, node, found })
-    }
-
-    /// Impurities of inner nodes: what their children cost and their split gained.
-    fn finish(&mut self) {
-        for id in (0..self.tree.len()).rev() {
-            if !self.tree.is_leaf(id) {
-                let (left, right) = (self.tree.left[id] as usize, self.tree.right[id] as usize);
-                self.costs[id] = self.costs[left] + self.costs[right] + self.gains[id].max(0.0);
-            }
-            self.tree.impurity[id] = self.costs[id] / self.tree.weight[id];
-        }
     }
 }
 

@@ -3,9 +3,13 @@
 //! A measure scores a set of rows so that the gain of a split is score(left) + score(right) -
 //! score(node), which is the weight times the decrease of impurity:
 //! Gini Σ_k s_k² / w, entropy Σ_k s_k log2(s_k / w), squared error s² / w with s = Σ w (y - c),
-//! Poisson s ln(s / w) with s = Σ w y.
+//! Poisson s ln(s / w) with s = Σ w y. What is added up lies on a grid, so that sums have no rounding.
 
+use super::grid::Grid;
 use super::grower::Item;
+
+/// Costs of nodes with more rows come from sums; of the others row by row, with less rounding.
+pub(crate) const FEW_ROWS: usize = 4096;
 
 /// A measure of rows by their sums.
 pub(crate) trait Measure: Sync {
@@ -14,20 +18,47 @@ pub(crate) trait Measure: Sync {
     /// Sums over rows.
     type Cell: Copy + Default + Send + Sync;
 
-    fn add(cell: &mut Self::Cell, point: &Self::Point);
+    /// Of a row with this target and this weight, which lies on a grid.
+    fn point(&self, target: f64, weight: f64) -> Self::Point;
+    /// The target of a row.
+    fn target(point: &Self::Point) -> f64;
+    fn add(&self, cell: &mut Self::Cell, point: &Self::Point);
     fn join(cell: &mut Self::Cell, other: &Self::Cell);
     fn without(whole: &Self::Cell, part: &Self::Cell) -> Self::Cell;
     fn weight(cell: &Self::Cell) -> f64;
     /// Larger is purer; minus infinity forbids a side.
     fn score(&self, cell: &Self::Cell) -> f64;
-    /// Whether nothing is left to separate.
-    fn pure(&self, cell: &Self::Cell, items: &[Item<Self::Point>]) -> bool;
     /// The prediction, added to `out`.
     fn value(&self, cell: &Self::Cell, out: &mut Vec<f64>);
-    /// Weight times impurity.
-    fn cost(&self, cell: &Self::Cell, items: &[Item<Self::Point>]) -> f64;
+    /// What a row adds to the cost of a node beyond its sums.
+    fn spread(&self, point: &Self::Point) -> f64;
+    /// Weight times impurity of a node by the rows.
+    fn cost_of_rows(&self, cell: &Self::Cell, items: &[Item<Self::Point>]) -> f64;
+    /// Weight times impurity of a node by the sums of its rows and of their spreads.
+    fn cost_of_sums(&self, cell: &Self::Cell, spread: f64) -> f64;
     /// The numbers that put levels of a category in order: one, or the share of each class.
     fn responses(&self, cell: &Self::Cell) -> Vec<f64>;
+    /// Numbers in a cell.
+    fn width(&self) -> usize;
+    /// Adds the numbers of a cell to `out`.
+    fn store(&self, cell: &Self::Cell, out: &mut Vec<f64>);
+    /// The cell of these numbers.
+    fn load(&self, numbers: &[f64]) -> Self::Cell;
+
+    /// Whether nothing is left to separate.
+    fn pure(&self, items: &[Item<Self::Point>]) -> bool {
+        let target = |item: &Item<Self::Point>| Self::target(&item.point);
+        items.iter().all(|item| target(item) == target(&items[0]))
+    }
+
+    /// Weight times impurity.
+    fn cost(&self, cell: &Self::Cell, items: &[Item<Self::Point>]) -> f64 {
+        if items.len() <= FEW_ROWS {
+            return self.cost_of_rows(cell, items);
+        }
+        let spread = items.iter().map(|item| self.spread(&item.point)).sum();
+        if self.pure(items) { 0.0 } else { self.cost_of_sums(cell, spread) }
+    }
 }
 
 /// The class of a row and its weight.
@@ -86,8 +117,14 @@ impl<I: Counts, const K: usize> Measure for ClassMeasure<I, K> {
     type Point = ClassPoint;
     type Cell = Sums<K>;
 
+    fn point(&self, target: f64, weight: f64) -> ClassPoint {
+        ClassPoint { class: target as u32, weight }
+    }
+    fn target(point: &ClassPoint) -> f64 {
+        f64::from(point.class)
+    }
     #[inline(always)]
-    fn add(cell: &mut Sums<K>, point: &ClassPoint) {
+    fn add(&self, cell: &mut Sums<K>, point: &ClassPoint) {
         // The width is a power of two, so that no index needs a check.
         cell.0[point.class as usize & (K - 1)] += point.weight;
     }
@@ -107,17 +144,27 @@ impl<I: Counts, const K: usize> Measure for ClassMeasure<I, K> {
     fn score(&self, cell: &Sums<K>) -> f64 {
         I::score(&cell.0, Self::weight(cell))
     }
-    fn pure(&self, cell: &Sums<K>, items: &[Item<ClassPoint>]) -> bool {
-        let heaviest = cell.0.iter().copied().fold(0.0, f64::max);
-        heaviest >= 0.999 * Self::weight(cell)
-            && items.iter().all(|item| item.point.class == items[0].point.class)
-    }
     fn value(&self, cell: &Sums<K>, out: &mut Vec<f64>) {
         let weight = Self::weight(cell);
         out.extend(cell.0[..self.classes].iter().map(|sum| (sum / weight).clamp(0.0, 1.0)));
     }
-    fn cost(&self, cell: &Sums<K>, _items: &[Item<ClassPoint>]) -> f64 {
+    fn spread(&self, _: &ClassPoint) -> f64 {
+        0.0
+    }
+    fn cost_of_rows(&self, cell: &Sums<K>, _: &[Item<ClassPoint>]) -> f64 {
+        self.cost_of_sums(cell, 0.0)
+    }
+    fn cost_of_sums(&self, cell: &Sums<K>, _: f64) -> f64 {
         I::cost(&cell.0, Self::weight(cell))
+    }
+    fn width(&self) -> usize {
+        self.classes
+    }
+    fn store(&self, cell: &Sums<K>, out: &mut Vec<f64>) {
+        out.extend_from_slice(&cell.0[..self.classes]);
+    }
+    fn load(&self, numbers: &[f64]) -> Sums<K> {
+        Sums(std::array::from_fn(|k| numbers.get(k).copied().unwrap_or(0.0)))
     }
     fn responses(&self, cell: &Sums<K>) -> Vec<f64> {
         let weight = Self::weight(cell);
@@ -145,14 +192,12 @@ pub(crate) struct RealPoint {
     pub(crate) weight: f64,
 }
 
-fn sums_of(items: &[Item<RealPoint>]) -> (f64, f64) {
-    items.iter().fold((0.0, 0.0), |(weight, sum), item| {
+/// The mean target of rows.
+fn mean_of(items: &[Item<RealPoint>]) -> f64 {
+    let (weight, sum) = items.iter().fold((0.0, 0.0), |(weight, sum), item| {
         (weight + item.point.weight, sum + item.point.weight * item.point.target)
-    })
-}
-
-fn constant(items: &[Item<RealPoint>]) -> bool {
-    items.iter().all(|item| item.point.target == items[0].point.target)
+    });
+    sum / weight
 }
 
 macro_rules! real_sums {
@@ -160,10 +205,16 @@ macro_rules! real_sums {
         type Point = RealPoint;
         type Cell = Sums<2>;
 
+        fn point(&self, target: f64, weight: f64) -> RealPoint {
+            RealPoint { target, weight }
+        }
+        fn target(point: &RealPoint) -> f64 {
+            point.target
+        }
         #[inline(always)]
-        fn add(cell: &mut Sums<2>, point: &RealPoint) {
+        fn add(&self, cell: &mut Sums<2>, point: &RealPoint) {
             cell.0[0] += point.weight;
-            cell.0[1] += point.weight * point.target;
+            cell.0[1] += self.moments.round(point.weight * point.target);
         }
         #[inline(always)]
         fn join(cell: &mut Sums<2>, other: &Sums<2>) {
@@ -178,11 +229,20 @@ macro_rules! real_sums {
         fn weight(cell: &Sums<2>) -> f64 {
             cell.0[0]
         }
-        fn pure(&self, _cell: &Sums<2>, items: &[Item<RealPoint>]) -> bool {
-            constant(items)
-        }
         fn responses(&self, cell: &Sums<2>) -> Vec<f64> {
             vec![cell.0[1] / cell.0[0]]
+        }
+        fn spread(&self, point: &RealPoint) -> f64 {
+            self.spreads.round(point.weight * Self::spread_of(point.target))
+        }
+        fn width(&self) -> usize {
+            2
+        }
+        fn store(&self, cell: &Sums<2>, out: &mut Vec<f64>) {
+            out.extend(cell.0);
+        }
+        fn load(&self, numbers: &[f64]) -> Sums<2> {
+            Sums(std::array::from_fn(|k| numbers.get(k).copied().unwrap_or(0.0)))
         }
     };
 }
@@ -190,6 +250,16 @@ macro_rules! real_sums {
 /// Squared error of targets that were moved by `centre`, so that their mean is about zero.
 pub(crate) struct SquaredError {
     pub(crate) centre: f64,
+    /// Grids of weights times targets, and times their squares.
+    pub(crate) moments: Grid,
+    pub(crate) spreads: Grid,
+}
+
+impl SquaredError {
+    /// What a target adds to the cost of a node.
+    pub(crate) fn spread_of(target: f64) -> f64 {
+        target * target
+    }
 }
 
 impl Measure for SquaredError {
@@ -202,17 +272,30 @@ impl Measure for SquaredError {
     fn value(&self, cell: &Sums<2>, out: &mut Vec<f64>) {
         out.push(self.centre + cell.0[1] / cell.0[0]);
     }
-    fn cost(&self, _cell: &Sums<2>, items: &[Item<RealPoint>]) -> f64 {
-        let (weight, sum) = sums_of(items);
-        let mean = sum / weight;
+    fn cost_of_rows(&self, _: &Sums<2>, items: &[Item<RealPoint>]) -> f64 {
+        let mean = mean_of(items);
         let square =
             |item: &Item<RealPoint>| item.point.weight * (item.point.target - mean).powi(2);
-        if constant(items) { 0.0 } else { items.iter().map(square).sum() }
+        if self.pure(items) { 0.0 } else { items.iter().map(square).sum() }
+    }
+    fn cost_of_sums(&self, cell: &Sums<2>, spread: f64) -> f64 {
+        (spread - self.score(cell)).max(0.0)
     }
 }
 
 /// Half the Poisson deviance of targets that are not negative.
-pub(crate) struct Poisson;
+pub(crate) struct Poisson {
+    /// Grids of weights times targets, and times y ln y.
+    pub(crate) moments: Grid,
+    pub(crate) spreads: Grid,
+}
+
+impl Poisson {
+    /// What a target adds to the cost of a node.
+    pub(crate) fn spread_of(target: f64) -> f64 {
+        if target > 0.0 { target * target.ln() } else { 0.0 }
+    }
+}
 
 impl Measure for Poisson {
     real_sums!();
@@ -226,13 +309,16 @@ impl Measure for Poisson {
     fn value(&self, cell: &Sums<2>, out: &mut Vec<f64>) {
         out.push(cell.0[1] / cell.0[0]);
     }
-    fn cost(&self, _cell: &Sums<2>, items: &[Item<RealPoint>]) -> f64 {
-        let (weight, sum) = sums_of(items);
-        let mean = sum / weight;
+    fn cost_of_rows(&self, _: &Sums<2>, items: &[Item<RealPoint>]) -> f64 {
+        let mean = mean_of(items);
         let deviance = |item: &Item<RealPoint>| {
             let y = item.point.target;
             if y > 0.0 { item.point.weight * y * (y / mean).ln() } else { 0.0 }
         };
         items.iter().map(deviance).sum::<f64>().max(0.0)
+    }
+    fn cost_of_sums(&self, cell: &Sums<2>, spread: f64) -> f64 {
+        let [weight, sum] = cell.0;
+        if sum > 0.0 { (spread - sum * (sum / weight).ln()).max(0.0) } else { 0.0 }
     }
 }

@@ -3,32 +3,70 @@
 //! A column's rows are added up by bin; cuts between neighbouring bins that hold rows are tried from
 //! the smallest value on, with missing values on the right, then on the left. Levels are put in order
 //! first, as in `grow/levels.rs`. With `random`, one cut is drawn between the smallest and largest
-//! value. Columns are drawn until enough were looked at and one of them varies. The largest gain
-//! wins; of equals the first column, then the first cut; scores that differ by 1e-12 of themselves
+//! value. Columns are drawn until enough were looked at and one of them varies. Draws belong to a
+//! node's way from the root, so it does not matter when, where and by whom it is split. The largest gain wins; of equals the first column, then the first cut; scores that differ by 1e-12 of themselves
 //! are equal.
 
-use super::grower::{Item, View};
+use super::grower::Item;
 use super::measure::Measure;
 use super::table::{Kind, MISSING};
 use crate::tree::grow::{Settings, order_of_levels};
+use crate::tree::nodes::Tree;
 use learnt_core::context::Rng;
+use learnt_core::prelude::*;
 use learnt_core::stats::sample;
+use std::ops::Range;
+
+/// The way to the root.
+pub(crate) const ROOT_PATH: u64 = 0x726f_6f74;
+
+/// The way to a child, left or right, as a whole number that files hold.
+pub(crate) fn way(path: u64, right: bool) -> u64 {
+    let mixed = path.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(right) + 1);
+    (mixed ^ (mixed >> 29)) >> 1
+}
 
 /// Above this many rows, bins that hold rows are found by looking at all of them.
 const MANY: usize = 512;
 
 /// A split.
 #[derive(Clone)]
-pub(super) struct Found {
-    pub(super) feature: usize,
+pub(crate) struct Found {
+    pub(crate) feature: usize,
     /// Values up to it go left.
-    pub(super) threshold: f64,
+    threshold: f64,
     /// Whether each bin goes left.
-    pub(super) goes_left: Box<[bool; 256]>,
+    pub(crate) goes_left: Box<[bool; 256]>,
     /// Bins that hold rows of the node, as bits.
-    pub(super) present: [u64; 4],
-    pub(super) has_missing: bool,
-    pub(super) gain: f64,
+    present: [u64; 4],
+    has_missing: bool,
+    pub(crate) gain: f64,
+}
+
+impl Found {
+    /// Makes a node of so many rows ask for its column, where so many go left.
+    pub(crate) fn ask(
+        &self,
+        tree: &mut Tree,
+        id: u32,
+        kinds: &[Kind],
+        (left, rows): (usize, usize),
+    ) {
+        let kind = &kinds[self.feature];
+        let larger_left = 2 * left > rows;
+        let missing_left = match self.has_missing {
+            true => self.goes_left[MISSING as usize],
+            false => larger_left,
+        };
+        let bits = match kind {
+            Kind::Ordered { .. } => None,
+            Kind::Levels { .. } => {
+                let present = |bin: u8| self.present[bin as usize / 64] >> (bin % 64) & 1 == 1;
+                Some(kind.level_bits(&self.goes_left, present, larger_left))
+            }
+        };
+        tree.ask(id, self.feature, self.threshold, missing_left, bits.as_deref());
+    }
 }
 
 /// A cut of one column.
@@ -41,81 +79,93 @@ struct Cut {
     drawn: Option<f64>,
 }
 
-/// Sums by bin, and columns in the order of drawing.
-pub(super) struct Search<M: Measure> {
+/// A node to split.
+pub(crate) struct Sought<'a, M: Measure> {
+    pub(crate) measure: &'a M,
+    pub(crate) kinds: &'a [Kind],
+    pub(crate) settings: &'a Settings,
+    /// Sums over its rows.
+    pub(crate) cell: M::Cell,
+    pub(crate) rows: usize,
+    /// Stands for its way from the root.
+    pub(crate) path: u64,
+    /// The run of the tree.
+    pub(crate) run: &'a Context<'a>,
+}
+
+/// Columns in the order in which a node looks at them.
+pub(crate) struct Order {
+    columns: Vec<u32>,
+    /// What was exchanged since the columns stood in their own order.
+    swaps: Vec<(usize, usize)>,
+    /// Whether all nodes have one order.
+    once: bool,
+}
+
+impl Order {
+    /// For nodes of the tree of this run.
+    pub(crate) fn new(columns: usize, settings: &Settings, run: &Context) -> Self {
+        let once = settings.columns_once;
+        let mut order = Order { columns: (0..columns as u32).collect(), swaps: Vec::new(), once };
+        if once && settings.max_features < columns {
+            let mut rng = run.rng(ROOT_PATH);
+            (0..settings.max_features).for_each(|place| order.draw(place, &mut rng));
+        }
+        order
+    }
+
+    /// Puts a column that was not drawn yet in this place.
+    fn draw(&mut self, place: usize, rng: &mut Rng) {
+        let other = place + sample::below(rng, (self.columns.len() - place) as u64) as usize;
+        self.columns.swap(place, other);
+        self.swaps.push((place, other));
+    }
+
+    /// Back to the order of the table.
+    fn restore(&mut self) {
+        while let Some((a, b)) = self.swaps.pop() {
+            self.columns.swap(a, b);
+        }
+    }
+
+    /// The columns at some places of a node's order.
+    pub(crate) fn columns(
+        &mut self,
+        settings: &Settings,
+        path: u64,
+        places: Range<usize>,
+        run: &Context,
+    ) -> Vec<usize> {
+        if self.draws(settings) {
+            self.restore();
+            let mut rng = run.rng(path);
+            (0..places.end).for_each(|place| self.draw(place, &mut rng));
+        }
+        self.columns[places].iter().map(|&column| column as usize).collect()
+    }
+
+    /// Whether each node has an order of its own.
+    fn draws(&self, settings: &Settings) -> bool {
+        !self.once && settings.max_features < self.columns.len()
+    }
+}
+
+/// Sums by bin of one column.
+pub(crate) struct Bins<M: Measure> {
     cells: Box<[M::Cell; 256]>,
     counts: Box<[u32; 256]>,
     present: [u64; 4],
-    columns: Vec<u32>,
-    order: Vec<u8>,
-    rng: Rng,
-    /// Whether a node has drawn its columns.
-    drawn: bool,
 }
 
-impl<M: Measure> Search<M> {
-    pub(super) fn new(columns: usize, rng: Rng) -> Self {
-        Search {
-            cells: Box::new([M::Cell::default(); 256]),
-            counts: Box::new([0; 256]),
-            present: [0; 4],
-            columns: (0..columns as u32).collect(),
-            order: Vec::with_capacity(256),
-            rng,
-            drawn: false,
-        }
-    }
-
-    /// The best split of a node with these sums.
-    pub(super) fn best(
+impl<M: Measure> Bins<M> {
+    /// Adds rows up by bin.
+    pub(super) fn gather(
         &mut self,
         measure: &M,
-        kinds: &[Kind],
-        view: View,
+        column: &[u8],
         items: &[Item<M::Point>],
-        cell: &M::Cell,
-        settings: &Settings,
-    ) -> Option<Found> {
-        let base = measure.score(cell);
-        let all = self.columns.len();
-        let mut best: Option<Found> = None;
-        let mut varied = false;
-        let once = settings.columns_once;
-        for looked in 0..all {
-            if looked >= settings.max_features && (varied || once) {
-                break;
-            }
-            // Columns that are drawn once stand in front from the first node on.
-            if settings.max_features < all && !(once && self.drawn) {
-                let other = looked + sample::below(&mut self.rng, (all - looked) as u64) as usize;
-                self.columns.swap(looked, other);
-            }
-            let feature = self.columns[looked] as usize;
-            let column = view.column(feature);
-            self.gather(column, items, settings.limits.min_rows > 1);
-            if self.single_bin() {
-                self.clear();
-                continue;
-            }
-            varied = true;
-            if let Some(cut) = self.cut(measure, &kinds[feature], items.len(), cell, settings) {
-                let gain = cut.score - base;
-                let better = best.as_ref().is_none_or(|found| {
-                    let equal = (gain - found.gain).abs() <= 1e-12 * cut.score.abs();
-                    if equal { feature < found.feature } else { gain > found.gain }
-                });
-                if better && gain > f64::NEG_INFINITY {
-                    best = Some(self.found(feature, &kinds[feature], cut, gain));
-                }
-            }
-            self.clear();
-        }
-        self.drawn = true;
-        best
-    }
-
-    /// Adds rows up by bin.
-    fn gather(&mut self, column: &[u8], items: &[Item<M::Point>], count: bool) {
+        count: bool,
+    ) {
         let cells = &mut *self.cells;
         if count {
             for item in items {
@@ -124,7 +174,7 @@ impl<M: Measure> Search<M> {
         }
         if items.len() > MANY {
             for item in items {
-                M::add(&mut cells[column[item.row as usize] as usize], &item.point);
+                measure.add(&mut cells[column[item.row as usize] as usize], &item.point);
             }
             for (bin, cell) in cells.iter().enumerate() {
                 self.present[bin / 64] |= u64::from(M::weight(cell) > 0.0) << (bin % 64);
@@ -133,8 +183,17 @@ impl<M: Measure> Search<M> {
         }
         for item in items {
             let bin = column[item.row as usize] as usize;
-            M::add(&mut cells[bin], &item.point);
+            measure.add(&mut cells[bin], &item.point);
             self.present[bin / 64] |= 1 << (bin % 64);
+        }
+    }
+
+    /// Takes the sums of a bin that others have added up.
+    pub(crate) fn put(&mut self, bin: u8, cell: M::Cell, rows: u32) {
+        if rows > 0 {
+            self.cells[bin as usize] = cell;
+            self.counts[bin as usize] = rows;
+            self.present[bin as usize / 64] |= 1 << (bin % 64);
         }
     }
 
@@ -154,11 +213,78 @@ impl<M: Measure> Search<M> {
             }
         }
     }
+}
+
+/// Sums by bin, and columns in the order of drawing.
+pub(crate) struct Search<M: Measure> {
+    bins: Bins<M>,
+    order: Vec<u8>,
+    columns: Order,
+}
+
+impl<M: Measure> Search<M> {
+    pub(crate) fn new(columns: Order) -> Self {
+        let bins = Bins {
+            cells: Box::new([M::Cell::default(); 256]),
+            counts: Box::new([0; 256]),
+            present: [0; 4],
+        };
+        Search { bins, order: Vec::with_capacity(256), columns }
+    }
+
+    /// The best split of a node among columns in some places of its order, none of the earlier of which varies;
+    /// whether it would look at none behind them. `fill` adds up a column.
+    pub(crate) fn best(
+        &mut self,
+        node: &Sought<M>,
+        places: Range<usize>,
+        mut fill: impl FnMut(&mut Bins<M>, usize),
+    ) -> (Option<Found>, bool) {
+        let Settings { max_features, columns_once: once, .. } = *node.settings;
+        let base = node.measure.score(&node.cell);
+        let all = self.columns.columns.len();
+        let draws = self.columns.draws(node.settings);
+        let mut rng = node.run.rng(node.path);
+        if draws {
+            self.columns.restore();
+            (0..places.start).for_each(|place| self.columns.draw(place, &mut rng));
+        }
+        let mut best: Option<Found> = None;
+        let mut varied = false;
+        for looked in places.clone() {
+            if looked >= max_features && (varied || once) {
+                break;
+            }
+            if draws {
+                self.columns.draw(looked, &mut rng);
+            }
+            let feature = self.columns.columns[looked] as usize;
+            fill(&mut self.bins, feature);
+            if self.bins.single_bin() {
+                self.bins.clear();
+                continue;
+            }
+            varied = true;
+            if let Some(cut) = self.cut(node, feature) {
+                let gain = cut.score - base;
+                let better = best.as_ref().is_none_or(|found| {
+                    let equal = (gain - found.gain).abs() <= 1e-12 * cut.score.abs();
+                    if equal { feature < found.feature } else { gain > found.gain }
+                });
+                if better && gain > f64::NEG_INFINITY {
+                    best = Some(self.found(feature, &node.kinds[feature], cut, gain));
+                }
+            }
+            self.bins.clear();
+        }
+        let enough = places.end >= all || (places.end >= max_features && (varied || once));
+        (best, enough)
+    }
 
     /// Bins of known values that hold rows, in the order in which they are cut.
     fn arrange(&mut self, measure: &M, kind: &Kind) {
         self.order.clear();
-        for (word, &bits) in self.present.iter().enumerate() {
+        for (word, &bits) in self.bins.present.iter().enumerate() {
             let mut left = bits;
             while left != 0 {
                 self.order.push((word * 64) as u8 + left.trailing_zeros() as u8);
@@ -170,7 +296,7 @@ impl<M: Measure> Search<M> {
         }
         if let Kind::Levels { .. } = kind {
             let cells: Vec<&M::Cell> =
-                self.order.iter().map(|&b| &self.cells[b as usize]).collect();
+                self.order.iter().map(|&b| &self.bins.cells[b as usize]).collect();
             let responses: Vec<Vec<f64>> = cells.iter().map(|c| measure.responses(c)).collect();
             let weights: Vec<f64> = cells.iter().map(|c| M::weight(c)).collect();
             let places = order_of_levels(&responses, &weights);
@@ -179,52 +305,45 @@ impl<M: Measure> Search<M> {
     }
 
     /// The best cut of the gathered column, or a random one.
-    fn cut(
-        &mut self,
-        measure: &M,
-        kind: &Kind,
-        rows: usize,
-        cell: &M::Cell,
-        settings: &Settings,
-    ) -> Option<Cut> {
-        self.arrange(measure, kind);
-        let (only, drawn) = match settings.random {
-            true => self.draw(kind),
+    fn cut(&mut self, node: &Sought<M>, feature: usize) -> Option<Cut> {
+        let kind = &node.kinds[feature];
+        self.arrange(node.measure, kind);
+        let (only, drawn) = match node.settings.random {
+            true => self.draw(kind, &mut node.run.row_rng(node.path, feature as u64)),
             false => (None, None),
         };
-        let has_missing = self.present[3] >> 63 == 1;
+        let has_missing = self.bins.present[3] >> 63 == 1;
         let mut best: Option<Cut> = None;
         for missing_left in [false, true] {
             if missing_left && !has_missing {
                 break;
             }
-            self.scan(measure, (rows, has_missing, missing_left), cell, settings, only, &mut best);
+            self.scan(node, (has_missing, missing_left), only, &mut best);
         }
         best.map(|cut| Cut { drawn, ..cut })
     }
 
     fn scan(
         &self,
-        measure: &M,
-        (rows, has_missing, missing_left): (usize, bool, bool),
-        cell: &M::Cell,
-        settings: &Settings,
+        node: &Sought<M>,
+        (has_missing, missing_left): (bool, bool),
         only: Option<usize>,
         best: &mut Option<Cut>,
     ) {
-        let limits = &settings.limits;
+        let Sought { measure, cell, rows, .. } = node;
+        let limits = &node.settings.limits;
         let mut left = M::Cell::default();
         let mut count = 0;
         if missing_left {
-            left = self.cells[MISSING as usize];
-            count = self.counts[MISSING as usize] as usize;
+            left = self.bins.cells[MISSING as usize];
+            count = self.bins.counts[MISSING as usize] as usize;
         }
         let mut bar = best.as_ref().map_or(f64::NEG_INFINITY, |cut| raised(cut.score));
         // All known rows may go left only if the missing ones stay right.
         let last = self.order.len() - usize::from(missing_left || !has_missing);
         for (place, &bin) in self.order[..last].iter().enumerate() {
-            M::join(&mut left, &self.cells[bin as usize]);
-            count += self.counts[bin as usize] as usize;
+            M::join(&mut left, &self.bins.cells[bin as usize]);
+            count += self.bins.counts[bin as usize] as usize;
             if only.is_some_and(|only| only != place + 1) {
                 continue;
             }
@@ -246,12 +365,12 @@ impl<M: Measure> Search<M> {
     }
 
     /// A random cut: how many bins go left, and the value that was drawn.
-    fn draw(&mut self, kind: &Kind) -> (Option<usize>, Option<f64>) {
+    fn draw(&self, kind: &Kind, rng: &mut Rng) -> (Option<usize>, Option<f64>) {
         let bins = self.order.len();
         match kind {
             Kind::Ordered { high, .. } => {
                 let value = |place: usize| high[self.order[place] as usize];
-                let share = sample::uniform(&mut self.rng);
+                let share = sample::uniform(rng);
                 let (low, top) = (value(0), value(bins - 1));
                 let drawn = low * (1.0 - share) + top * share;
                 let drawn = if drawn >= low && drawn < top { drawn } else { low };
@@ -260,7 +379,7 @@ impl<M: Measure> Search<M> {
             }
             Kind::Levels { .. } => {
                 let below = bins.saturating_sub(1).max(1) as u64;
-                (Some(1 + sample::below(&mut self.rng, below) as usize), None)
+                (Some(1 + sample::below(rng, below) as usize), None)
             }
         }
     }
@@ -281,8 +400,8 @@ impl<M: Measure> Search<M> {
             feature,
             threshold,
             goes_left,
-            present: self.present,
-            has_missing: self.present[3] >> 63 == 1,
+            present: self.bins.present,
+            has_missing: self.bins.present[3] >> 63 == 1,
             gain,
         }
     }

@@ -125,11 +125,6 @@ impl BinnedTable {
         &self.bins[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// Levels of each column; 0 for quantities.
-    pub(crate) fn levels(&self) -> Vec<u32> {
-        self.kinds.iter().map(Kind::levels).collect()
-    }
-
     /// Puts each value into its bin; then the ends of bins are those of the values inside.
     fn fill(&mut self, x: &Frame, run: &Context) {
         let BinnedTable { kinds, bins, rows } = self;

@@ -41,12 +41,59 @@ pub(crate) trait Criterion: Clone + Send + Sync {
     /// The gain of a split of `node` whose left side has these sums and this weight.
     fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64;
 
+    /// The weight of a row as a case, without what classes and losses add to it.
+    fn case_weight(&self, node: &Summary, row: usize) -> f64 {
+        self.add(node, &mut vec![0.0; self.width()], row)
+    }
+
     /// The number by which levels of a category are put in order.
     fn response(&self, sums: &[f64], weight: f64) -> f64;
 
     /// The best cut of a sequence of rows.
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
         scan::best_cut(self, node, sequence, limits)
+    }
+}
+
+/// A criterion whose rows have other weights as cases.
+#[derive(Clone, Debug)]
+pub(crate) struct WithCases<C> {
+    pub(crate) inner: C,
+    pub(crate) cases: Vec<f64>,
+}
+
+impl<C: Criterion> Criterion for WithCases<C> {
+    fn summary(&self, rows: &[u32]) -> Summary {
+        self.inner.summary(rows)
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        WithCases { inner: self.inner.gather(rows), cases: gathered(&self.cases, rows) }
+    }
+
+    fn width(&self) -> usize {
+        self.inner.width()
+    }
+
+    #[inline(always)]
+    fn add(&self, node: &Summary, sums: &mut [f64], row: usize) -> f64 {
+        self.inner.add(node, sums, row)
+    }
+
+    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
+        self.inner.gain(node, left, left_weight)
+    }
+
+    fn case_weight(&self, _: &Summary, row: usize) -> f64 {
+        self.cases[row]
+    }
+
+    fn response(&self, sums: &[f64], weight: f64) -> f64 {
+        self.inner.response(sums, weight)
+    }
+
+    fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
+        self.inner.best_cut(node, sequence, limits)
     }
 }
 

@@ -19,7 +19,7 @@ mod surrogate;
 
 pub(crate) use absolute::Absolute;
 pub(crate) use columns::{Codes, Columns, MISSING, Store, level, midpoint, unordered_levels};
-pub(crate) use criterion::{Criterion, Entropy, Exponential, Gini, LossGini, Summary};
+pub(crate) use criterion::{Criterion, Entropy, Exponential, Gini, LossGini, Summary, WithCases};
 pub(crate) use levels::{MOST_LEVELS, order_of_levels};
 pub(crate) use regression::{Deviation, Poisson, Squared};
 pub(crate) use scan::Limits;

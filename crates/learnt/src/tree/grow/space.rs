@@ -125,9 +125,8 @@ impl<'a, C: Criterion> Space<'a, C> {
         let rows: Vec<u32> = known.filter(|&row| primary[row as usize] != MISSING).collect();
         let left: Vec<bool> =
             rows.iter().map(|&row| split.sends_left(primary[row as usize], MISSING)).collect();
-        let mut sums = vec![0.0; self.criterion.width()];
-        let weights: Vec<f64> =
-            rows.iter().map(|&row| self.criterion.add(summary, &mut sums, row as usize)).collect();
+        let weight = |&row: &u32| self.criterion.case_weight(summary, row as usize);
+        let weights: Vec<f64> = rows.iter().map(weight).collect();
         let sides = Sides { rows: &rows, left: &left, weights: &weights };
         split.missing_left = sides.heavier_left();
         split.surrogates =

@@ -2,8 +2,9 @@
 //!
 //! A primary split is found from the rows that have its value. For every other column the cut (either side
 //! up, or the sides of levels) is taken that sends most weight of those rows the same way, with two rows or
-//! more on both sides of a cut; a missing value agrees with nothing. Kept are those that agree more than sending every row to the heavier side, the best
-//! first, of equals the first column. A row without the primary's value goes where the first surrogate
+//! more on both sides of a cut; a missing value agrees with nothing. Rows count by their own weights, whatever
+//! classes and losses make of them in the criterion, as in R's rpart. Kept are those that agree more than
+//! sending every row to the heavier side, the best first, of equals the first column. A row without the primary's value goes where the first surrogate
 //! whose value it has says, else to the heavier side.
 //!
 //! Breiman, Friedman, Olshen and Stone (1984), section 5.3.

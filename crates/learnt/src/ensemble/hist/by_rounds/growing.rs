@@ -17,8 +17,10 @@ use std::collections::BinaryHeap;
 pub(super) struct Growing {
     pub(super) tree: Tree,
     nodes: Vec<Node>,
-    /// The best split of each node whose histogram is known, if one helps.
-    splits: Vec<Option<Chosen>>,
+    /// The best split of each node whose histogram is known, and whether one helps: as two lists, because
+    /// lists of structs without gaps are a few arrays in bytes.
+    splits: Vec<Chosen>,
+    helps: Vec<bool>,
 }
 
 /// A tree that has ended: all nodes that rows may stand in, and the value of the leaf that each is in.
@@ -34,7 +36,7 @@ type Candidate = (u64, Reverse<u32>, u32);
 impl Growing {
     pub(super) fn new(kinds: &[Kind]) -> Self {
         let tree = Tree::new(1, kinds.iter().map(Kind::levels).collect());
-        Growing { tree, nodes: Vec::new(), splits: Vec::new() }
+        Growing { tree, nodes: Vec::new(), splits: Vec::new(), helps: Vec::new() }
     }
 
     /// Takes the histogram of a node: that of all rows comes first.
@@ -43,12 +45,27 @@ impl Growing {
         if self.nodes.is_empty() {
             let root = splitter.root(&histogram);
             splitter.push(&mut self.tree, &root);
-            self.nodes.push(root);
-            self.splits.push(None);
+            self.push(root);
         }
         let node = &self.nodes[id as usize];
         let found = splitter.search(node, &histogram);
-        self.splits[id as usize] = found.map(|found| splitter.chosen(node, &found));
+        self.helps[id as usize] = found.is_some();
+        if let Some(found) = found {
+            self.splits[id as usize] = splitter.chosen(node, &found);
+        }
+    }
+
+    /// Adds a node that has no split yet.
+    fn push(&mut self, node: Node) {
+        self.nodes.push(node);
+        self.splits.push(Chosen::default());
+        self.helps.push(false);
+    }
+
+    /// The best split of a node, if one helps.
+    fn split_of(&self, id: u32) -> Option<&Chosen> {
+        let helps = self.helps.get(id as usize).copied().unwrap_or(false);
+        self.splits.get(id as usize).filter(|_| helps)
     }
 
     /// Gives children to nodes that the order of growth may reach, `left` nodes at most in this round; those
@@ -68,7 +85,7 @@ impl Growing {
                     *left = 0;
                     return wanted;
                 }
-                let Some(chosen) = self.splits[id as usize].clone() else { continue };
+                let Some(chosen) = self.split_of(id).cloned() else { continue };
                 let node = self.nodes[id as usize].clone();
                 for child in splitter.split(&mut self.tree, &node, &chosen) {
                     // Children of the last split are leaves whatever they hold.
@@ -76,8 +93,7 @@ impl Growing {
                         wanted.push(child.id);
                         *left -= 1;
                     }
-                    self.nodes.push(child);
-                    self.splits.push(None);
+                    self.push(child);
                 }
                 grown = true;
             }
@@ -109,7 +125,7 @@ impl Growing {
     }
 
     fn consider(&self, id: u32, number: u32, frontier: &mut BinaryHeap<Candidate>) {
-        if let Some(Some(chosen)) = self.splits.get(id as usize) {
+        if let Some(chosen) = self.split_of(id) {
             frontier.push((ordered_bits(chosen.gain), Reverse(number), id));
         }
     }
@@ -136,6 +152,46 @@ impl Growing {
             (tree.left[id], tree.right[id]) = (NONE, NONE);
         }
         (tree.in_preorder(), Finished { tree: whole, values })
+    }
+}
+
+/// A tree whose leaves wait for their values.
+#[derive(Stored, Clone, Debug)]
+pub(super) struct Waiting {
+    /// As it is in the end, and all nodes that rows may stand in.
+    tree: Tree,
+    pub(super) whole: Tree,
+    /// The place, among the leaves of the first, of the leaf that each node of the second is in.
+    pub(super) leaf_of: Vec<u32>,
+}
+
+impl Waiting {
+    pub(super) fn new(growing: Growing, max_leaves: usize) -> Self {
+        // With numbers of nodes as values, both trees say which leaf is which.
+        let mut named = growing.clone();
+        named.tree.values = (0..named.tree.len()).map(|id| id as f64).collect();
+        let (names, Finished { tree: whole, values }) = named.finish(max_leaves);
+        let mut place = vec![0; whole.len()];
+        let leaves = (0..names.len()).filter(|&id| names.is_leaf(id));
+        leaves.enumerate().for_each(|(k, id)| place[names.values[id] as usize] = k as u32);
+        let leaf_of = values.iter().map(|&name| place[name as usize]).collect();
+        Waiting { tree: growing.finish(max_leaves).0, whole, leaf_of }
+    }
+
+    /// How many leaves wait.
+    pub(super) fn leaves(&self) -> usize {
+        self.tree.leaves()
+    }
+
+    /// The tree with these values in its leaves.
+    pub(super) fn finish(mut self, leaves: &[f64]) -> Result<(Tree, Finished)> {
+        if leaves.len() != self.leaves() {
+            return Err(Error::internal("values of other leaves"));
+        }
+        let ids: Vec<usize> = (0..self.tree.len()).filter(|&id| self.tree.is_leaf(id)).collect();
+        ids.into_iter().zip(leaves).for_each(|(id, value)| self.tree.values[id] = *value);
+        let values = self.leaf_of.iter().map(|&leaf| leaves[leaf as usize]).collect();
+        Ok((self.tree, Finished { tree: self.whole, values }))
     }
 }
 

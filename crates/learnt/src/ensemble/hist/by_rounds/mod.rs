@@ -10,10 +10,12 @@
 //!    growth in memory gives. The losses after a tree come with the first round of the next.
 //!
 //! Histograms are whole numbers, other sums run along the one tree of rows: the bits are those of the fit
-//! in memory. Beside a block stay its bins, scores and nodes, about p + 20 bytes a row, where memory allows;
-//! then its rows are not read again. Losses whose leaves are quantiles have no such sums and stay in memory.
+//! in memory. Where leaves are quantiles of residuals (absolute error, quantile), they are found exactly, bits first
+//! (`quantiles.rs`): two to four rounds more for the start and for each tree. Beside a block stay its bins, scores and nodes, about p + 20 bytes a row, where memory allows;
+//! then its rows are not read again.
 
 mod growing;
+mod quantiles;
 mod rows;
 mod summary;
 
@@ -23,15 +25,13 @@ use super::{MANY_ROWS, Scale};
 use crate::ensemble::boosted::Boosted;
 use crate::ensemble::loss::{Loss, all_zero};
 use crate::ensemble::stopping::{KEY_BITS, aside_count, groups, tell, told_step};
-use crate::tree::binned::{Kind, kind_of_counts, kind_of_values, sampled_count};
-use growing::{Finished, Growing};
+use crate::tree::binned::{Kind, SUMMARY_BYTES, claim_counts};
+use growing::{Finished, Growing, Waiting};
 use learnt_core::prelude::*;
+use quantiles::Quantiles;
 use rows::Held;
-use std::ops::Range;
 use summary::Summary;
 
-/// About the most bytes of one summary.
-const SUMMARY_BYTES: u64 = 32 << 20;
 /// Parts of the range of keys that are counted first.
 const KEY_PARTS: usize = 1 << 10;
 
@@ -58,6 +58,8 @@ enum Phase {
     Cuts(usize),
     /// Ends of bins, and sums of targets.
     Ends,
+    /// Where the start is a quantile, its bits.
+    Start,
     /// Losses, sums of derivatives and histograms.
     Trees,
 }
@@ -94,6 +96,10 @@ pub struct HistState {
     finished: Vec<Finished>,
     /// Whether one of the last trees has a split.
     split: bool,
+    /// The quantile that the start or leaves are, as far as it is known.
+    quantiles: Option<Quantiles>,
+    /// A tree whose leaves wait for their quantiles.
+    waiting: Option<Waiting>,
 }
 
 impl HistState {
@@ -133,13 +139,6 @@ impl HistRounds {
             nodes.saturating_mul(16 * state.cells() as u64 * state.boosted.start.len() as u64);
         one.min(SUMMARY_BYTES) * (run.threads() as u64 + 4)
     }
-
-    /// The columns whose values are counted in one round.
-    fn columns_from(&self, outline: &Outline, first: usize) -> Range<usize> {
-        let bytes = 16 * sampled_count(outline.rows).max(1);
-        let count = (SUMMARY_BYTES / bytes).max(1) as usize;
-        first..(first + count).min(outline.schema.len())
-    }
 }
 
 impl Rounds for HistRounds {
@@ -152,11 +151,7 @@ impl Rounds for HistRounds {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<HistState> {
         // Parameters that do not fit the columns are refused before the first row is read.
         self.growth.shape(outline.schema, 1.0)?;
-        let columns = self.columns_from(outline, 0).len() as u64;
-        let of_blocks =
-            run.threads() as u64 * learnt_core::rounds::block_rows(outline.schema.len()) as u64;
-        let values = 3 * sampled_count(outline.rows) + of_blocks.min(outline.rows);
-        run.claim(16 * columns * values, &format!("values of {columns} columns"))?;
+        claim_counts(outline, run)?;
         Ok(HistState {
             outline: outline.into(),
             phase: Phase::Cuts(0),
@@ -181,6 +176,8 @@ impl Rounds for HistRounds {
             wanted: Vec::new(),
             finished: Vec::new(),
             split: false,
+            quantiles: None,
+            waiting: None,
         })
     }
 
@@ -194,6 +191,7 @@ impl Rounds for HistRounds {
         match state.phase {
             Phase::Cuts(first) => self.count_values(state, first, block, run),
             Phase::Ends => self.find_ends(state, block, run),
+            Phase::Start => self.find_start(state, block),
             Phase::Trees => memo.of::<Held>().summarize(self, state, block, run),
         }
     }
@@ -217,6 +215,7 @@ impl Rounds for HistRounds {
                 self.take_ends(&mut state, all)?;
                 run.claim(self.round_bytes(&state, run), "histograms of nodes")?;
             }
+            Phase::Start => self.take_start(&mut state, &all)?,
             Phase::Trees => {
                 if self.take_trees(&mut state, &all, run)? {
                     let HistState { boosted, outline, .. } = state;
@@ -238,23 +237,10 @@ impl HistRounds {
             state.classes = all.sums.clone();
             self.find_border(state, &all.key_counts);
         }
-        let columns = self.columns_from(&outline, first);
-        if columns.len() != all.counts.len() || columns.len() != all.values.len() {
-            return Err(Error::internal("counts of other columns"));
-        }
         let max_bins = self.growth.max_bins;
-        for (j, (values, counts)) in columns.clone().zip(all.values.iter().zip(&all.counts)) {
-            state.kinds.push(match crate::tree::grow::unordered_levels(outline.schema.column(j)) {
-                Some(_) => kind_of_counts(counts, max_bins),
-                None => {
-                    let pairs = values.iter().copied().zip(counts.iter().copied());
-                    kind_of_values(&pairs.collect::<Vec<_>>(), max_bins)
-                }
-            });
-        }
-        state.phase = match columns.end == outline.schema.len() {
-            true => Phase::Ends,
-            false => Phase::Cuts(columns.end),
+        state.phase = match all.values.add_kinds(&outline, max_bins, &mut state.kinds)? {
+            None => Phase::Ends,
+            Some(next) => Phase::Cuts(next),
         };
         Ok(())
     }
@@ -277,16 +263,7 @@ impl HistRounds {
     /// Ends of bins, the rows set aside, the start; then the first tree begins.
     fn take_ends(&self, state: &mut HistState, mut all: Summary) -> Result<()> {
         let loss = self.loss(&state.outline.view());
-        let mut ends = all.low.iter().copied().zip(all.high.iter().copied());
-        for kind in &mut state.kinds {
-            if let Kind::Ordered { low, high } = kind {
-                let (least, most): (Vec<f64>, Vec<f64>) = ends.by_ref().take(low.len()).unzip();
-                if least.len() != low.len() {
-                    return Err(Error::internal("ends of other bins"));
-                }
-                (*low, *high) = (least, most);
-            }
-        }
+        all.ends.give(&mut state.kinds)?;
         for (group, &inside) in state.inside.iter().enumerate() {
             let keys = all.keys.get_mut(group).ok_or_else(|| Error::internal("no keys"))?;
             keys.sort_unstable();
@@ -298,11 +275,32 @@ impl HistRounds {
             return Err(all_zero());
         }
         state.total = all.sums[0];
-        state.boosted.start = loss.start_of_moments(&all.sums);
+        if let Some(share) = loss.leaf_quantile() {
+            state.phase = Phase::Start;
+            state.quantiles = Some(Quantiles::new(share, 1));
+            return Ok(());
+        }
+        self.begin_trees(state, loss.start_of_moments(&all.sums), loss);
+        Ok(())
+    }
+
+    /// A start that is a quantile; then the first tree begins.
+    fn take_start(&self, state: &mut HistState, all: &Summary) -> Result<()> {
+        let loss = self.loss(&state.outline.view());
+        let quantiles = state.quantiles.as_mut().ok_or_else(|| Error::internal("no quantile"))?;
+        if quantiles.take(&all.pieces)? {
+            let start = quantiles.values();
+            state.quantiles = None;
+            self.begin_trees(state, start, loss);
+        }
+        Ok(())
+    }
+
+    fn begin_trees(&self, state: &mut HistState, start: Vec<f64>, loss: Loss) {
+        state.boosted.start = start;
         state.phase = Phase::Trees;
         state.stamp = 1;
         self.ask(state, loss);
-        Ok(())
     }
 
     /// Asks for the losses so far and for what the next trees begin with.
@@ -357,8 +355,35 @@ impl HistRounds {
             self.ask_roots(state, loss);
             return Ok(false);
         }
-        self.take_histograms(state, &shape, &all.cells, loss, run)?;
+        match state.quantiles.is_some() {
+            true => self.take_leaves(state, &shape, all, loss)?,
+            false => self.take_histograms(state, &shape, &all.cells, loss, run)?,
+        }
         Ok(false)
+    }
+
+    /// The quantiles of leaves; once they are known, the tree is finished.
+    fn take_leaves(
+        &self,
+        state: &mut HistState,
+        shape: &Shape,
+        all: &Summary,
+        loss: Loss,
+    ) -> Result<()> {
+        let quantiles = state.quantiles.as_mut().ok_or_else(|| Error::internal("no quantile"))?;
+        if !quantiles.take(&all.pieces)? {
+            return Ok(());
+        }
+        let values: Vec<f64> =
+            quantiles.values().into_iter().map(|value| shape.learning_rate * value).collect();
+        state.quantiles = None;
+        let waiting = state.waiting.take().ok_or_else(|| Error::internal("no tree waits"))?;
+        let (tree, finished) = waiting.finish(&values)?;
+        state.split = tree.len() > 1;
+        state.boosted.trees.push(tree);
+        state.finished.push(finished);
+        self.ask(state, loss);
+        Ok(())
     }
 
     /// Splits by the histograms that came back; trees that need no more are finished.
@@ -390,6 +415,12 @@ impl HistRounds {
         }
         state.split = false;
         for growing in std::mem::take(&mut state.growing) {
+            if let Some(share) = loss.leaf_quantile() {
+                let waiting = Waiting::new(growing, shape.max_leaves);
+                state.quantiles = Some(Quantiles::new(share, waiting.leaves()));
+                state.waiting = Some(waiting);
+                return Ok(());
+            }
             let (tree, finished) = growing.finish(shape.max_leaves);
             state.split |= tree.len() > 1;
             state.boosted.trees.push(tree);

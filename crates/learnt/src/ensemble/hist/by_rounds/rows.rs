@@ -1,19 +1,18 @@
 //! The rows of a block: what they are asked in each round, and what stays beside them.
 
 use super::super::blocks::{Cell, Words};
-use super::super::{add_derivatives, add_loss, class_sums, moments};
+use super::super::scored::Scored;
+use super::super::{class_sums, moments};
 use super::growing::{Finished, packed};
 use super::summary::Summary;
 use super::{HistRounds, HistState, KEY_PARTS, key_counts, key_part};
 use crate::ensemble::loss::{Loss, Targets};
 use crate::ensemble::stopping::{group, groups, row_key};
 use crate::tree::balanced_weights;
-use crate::tree::binned::{Kind, MISSING, counted, level_counts, sampled_rows};
-use crate::tree::grow::{has_level, unordered_levels};
+use crate::tree::binned::{BinEnds, Grid, Kind, Sides, ValueCounts};
 use crate::tree::nodes::Tree;
 use learnt_core::prelude::*;
 use learnt_core::rounds::tree_sums;
-use learnt_core::stats::special::softmax_in_place;
 
 /// What a row is for.
 #[derive(Clone, Copy, PartialEq)]
@@ -102,23 +101,7 @@ impl HistRounds {
                 }
             }
         }
-        let range = block.first_row..block.first_row + block.data.nrows() as u64;
-        let drawn = sampled_rows(outline.rows, range, run);
-        // The places of drawn rows among those that count.
-        let drawn: Option<Vec<usize>> = drawn.map(|drawn| {
-            drawn.iter().filter_map(|row| rows.numbers.binary_search(row).ok()).collect()
-        });
-        for j in self.columns_from(&outline, first) {
-            let (values, counts) = match unordered_levels(outline.schema.column(j)) {
-                Some(levels) => (Vec::new(), level_counts(&data.x, j, levels)),
-                None => match &drawn {
-                    Some(drawn) => counted(&data.x, j, drawn.iter().copied()).into_iter().unzip(),
-                    None => counted(&data.x, j, 0..data.nrows()).into_iter().unzip(),
-                },
-            };
-            found.values.push(values);
-            found.counts.push(counts);
-        }
+        found.values = ValueCounts::of(&outline, first, &data, &rows.numbers, run);
         Ok(found)
     }
 
@@ -135,14 +118,8 @@ impl HistRounds {
         let y = Self::targets(&data)?;
         let weights = self.weights(state, &data)?;
         let targets = Targets { y: &y, weights: weights.as_deref() };
-        let mut found = Summary { sums: moments(loss, &targets, run), ..Summary::default() };
-        let mut bins = vec![0; data.nrows()];
-        for (j, kind) in state.kinds.iter().enumerate() {
-            if let Some((low, high)) = kind.fill(&data.x, j, &mut bins) {
-                found.low.extend(low);
-                found.high.extend(high);
-            }
-        }
+        let ends = BinEnds::of(&state.kinds, &data.x);
+        let mut found = Summary { sums: moments(loss, &targets, run), ends, ..Summary::default() };
         if !state.border.is_empty() {
             found.keys = vec![Vec::new(); groups(loss)];
             for (&y, &row) in y.iter().zip(&rows.numbers) {
@@ -153,6 +130,21 @@ impl HistRounds {
             }
         }
         Ok(found)
+    }
+}
+
+impl HistRounds {
+    /// What rows say about a start that is a quantile.
+    pub(super) fn find_start(&self, state: &HistState, block: &Block) -> Result<Summary> {
+        let rows = Counted::of(block);
+        let data = rows.data(block);
+        let y = Self::targets(&data)?;
+        let grid = Grid::new(state.total);
+        let pieces = state.quantiles.as_ref().map(|quantiles| {
+            let row = |(i, &y): (usize, &f64)| (0, y, grid.positive(data.weight(i)));
+            quantiles.ask(y.iter().enumerate().map(row))
+        });
+        Ok(Summary { pieces: pieces.unwrap_or_default(), ..Summary::default() })
     }
 }
 
@@ -270,23 +262,25 @@ impl Binned {
         for (k, growing) in state.growing.iter().enumerate() {
             self.descend(k, &growing.tree, &state.kinds);
         }
+        if let Some(waiting) = &state.waiting {
+            self.descend(0, &waiting.whole, &state.kinds);
+        }
     }
 
     /// Moves rows to the children of nodes that have some, in the tree of one score.
     fn descend(&mut self, k: usize, tree: &Tree, kinds: &[Kind]) {
         let n = self.y.len();
-        let sides: Vec<Option<Sides>> =
-            (0..tree.len()).map(|node| Sides::of(tree, node, kinds)).collect();
+        let sides = Sides::of_tree(tree, kinds);
         for (row, node) in self.nodes[k * n..(k + 1) * n].iter_mut().enumerate() {
             while let Some(Some(sides)) = sides.get(*node as usize) {
-                let left = sides.goes_left[self.words.bin(row, sides.feature)];
-                *node = sides.children[usize::from(!left)];
+                *node = sides.child(self.words.bin(row, sides.feature));
             }
         }
     }
 
-    fn weight(&self, row: usize) -> f64 {
-        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    fn scored(&self, loss: Loss) -> Scored<'_> {
+        let targets = Targets { y: &self.y, weights: self.weights.as_deref() };
+        Scored { loss, targets, scores: &self.scores }
     }
 
     /// What the round asks for.
@@ -296,14 +290,25 @@ impl Binned {
         if state.asks_losses || state.asks_sums {
             found.sums = self.sums(loss, state);
         }
-        let shares = self.shares(loss);
+        if let (Some(quantiles), Some(waiting)) = (&state.quantiles, &state.waiting) {
+            let grid = Grid::new(state.total);
+            let residual = |row: usize| {
+                let leaf = waiting.leaf_of[self.nodes[row] as usize] as usize;
+                let weight = self.weights.as_ref().map_or(1.0, |weights| weights[row]);
+                (leaf, self.y[row] - self.scores[row], grid.positive(weight))
+            };
+            let train = (0..self.y.len()).filter(|&row| self.uses[row] != Use::Aside);
+            found.pieces = quantiles.ask(train.map(residual));
+        }
+        let scored = self.scored(loss);
+        let shares = scored.shares(0..self.y.len());
         let mut cells = vec![Cell::default(); self.y.len()];
         let mut histogram = Vec::new();
         for (k, wanted) in state.wanted.iter().enumerate() {
             if wanted.is_empty() {
                 continue;
             }
-            self.fill(k, loss, &shares, state, &mut cells);
+            scored.fill(k, &shares, state.scale(), 0, &mut cells);
             for rows in self.rows_of(k, wanted) {
                 self.words.histogram(&rows, &cells, &mut histogram);
                 packed(&histogram, &state.kinds, &mut found.cells);
@@ -315,60 +320,23 @@ impl Binned {
     /// Weights and losses of the rows that tell the training loss, of those set aside, and derivatives.
     fn sums(&self, loss: Loss, state: &HistState) -> Vec<f64> {
         let alone = Context::default().with_threads(1);
-        let n = self.y.len();
-        tree_sums(n, 6, &alone, |range, sums| {
-            let mut scores = vec![0.0; loss.scores()];
+        let scored = self.scored(loss);
+        tree_sums(self.y.len(), 6, &alone, |range, sums| {
+            let mut room = vec![0.0; loss.scores()];
             for row in range {
                 let place = match self.uses[row] {
                     Use::Train => None,
                     Use::Told => Some(0),
                     Use::Aside => Some(2),
                 };
-                let (y, weight) = (self.y[row], self.weight(row));
                 if let Some(place) = place.filter(|_| state.asks_losses) {
-                    scores.iter_mut().enumerate().for_each(|(k, f)| *f = self.scores[k * n + row]);
-                    add_loss(loss, y, weight, &scores, &mut sums[place..place + 2]);
+                    scored.add_loss(row, &mut room, &mut sums[place..place + 2]);
                 }
                 if state.asks_sums {
-                    add_derivatives(loss, y, weight, self.scores[row], &mut sums[4..]);
+                    scored.add_derivatives(row, &mut sums[4..]);
                 }
             }
         })
-    }
-
-    /// Probabilities of several classes, class after class.
-    fn shares(&self, loss: Loss) -> Vec<f64> {
-        let (n, classes) = (self.y.len(), loss.scores());
-        if classes == 1 {
-            return Vec::new();
-        }
-        let mut shares = vec![0.0; n * classes];
-        let mut row = vec![0.0; classes];
-        for i in 0..n {
-            row.iter_mut().enumerate().for_each(|(k, f)| *f = self.scores[k * n + i]);
-            softmax_in_place(&mut row);
-            row.iter().enumerate().for_each(|(k, p)| shares[k * n + i] = *p);
-        }
-        shares
-    }
-
-    /// The derivatives of all rows for one score.
-    fn fill(&self, k: usize, loss: Loss, shares: &[f64], state: &HistState, cells: &mut [Cell]) {
-        let (scale, n) = (state.scale(), self.y.len());
-        for (i, cell) in cells.iter_mut().enumerate() {
-            let (y, weight) = (self.y[i], self.weight(i));
-            let (g, h) = match loss {
-                Loss::Multinomial(_) => {
-                    let p = shares[k * n + i];
-                    (p - f64::from(u8::from(y == k as f64)), weight * p * (1.0 - p))
-                }
-                loss => {
-                    let (g, h) = loss.derivatives(y, self.scores[i]);
-                    (g, weight * h)
-                }
-            };
-            *cell = scale.cell(weight * g, h);
-        }
     }
 
     /// The training rows of each of these nodes.
@@ -385,37 +353,5 @@ impl Binned {
             }
         }
         rows
-    }
-}
-
-/// Which bins of its column a node sends left.
-struct Sides {
-    feature: usize,
-    children: [u32; 2],
-    goes_left: [bool; 256],
-}
-
-impl Sides {
-    /// Of a node with children; the answer is that of the values in the bins.
-    fn of(tree: &Tree, node: usize, kinds: &[Kind]) -> Option<Sides> {
-        if tree.is_leaf(node) {
-            return None;
-        }
-        let feature = tree.feature[node] as usize;
-        let mut goes_left = [tree.missing_left[node]; 256];
-        match &kinds[feature] {
-            Kind::Ordered { high, .. } => {
-                let left = high.iter().map(|&most| most <= tree.threshold[node]);
-                goes_left.iter_mut().zip(left).for_each(|(side, left)| *side = left);
-            }
-            Kind::Levels { bin_of, .. } => {
-                let bits = tree.level_bits(node);
-                // Levels of one bin go together.
-                for (level, &bin) in bin_of.iter().enumerate().filter(|(_, bin)| **bin != MISSING) {
-                    goes_left[bin as usize] = has_level(bits, level as u32);
-                }
-            }
-        }
-        Some(Sides { feature, children: [tree.left[node], tree.right[node]], goes_left })
     }
 }
