@@ -39,13 +39,18 @@ pub(crate) fn claim(limit: Option<u64>, bytes: u64, what: &str) -> Result<()> {
     if bytes < SMALL && limit.is_none_or(|limit| bytes < limit / 100) {
         return Ok(());
     }
-    let (free, limited) = match limit {
-        Some(limit) => (limit.saturating_sub(in_use()), true),
-        None => (available().map_or(u64::MAX, |free| free - free / MARGIN), false),
-    };
+    let free = room(limit);
     match bytes <= free {
         true => Ok(()),
-        false => Err(refused(bytes, free, limit.filter(|_| limited), what)),
+        false => Err(refused(bytes, free, limit, what)),
+    }
+}
+
+/// What can be claimed now, within a limit or within what the system has.
+pub(crate) fn room(limit: Option<u64>) -> u64 {
+    match limit {
+        Some(limit) => limit.saturating_sub(in_use()),
+        None => available().map_or(u64::MAX, |free| free - free / MARGIN),
     }
 }
 

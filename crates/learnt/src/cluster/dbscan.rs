@@ -12,7 +12,7 @@
 
 use super::dbscan_grid;
 use super::dbscan_tree::Vicinity;
-use crate::neighbors::{Algorithm, Grid, Index, Metric, MetricName, Structure};
+use crate::neighbors::{Algorithm, Grid, Index, Metric, RowDistance, Structure};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -37,8 +37,8 @@ pub struct DBSCAN {
     #[param(default = 5, range = 1.., search = linear(2, 20))]
     pub min_samples: usize,
     /// The distance.
-    #[param(default = RadiusMetric::Euclidean)]
-    pub metric: RadiusMetric,
+    #[param(default = RowDistance::EUCLIDEAN)]
+    pub metric: RowDistance,
     /// How neighbours are found; the result is the same.
     #[param(default = Algorithm::Auto)]
     pub algorithm: Algorithm,
@@ -62,46 +62,6 @@ pub enum Border {
     Nearest,
     /// All of them: labels are those of `first`, and the others are listed beside.
     All,
-}
-
-/// The distance between rows, or that the table holds distances.
-#[derive(Choice, Clone, Copy, Debug, PartialEq)]
-pub enum RadiusMetric {
-    /// The p-th root of the sum of absolute differences to the power `p`.
-    Minkowski,
-    /// The root of the sum of squared differences.
-    Euclidean,
-    /// Another name for `euclidean`.
-    L2,
-    /// The sum of absolute differences.
-    Manhattan,
-    /// Another name for `manhattan`.
-    Cityblock,
-    /// Another name for `manhattan`.
-    L1,
-    /// The largest absolute difference.
-    Chebyshev,
-    /// One minus the cosine of the angle; brute force only, and no row may be zero.
-    Cosine,
-    /// The table holds the distances itself: square, symmetric, of any proximity.
-    Precomputed,
-}
-
-impl RadiusMetric {
-    /// The distance, with this power where it is Minkowski's; none where distances are given.
-    pub fn with_power(self, p: f64) -> Option<Metric> {
-        let name = match self {
-            RadiusMetric::Minkowski => MetricName::Minkowski,
-            RadiusMetric::Euclidean | RadiusMetric::L2 => MetricName::Euclidean,
-            RadiusMetric::Manhattan | RadiusMetric::Cityblock | RadiusMetric::L1 => {
-                MetricName::Manhattan
-            }
-            RadiusMetric::Chebyshev => MetricName::Chebyshev,
-            RadiusMetric::Cosine => MetricName::Cosine,
-            RadiusMetric::Precomputed => return None,
-        };
-        Some(name.with_power(p))
-    }
 }
 
 /// A fitted [`DBSCAN`]. The clusters of the training rows are in memory only.

@@ -9,8 +9,8 @@
 //!
 //! L. Kaufman and P. Rousseeuw (1990); E. Schubert and P. Rousseeuw (2021), Information Systems 101.
 
-use super::agglomerative::{RowDistance, size_table};
-use crate::neighbors::Metric;
+use super::agglomerative::size_table;
+use crate::neighbors::{Metric, RowDistance};
 use learnt_core::linalg::lane_sum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -34,7 +34,7 @@ pub struct KMedoids {
     #[param(positional, default = 8, range = 1.., search = linear(2, 20))]
     pub n_clusters: usize,
     /// The distance between rows.
-    #[param(default = RowDistance::Euclidean)]
+    #[param(default = RowDistance::EUCLIDEAN)]
     pub metric: RowDistance,
     /// The first medoids.
     #[param(default = MedoidStart::Build)]

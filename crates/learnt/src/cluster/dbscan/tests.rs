@@ -93,7 +93,7 @@ fn given_distances_of_any_proximity_have_the_clusters_of_their_rows() {
     rows.weights = table.weights.clone();
     for border in [Border::First, Border::Nearest, Border::All] {
         let learner = DBSCAN { eps: 0.45, min_samples: 4, border, ..Default::default() };
-        let given = DBSCAN { metric: RadiusMetric::Precomputed, ..learner.clone() };
+        let given = DBSCAN { metric: RowDistance::Precomputed, ..learner.clone() };
         let (a, b) = (learner.fit(&rows.view()).unwrap(), given.fit(&table.view()).unwrap());
         assert_eq!(a.labels(), b.labels());
         assert_eq!(a.border_memberships, b.border_memberships);
@@ -101,7 +101,7 @@ fn given_distances_of_any_proximity_have_the_clusters_of_their_rows() {
     }
     let fit = |d: &[[f64; 3]]| {
         let data = OwnedDataset::unsupervised(Matrix::from_rows(d).unwrap());
-        let metric = RadiusMetric::Precomputed;
+        let metric = RowDistance::Precomputed;
         let learner = DBSCAN { eps: 1.0, min_samples: 2, metric, ..Default::default() };
         learner.fit(&data.view()).map(|model| model.labels())
     };
