@@ -9,8 +9,8 @@ use learnt::params::{LearnerSpec, Value};
 use learnt::prepare::{Formula, Side};
 use learnt::rounds::Source;
 use learnt_io::{
-    ColumnRoles, Format, Loaded, Ragged, ReadOptions, WriteOptions, open_stream, open_stream_bytes, read,
-    read_bytes, write_to,
+    ColumnRoles, Format, Loaded, Ragged, ReadOptions, WriteOptions, open_stream, open_stream_bytes,
+    read, read_bytes, write_to,
 };
 use learnt_jobs::{Job, Settings, plan};
 use std::path::PathBuf;

@@ -103,7 +103,8 @@ fn every_entry_point_has_a_target_and_a_corpus() {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
     let listed = |folder: &str| {
         let files = std::fs::read_dir(root.join(folder)).unwrap().flatten();
-        let stem = |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
+        let stem =
+            |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
         files.map(|file| stem(file.path())).collect::<std::collections::BTreeSet<String>>()
     };
     let names = entry::ALL.iter().map(|(name, _)| name.to_string()).collect();

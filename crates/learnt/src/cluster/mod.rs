@@ -7,6 +7,7 @@ mod centres;
 mod choose_k;
 mod climb;
 mod constrained;
+mod copies;
 mod dbscan;
 mod dbscan_grid;
 mod dbscan_tree;

@@ -66,7 +66,8 @@ fn stands(sources: &[Source], place: &str, name: &str) -> bool {
     // The longest beginning that is a file; what is left is inside it.
     for length in (0..=parts.len()).rev() {
         let inside = [&[folder.as_str()], &parts[..length]].concat().join("/");
-        let files = [format!("{inside}.rs"), format!("{inside}/mod.rs"), format!("{inside}/main.rs")];
+        let files =
+            [format!("{inside}.rs"), format!("{inside}/mod.rs"), format!("{inside}/main.rs")];
         let text = files.iter().map(|file| text_of(sources, file)).find(|text| !text.is_empty());
         let Some(text) = text else { continue };
         let rest = parts[length..].iter().rfind(|part| **part != "tests");
@@ -178,7 +179,10 @@ mod tests {
     fn unsafe_code_and_absent_promises_are_refused() {
         let allowed = format!("#![allow(unsafe_{})]", "code");
         let found = check(&files(&[
-            (PAGE, "| P1 | x | `python/tests/test_x.py` |\n| P1 | x | `python/tests/test_x.py` |\n"),
+            (
+                PAGE,
+                "| P1 | x | `python/tests/test_x.py` |\n| P1 | x | `python/tests/test_x.py` |\n",
+            ),
             ("Cargo.toml", ""),
             ("crates/one/Cargo.toml", "[package]"),
             ("crates/one/src/lib.rs", &allowed),
