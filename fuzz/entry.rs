@@ -210,11 +210,14 @@ pub(crate) fn job(bytes: &[u8]) {
 
 fn messages() -> [Vec<u8>; 4] {
     let path = place("job.csv");
-    let rows: String = (0..40).map(|i| format!("{},{},{}\n", i % 7, (i * i) % 11, i % 2)).collect();
+    let row = |i: usize| format!("{},{},{}\n", i % 7, (i * i) % 11, ["no", "yes"][i % 2]);
+    let rows: String = (0..40).map(row).collect();
     std::fs::write(&path, format!("a,b,y\n{rows}")).expect("a temporary file");
     let targets = ["y".to_string()];
     let roles = ColumnRoles { targets: &targets, ..ColumnRoles::default() };
-    let source = open_stream(&path, &options(Format::Csv, Ragged::Error), &roles, &run());
+    // Files of a job are told by their digests.
+    let options = ReadOptions { digest: true, ..options(Format::Csv, Ragged::Error) };
+    let source = open_stream(&path, &options, &roles, &run());
     let spec = LearnerSpec { learner: "logistic".into(), params: Vec::new() };
     let learner = learnt::build(&spec).expect("a learner");
     let settings = Settings { targets: targets.to_vec(), ..Settings::default() };

@@ -93,7 +93,7 @@ fn has_test(text: &str, name: &str) -> bool {
     text.match_indices(&format!("fn {start}")).any(|(at, found)| {
         let ends = !whole || text[at + found.len()..].starts_with('(');
         // Attributes stand right above.
-        let above = text[..at].lines().rev().skip_while(|line| line.is_empty());
+        let above = text[..at].lines().rev().skip_while(|line| line.trim().is_empty());
         let attributes = above.take_while(|line| line.trim_start().starts_with("#["));
         ends && attributes.into_iter().any(|line| line.trim() == "#[test]")
     })
@@ -141,7 +141,7 @@ mod tests {
             ("crates/one/tests/it/good.rs", test),
             ("crates/one/tests/it/deep/mod.rs", "mod inner;"),
             ("crates/one/tests/it/deep/inner.rs", test),
-            ("crates/one/src/a/b.rs", "mod tests { #[test]\n    fn inside() {} }"),
+            ("crates/one/src/a/b.rs", "mod tests {\n    #[test]\n    fn inside() {}\n}"),
             ("crates/one/src/c.rs", "pub fn c() {}"),
             ("python/tests/test_x.py", "def test_x(): ..."),
         ]))
