@@ -78,6 +78,9 @@ fn with_backend_apart<T: Send + 'static>(
     if !stop::runs_apart(operations) {
         return Some(with_backend(a, f));
     }
+    if stop::asked() {
+        return None;
+    }
     // The bits may depend on the order in memory, so a copy has the same.
     let by_columns = a.row_stride() == 1 && a.col_stride() != 1;
     let copy = if by_columns { a.transposed().to_matrix() } else { a.to_matrix() };
