@@ -5,9 +5,16 @@
 
 use learnt::context::Context;
 use learnt::data::{Frame, Matrix};
-use learnt::params::Value;
+use learnt::params::{LearnerSpec, Value};
 use learnt::prepare::{Formula, Side};
-use learnt_io::{Format, Loaded, Ragged, ReadOptions, WriteOptions, read_bytes, write_to};
+use learnt::rounds::Source;
+use learnt_io::{
+    ColumnRoles, Format, Loaded, Ragged, ReadOptions, WriteOptions, open_stream, open_stream_bytes,
+    read, read_bytes, write_to,
+};
+use learnt_jobs::{Job, Settings, plan};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// What takes bytes from outside.
 pub(crate) type Entry = fn(&[u8]);
@@ -21,7 +28,10 @@ pub(crate) const ALL: &[(&str, Entry)] = &[
     ("libsvm", libsvm),
     ("parquet", parquet),
     ("arrow", arrow),
+    ("packed", packed),
+    ("stream", stream),
     ("model", model),
+    ("job", job),
     ("formula", formula),
     ("value", value),
 ];
@@ -114,14 +124,109 @@ fn same(a: &Frame, b: &Frame) {
     }
 }
 
+/// A file of this process.
+fn place(name: &str) -> PathBuf {
+    let folder = temporaries();
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    folder.join(name)
+}
+
+/// Where files of this process are.
+pub(crate) fn temporaries() -> PathBuf {
+    std::env::temp_dir().join(format!("learnt-fuzz-{}", std::process::id()))
+}
+
+/// A packed CSV file (gzip, zstd), by its first bytes.
+pub(crate) fn packed(bytes: &[u8]) {
+    let path = place("table");
+    std::fs::write(&path, bytes).expect("a temporary file");
+    if let Ok(loaded) = read(&path, &options(Format::Csv, Ragged::Error), &run()) {
+        comes_back(&loaded);
+    }
+}
+
+/// CSV block by block: where the stream and the table in memory are both read, they are the same.
+pub(crate) fn stream(bytes: &[u8]) {
+    let options = options(Format::Csv, Ragged::Error);
+    let roles = ColumnRoles::default();
+    let Ok(source) = open_stream_bytes("fuzz", bytes, &options, &roles, &run()) else { return };
+    let mut parts = Vec::new();
+    for index in 0..source.blocks() {
+        let gone = source.with(index, &mut |block| {
+            parts.push(block.data.x.to_table());
+            Ok(())
+        });
+        if gone.is_err() {
+            return;
+        }
+    }
+    let Ok(whole) = read_bytes("fuzz", bytes, &options, &run()) else { return };
+    let (frame, mut first) = (whole.table.frame(), 0);
+    for part in &parts {
+        let rows = part.values().nrows();
+        assert!(first + rows <= frame.nrows(), "the stream has more rows");
+        same(&frame.rows(first, first + rows), &part.frame());
+        first += rows;
+    }
+    assert_eq!(first, frame.nrows(), "the stream has fewer rows");
+}
+
 /// A model file as it is, and with its checksum made right, so that what is behind it is reached.
 pub(crate) fn model(bytes: &[u8]) {
     loaded(bytes);
-    if bytes.len() > 32 {
-        use sha2::Digest;
-        let body = &bytes[..bytes.len() - 32];
-        loaded(&[body, &sha2::Sha256::digest(body)[..]].concat());
+    if let Some(right) = summed(bytes) {
+        loaded(&right);
     }
+}
+
+/// The bytes with the checksum at their end made right.
+fn summed(bytes: &[u8]) -> Option<Vec<u8>> {
+    use sha2::Digest;
+    let body = bytes.get(..bytes.len().checked_sub(32)?)?;
+    Some([body, &sha2::Sha256::digest(body)[..]].concat())
+}
+
+/// The messages of a fit as a job, which name the build that made them and so cannot be kept in a file: the plan,
+/// a state, a task and its answer. The bytes are changes to one of them: its number, then place, place, mask.
+pub(crate) fn job(bytes: &[u8]) {
+    static MESSAGES: OnceLock<[Vec<u8>; 4]> = OnceLock::new();
+    let [plan, state, task, answer] = MESSAGES.get_or_init(messages);
+    let (&which, changes) = bytes.split_first().unwrap_or((&0, &[]));
+    let mut forged = [plan, state, task, answer].map(Vec::clone);
+    let message = &mut forged[usize::from(which % 4)];
+    for change in changes.chunks_exact(3) {
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % message.len();
+        message[at] ^= change[2];
+    }
+    if which < 128 {
+        *message = summed(message).expect("a message has a checksum");
+    }
+    let [plan, state, task, answer] = &forged;
+    let Ok(job) = Job::open(plan) else { return };
+    let _ = job.answer(state, task, &run());
+    let _ = job.advance(state, &[answer], &run());
+    let _ = job.facts().to_string();
+}
+
+fn messages() -> [Vec<u8>; 4] {
+    let path = place("job.csv");
+    let row = |i: usize| format!("{},{},{}\n", i % 7, (i * i) % 11, ["no", "yes"][i % 2]);
+    let rows: String = (0..40).map(row).collect();
+    std::fs::write(&path, format!("a,b,y\n{rows}")).expect("a temporary file");
+    let targets = ["y".to_string()];
+    let roles = ColumnRoles { targets: &targets, ..ColumnRoles::default() };
+    // Files of a job are told by their digests.
+    let options = ReadOptions { digest: true, ..options(Format::Csv, Ragged::Error) };
+    let source = open_stream(&path, &options, &roles, &run());
+    let spec = LearnerSpec { learner: "logistic".into(), params: Vec::new() };
+    let learner = learnt::build(&spec).expect("a learner");
+    let settings = Settings { targets: targets.to_vec(), ..Settings::default() };
+    let plan = plan(learner.as_ref(), &source.expect("a table"), &settings).expect("a plan");
+    let job = Job::open(&plan).expect("a job");
+    let state = job.begin(&run()).expect("a state");
+    let task = job.tasks(&state, 1).expect("tasks").remove(0);
+    let answer = job.answer(&state, &task, &run()).expect("an answer");
+    [plan, state, task, answer]
 }
 
 fn loaded(bytes: &[u8]) {

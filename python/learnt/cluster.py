@@ -365,17 +365,18 @@ class KMedoids(Weighted, Assigning, Clusterer):
     ----------
     n_clusters : a whole number >= 1, default=8
         Number of clusters.
-    metric : 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
         The distance between rows.
 
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
         - 'euclidean': The root of the sum of squared differences.
         - 'l2': Another name for `euclidean`.
         - 'manhattan': The sum of absolute differences.
         - 'cityblock': Another name for `manhattan`.
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
-        - 'cosine': One minus the cosine of the angle.
-        - 'precomputed': The table holds the distances itself.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     init : 'build' or 'random', default="build"
         The first medoids.
 
@@ -866,17 +867,18 @@ class AgglomerativeClustering(Clusterer):
     ----------
     n_clusters : a whole number >= 1 or None, default=2
         Number of clusters; none with `distance_threshold`.
-    metric : 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
         The distance between rows.
 
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
         - 'euclidean': The root of the sum of squared differences.
         - 'l2': Another name for `euclidean`.
         - 'manhattan': The sum of absolute differences.
         - 'cityblock': Another name for `manhattan`.
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
-        - 'cosine': One minus the cosine of the angle.
-        - 'precomputed': The table holds the distances itself.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     linkage : 'ward', 'complete', 'average', 'single', 'weighted', 'centroid' or 'median', default="ward"
         The distance between clusters.
 
@@ -1115,17 +1117,18 @@ def linkage(X, method="single", metric="euclidean", *, coefficients=None, n_jobs
         - 'weighted': The mean of the distances of the two parts.
         - 'centroid': The distance of the means.
         - 'median': The distance of the midpoints.
-    metric : 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
         The distance between rows.
 
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
         - 'euclidean': The root of the sum of squared differences.
         - 'l2': Another name for `euclidean`.
         - 'manhattan': The sum of absolute differences.
         - 'cityblock': Another name for `manhattan`.
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
-        - 'cosine': One minus the cosine of the angle.
-        - 'precomputed': The table holds the distances itself.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     coefficients : a list, each a number or None, default=None
         Coefficients alpha_i, alpha_j, beta, gamma of one's own for the update of Lance and
         Williams, instead of those of `method`; see `lance_williams`.
@@ -1370,17 +1373,18 @@ def diana(
     ----------
     X : array of numbers, one or two dimensions
         The rows, or a square table of their distances.
-    metric : 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
         The distance between rows.
 
+        - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
         - 'euclidean': The root of the sum of squared differences.
         - 'l2': Another name for `euclidean`.
         - 'manhattan': The sum of absolute differences.
         - 'cityblock': Another name for `manhattan`.
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
-        - 'cosine': One minus the cosine of the angle.
-        - 'precomputed': The table holds the distances itself.
+        - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     split : 'splinter' or 'two_means', default="splinter"
         How a cluster splits.
 

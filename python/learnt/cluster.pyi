@@ -91,7 +91,7 @@ class KMedoids(Weighted, Assigning, Clusterer):
         self,
         n_clusters: int = 8,
         *,
-        metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
         init: Literal["build", "random"] = "build",
         max_iter: int = 300,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -209,7 +209,7 @@ class AgglomerativeClustering(Clusterer):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
         linkage: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "ward",
         distance_threshold: float | None = None,
         n_jobs: int | None = None,
@@ -264,7 +264,7 @@ class DENCLUE(Assigning, Clusterer):
 def linkage(
     X: Any,
     method: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "single",
-    metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
     *,
     coefficients: Sequence[float] | None = None,
     n_jobs: int | None = None,
@@ -296,7 +296,7 @@ def number_of_dendrograms(n: int | None) -> Any: ...
 
 def diana(
     X: Any,
-    metric: Literal["euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
+    metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
     *,
     split: Literal["splinter", "two_means"] = "splinter",
     next: Literal["diameter", "mean_pairs", "mean_all", "sum_of_squares"] = "diameter",

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor
+from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor, SomeProbabilities
 from ._neighbors import Neighborly
 from ._sklearn import Weighted
 from ._neighbors import distances_by as distances_by
@@ -89,8 +89,11 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RadiusNeighborsRegressor: ...
 
-class NearestCentroid(Weighted, DecisionScores, Classifier):
+class NearestCentroid(Weighted, SomeProbabilities, DecisionScores, Classifier):
     centroids_: Any
+    class_prior_: Any
+    within_class_std_dev_: Any
+    deviations_: Any
     classes_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -99,6 +102,7 @@ class NearestCentroid(Weighted, DecisionScores, Classifier):
         metric: Literal["euclidean", "manhattan"] = "euclidean",
         *,
         shrink_threshold: float | None = None,
+        priors: Literal["uniform", "empirical"] | Sequence[float] = "uniform",
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestCentroid: ...

@@ -358,3 +358,23 @@ def test_boosting_of_the_deviance():
         close(metrics.log_loss(y, model.predict_proba(X)), loss, tol)
         if stages == 10:
             close(model.predict_proba(X[:3]), expect["proba_first3_round10"], tol)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"priors": "empirical"}, {"priors": [0.2, 0.3, 0.5]}, {"shrink_threshold": 0.5}, {"shrink_threshold": 0.5, "metric": "manhattan"}],
+)
+def test_nearest_centroids_are_those_of_scikit_learn(given):
+    theirs = pytest.importorskip("sklearn.neighbors").NearestCentroid(**given)
+    rng = np.random.default_rng(0)
+    labels = np.repeat(list("abc"), [10, 20, 30])
+    X = rng.normal(size=(60, 4)) + np.unique(labels, return_inverse=True)[1][:, None]
+    ours = NearestCentroid(**given).fit(X, labels)
+    theirs.fit(X, labels)
+    for name in ("centroids_", "deviations_", "within_class_std_dev_", "class_prior_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), atol=1e-12, err_msg=name)
+    assert (ours.predict(X) == theirs.predict(X)).all()
+    assert hasattr(ours, "predict_proba") == ("metric" not in given)
+    if "metric" not in given:
+        np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-9)
+        np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9, atol=1e-15)

@@ -228,7 +228,7 @@ impl<'a> ColumnChoice<'a> {
 /// Splits a table into inputs, target and weights, and says what the target was taken for. The
 /// learner decides whether there is a target, and what an unclear one is.
 pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Result<Supervised> {
-    let with_target = learner.is_none_or(learner::needs_target);
+    let with_target = learner.is_none_or(|name| learner::needs_target(call, name));
     let mut asked = ColumnChoice::new(call, input.default_target.as_deref())?;
     asked.leaning = learner.and_then(learner::leaning).or(asked.leaning);
     let mut table = input.table;

@@ -60,9 +60,17 @@ pub(crate) fn is_for_inference(call: &Call, name: &str) -> bool {
     })
 }
 
-/// Whether any learner of this name predicts a target.
-pub(crate) fn needs_target(name: &str) -> bool {
-    learnt::find_all(name).iter().any(|entry| entry.about.roles.needs_target())
+/// Whether a learner of this name predicts a target; of a pipeline its steps say so.
+pub(crate) fn needs_target(call: &Call, name: &str) -> bool {
+    let entries = learnt::find_all(name);
+    let built = match entries.as_slice() {
+        [only] => build(call, only).ok(),
+        _ => None,
+    };
+    match built {
+        Some(learner) => learner.any_roles().needs_target(),
+        None => entries.iter().any(|entry| entry.about.roles.needs_target()),
+    }
 }
 
 /// The task of a learner that has only one, for targets that may be either.

@@ -44,7 +44,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn answer(words: &[OsString]) -> ExitCode {
     if asks_for_version(words) {
         output::print(concat!("learnt ", env!("CARGO_PKG_VERSION"), "\n"));
-        return ExitCode::SUCCESS;
+        return output::printed(ExitCode::SUCCESS);
     }
     let matches = match args::command().try_get_matches_from(words) {
         Ok(matches) => matches,
@@ -54,10 +54,7 @@ fn answer(words: &[OsString]) -> ExitCode {
         }
     };
     match commands::run(&matches) {
-        Ok(code) => match output::lost() {
-            None => code,
-            Some(error) => output::failure(&error, false),
-        },
+        Ok(code) => output::printed(code),
         Err(error) => output::failure(&error, args::wants_json(&matches)),
     }
 }

@@ -40,9 +40,10 @@ fn kept<T>(outcome: io::Result<T>) -> io::Result<T> {
     outcome
 }
 
-/// What went wrong with standard output, if anything did.
-pub(crate) fn lost() -> Option<Error> {
-    LOST.lock().unwrap_or_else(PoisonError::into_inner).take()
+/// How a command ends that has printed: with this code, unless something went wrong with standard output.
+pub(crate) fn printed(code: ExitCode) -> ExitCode {
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lost.map_or(code, |error| failure(&error, false))
 }
 
 /// Prints text for people.
@@ -162,7 +163,7 @@ pub(crate) fn usage(error: &clap::Error, verb: &str) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             print(&error.render().to_string());
-            lost().map_or(ExitCode::SUCCESS, |error| failure(&error, false))
+            printed(ExitCode::SUCCESS)
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             say(&error.render().to_string());

@@ -402,6 +402,12 @@ impl<'a> Context<'a> {
         memory::has_room(self.memory, bytes)
     }
 
+    /// Bytes that could be claimed now. For work that can be cut smaller where memory is short; results must not
+    /// depend on it.
+    pub fn room(&self) -> u64 {
+        memory::room(self.memory)
+    }
+
     /// Counts iterations of `stage` up to `max_iter`, reports them and notices cancellation.
     pub fn monitor(&self, stage: &'static str, max_iter: usize) -> Monitor<'a> {
         Monitor { run: *self, stage, max_iter, n_iter: 0, converged: false, objective: None }

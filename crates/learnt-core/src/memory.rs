@@ -39,7 +39,7 @@ pub(crate) fn claim(limit: Option<u64>, bytes: u64, what: &str) -> Result<()> {
     if is_little(limit, bytes) {
         return Ok(());
     }
-    let free = free(limit);
+    let free = room(limit);
     match bytes <= free {
         true => Ok(()),
         false => Err(refused(bytes, free, limit, what)),
@@ -48,7 +48,7 @@ pub(crate) fn claim(limit: Option<u64>, bytes: u64, what: &str) -> Result<()> {
 
 /// The same for what can be done without: nothing fails.
 pub(crate) fn has_room(limit: Option<u64>, bytes: u64) -> bool {
-    is_little(limit, bytes) || bytes <= free(limit)
+    is_little(limit, bytes) || bytes <= room(limit)
 }
 
 /// Whether it is not worth a look at what is free.
@@ -56,8 +56,8 @@ fn is_little(limit: Option<u64>, bytes: u64) -> bool {
     bytes < SMALL && limit.is_none_or(|limit| bytes < limit / 100)
 }
 
-/// Bytes that are free, within a limit or of the system.
-fn free(limit: Option<u64>) -> u64 {
+/// What can be claimed now, within a limit or within what the system has.
+pub(crate) fn room(limit: Option<u64>) -> u64 {
     match limit {
         Some(limit) => limit.saturating_sub(in_use()),
         None => available().map_or(u64::MAX, |free| free - free / MARGIN),

@@ -63,6 +63,10 @@ pub(crate) fn apart<T: Send + 'static>(
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let Some(flag) = current().filter(|_| operations >= LONG) else { return Some(call()) };
+    // Nothing new is begun for a caller that was asked to stop: threads that are left behind would only add up.
+    if flag.load(Ordering::Relaxed) {
+        return None;
+    }
     // Held by both sides, so that it is not lost where no thread can be had.
     let call = Arc::new(Mutex::new(Some(call)));
     let take = |held: &Mutex<Option<_>>| held.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -109,6 +113,17 @@ mod tests {
         assert!(left.is_none() && started.seconds() < 10.0);
         drop(release);
         assert!(!asked());
+    }
+
+    #[test]
+    fn a_caller_that_was_asked_to_stop_begins_no_long_call() {
+        let flag = Flag::new(AtomicBool::new(true));
+        let begun = Flag::default();
+        let seen = Arc::clone(&begun);
+        let long = move || seen.store(true, Ordering::Relaxed);
+        assert!(within(&flag, || apart(1e12, long)).is_none());
+        assert!(!begun.load(Ordering::Relaxed));
+        assert_eq!(within(&flag, || apart(1.0, || 7)), Some(7));
     }
 
     #[test]

@@ -457,7 +457,11 @@ impl Trained {
 
     /// A model from bytes; `find` looks up learners by path.
     pub fn from_bytes(bytes: &[u8], find: impl Fn(&str) -> Option<Entry>) -> Result<Trained> {
-        let root = file::from_bytes(bytes)?;
+        Self::from_tree(&file::from_bytes(bytes)?, find)
+    }
+
+    /// A model from the tree that a file holds.
+    pub fn from_tree(root: &Node, find: impl Fn(&str) -> Option<Entry>) -> Result<Trained> {
         root.only("file", &["tool", "learner", "model_version", "model", "history"])?;
         if root.field::<String>("tool")? != "learnt" {
             return Err(invalid("made by another tool"));

@@ -117,6 +117,15 @@ enum Words {
     B,
 }
 
+/// The words of another choice, and one more.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+enum WordsOrNone {
+    /// Those.
+    Of(Words),
+    /// Another.
+    Other,
+}
+
 #[derive(Choice, Clone, Debug, PartialEq)]
 enum OnlyValues {
     Number(f64),
@@ -315,6 +324,13 @@ fn choices() {
     let Kind::Choice(v) = MaxFeatures::kind() else { panic!() };
     assert_eq!(v[0], Variant::Null("All of them."));
     println!("{}", MaxFeatures::kind());
+    let Kind::Choice(inner) = Words::kind() else { panic!() };
+    let Kind::Choice(outer) = WordsOrNone::kind() else { panic!() };
+    assert_eq!(outer[..inner.len()], inner);
+    assert_eq!(outer.len(), inner.len() + 1);
+    let word = Value::Text("b-b".into());
+    assert_eq!(WordsOrNone::from_value(&word), Some(WordsOrNone::Of(Words::B)));
+    assert_eq!(WordsOrNone::Of(Words::B).to_value(), word);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn param_type_impl(ident: &Ident, options: &[Choice]) -> TokenStream {
         #[automatically_derived]
         impl ::learnt_core::params::ParamType for #ident {
             fn kind() -> ::learnt_core::params::Kind {
-                ::learnt_core::params::Kind::Choice(::std::vec![#(#described),*])
+                ::learnt_core::params::Kind::choice(::std::vec![#(#described),*])
             }
             fn to_value(&self) -> ::learnt_core::params::Value {
                 match self {

@@ -149,10 +149,19 @@ pub fn build(spec: &LearnerSpec) -> Result<Box<dyn AnyEstimator>> {
 
 /// A model from the bytes of a model file.
 pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
-    Trained::from_bytes(bytes, |path| entries().find(|entry| entry.about.path == path).copied())
+    Trained::from_bytes(bytes, entry_at)
+}
+
+/// A model from the tree that a model file holds.
+pub fn from_tree(root: &learnt_core::persist::Node) -> Result<Trained> {
+    Trained::from_tree(root, entry_at)
 }
 
 /// A model from a file.
 pub fn load(path: impl AsRef<Path>) -> Result<Trained> {
-    Trained::load(path.as_ref(), |name| entries().find(|entry| entry.about.path == name).copied())
+    Trained::load(path.as_ref(), entry_at)
+}
+
+fn entry_at(path: &str) -> Option<Entry> {
+    entries().find(|entry| entry.about.path == path).copied()
 }

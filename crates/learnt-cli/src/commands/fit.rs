@@ -157,11 +157,13 @@ pub(super) fn streamed(
     let mut asked = input::ColumnChoice::new(call, None)?;
     asked.leaning = learner::leaning(name).or(asked.leaning);
     let bundled = input::bundled(path);
-    if let Some(set) = bundled.filter(|_| learner::needs_target(name) && asked.targets.is_empty()) {
+    if let Some(set) =
+        bundled.filter(|_| learner::needs_target(call, name) && asked.targets.is_empty())
+    {
         asked.targets.extend(set.target.map(ToString::to_string));
         asked.task = asked.task.or_else(|| input::task_of(set));
     }
-    if learner::needs_target(name) && asked.targets.is_empty() {
+    if learner::needs_target(call, name) && asked.targets.is_empty() {
         return Err(Error::new(Code::Target, "no target column is named").hint("add -t COLUMN"));
     }
     let roles = asked.roles();

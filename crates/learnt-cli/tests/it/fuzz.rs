@@ -92,5 +92,32 @@ fn every_reader_survives_damaged_copies_of_the_corpus() {
         }
     }
     std::panic::set_hook(quiet);
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let _ = std::fs::remove_dir_all(entry::temporaries());
+    let (count, shown) = (failures.len(), &failures[..failures.len().min(12)]);
+    assert!(failures.is_empty(), "{count} failures, of which\n{}", shown.join("\n"));
+}
+
+/// Entry points, targets of the fuzzer, their declarations and the folders of the corpus go by the same names.
+#[test]
+fn every_entry_point_has_a_target_and_a_corpus() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let listed = |folder: &str| {
+        let files = std::fs::read_dir(root.join(folder)).unwrap().flatten();
+        let stem =
+            |path: std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
+        files.map(|file| stem(file.path())).collect::<std::collections::BTreeSet<String>>()
+    };
+    let names = entry::ALL.iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(listed("fuzz_targets"), names);
+    for (name, _) in entry::ALL {
+        let bin = format!("[[bin]]\nname = \"{name}\"\npath = \"fuzz_targets/{name}.rs\"\n");
+        assert!(manifest.contains(&bin), "{name}");
+        let target = root.join("fuzz_targets").join(name).with_extension("rs");
+        let target = std::fs::read_to_string(target).unwrap();
+        assert!(target.contains(&format!("entry::{name}(bytes)")), "{name}");
+        assert!(!corpus(name).is_empty(), "{name}");
+    }
+    assert!(listed("corpus").is_subset(&names));
+    assert!(root.join("Cargo.lock").exists());
 }

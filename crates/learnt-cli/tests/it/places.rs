@@ -151,6 +151,12 @@ fn printing<'a>(model: &'a str, data: &'a str) -> Vec<Vec<&'a str>> {
         vec!["fit", "tree", data, "-t", "price"],
         vec!["fit", "tree", data, "-t", "price", "-o", "-"],
         vec!["--help"],
+        vec!["--version"],
+        vec!["fit", "--help"],
+        vec!["completions", "bash"],
+        vec!["explain", model, data],
+        vec!["choose-k", "iris", "--ignore", "species"],
+        vec!["path", "lasso", "cpu"],
     ]
 }
 

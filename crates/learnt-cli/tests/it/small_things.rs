@@ -39,6 +39,13 @@ fn steps_are_found_by_their_aliases() {
     let done = learnt(&["fit", "pipeline", "iris", "-t", "species", "--steps", steps]);
     let known = ok(&["list", "learners"]).out;
     assert_eq!(done.code, 0, "{}\n{known}", done.err);
+    // The last step says that there is a target, and a bundled set which.
+    for steps in ["scale,logistic", "standard-scaler,tree"] {
+        let found = learnt(&["fit", "pipeline", "iris", "--steps", steps]);
+        assert_eq!(found.code, 0, "{steps}: {}", found.err);
+    }
+    let unsupervised = learnt(&["fit", "pipeline", "iris", "--steps", "scale,pca"]);
+    assert_eq!(unsupervised.code, 0, "{}", unsupervised.err);
 }
 
 #[test]

@@ -78,6 +78,9 @@ fn with_backend_apart<T: Send + 'static>(
     if !stop::runs_apart(operations) {
         return Some(with_backend(a, f));
     }
+    if stop::asked() {
+        return None;
+    }
     // The bits may depend on the order in memory, so a copy has the same.
     let by_columns = a.row_stride() == 1 && a.col_stride() != 1;
     let copy = if by_columns { a.transposed().to_matrix() } else { a.to_matrix() };
@@ -98,7 +101,19 @@ pub fn matmul(a: MatRef, b: MatRef) -> Matrix {
     out
 }
 
-/// out = alpha A B, or out += alpha A B; `out` is row by row.
+/// Multiplications of one call of the backend, which nothing interrupts; larger products are cut into panels.
+/// The cut depends on the shapes alone, so that bits do not depend on who may stop.
+const PANEL_OPERATIONS: usize = 1 << 28;
+/// The least rows of a panel: fewer waste the backend's packing.
+const LEAST_PANEL: usize = 8;
+
+/// Rows of the panels of a product that takes so many multiplications a row.
+fn panel_rows(a_row: usize) -> usize {
+    (PANEL_OPERATIONS / a_row.max(1)).max(LEAST_PANEL)
+}
+
+/// out = alpha A B, or out += alpha A B; `out` is row by row. A caller that was asked to stop meanwhile finds
+/// some of its rows as they were.
 pub fn matmul_into(out: &mut [f64], accumulate: bool, alpha: f64, a: MatRef, b: MatRef) {
     let (n, d) = (a.nrows(), b.ncols());
     debug_assert_eq!(a.ncols(), b.nrows());
@@ -112,35 +127,58 @@ pub fn matmul_into(out: &mut [f64], accumulate: bool, alpha: f64, a: MatRef, b: 
         }
         return;
     }
-    let mut out = faer::MatMut::from_row_major_slice_mut(out, n, d);
+    let rows = panel_rows(a.ncols().saturating_mul(d));
     let accum = if accumulate { Accum::Add } else { Accum::Replace };
-    with_backend(a, |a| {
-        with_backend(b, |b| {
-            faer::linalg::matmul::matmul(out.as_mut(), accum, a, b, alpha, Par::Seq);
+    with_backend(b, |b| {
+        with_backend(a, |a| {
+            for (k, out) in out.chunks_mut(rows * d).enumerate() {
+                if k > 0 && stop::asked() {
+                    return;
+                }
+                let height = out.len() / d;
+                let out = faer::MatMut::from_row_major_slice_mut(out, height, d);
+                let part = a.subrows(k * rows, height);
+                faer::linalg::matmul::matmul(out, accum, part, b, alpha, Par::Seq);
+            }
         });
     });
 }
 
-/// Adds Aᵀ A to the lower triangle of `out` (d × d, row by row). Finish with [`mirror_lower`].
+/// Adds Aᵀ A to the lower triangle of `out` (d × d, row by row). Finish with [`mirror_lower`]. Stops as
+/// [`matmul_into`] does.
 pub fn add_gram(out: &mut [f64], a: MatRef) {
     let d = a.ncols();
     debug_assert_eq!(out.len(), d * d);
     if a.nrows() == 0 || d == 0 {
         return;
     }
-    let mut out = faer::MatMut::from_row_major_slice_mut(out, d, d);
+    let rows = panel_rows(a.nrows().saturating_mul(d));
     with_backend(a, |a| {
-        triangular::matmul(
-            out.as_mut(),
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            a.transpose(),
-            BlockStructure::Rectangular,
-            a,
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
+        for (k, out) in out.chunks_mut(rows * d).enumerate() {
+            if k > 0 && stop::asked() {
+                return;
+            }
+            let (first, height) = (k * rows, out.len() / d);
+            let out = faer::MatMut::from_row_major_slice_mut(out, height, d);
+            let (left, corner) = out.subcols_mut(0, first + height).split_at_col_mut(first);
+            let part = a.subcols(first, height);
+            if first > 0 {
+                let before = a.subcols(0, first);
+                let accum = Accum::Add;
+                faer::linalg::matmul::matmul(left, accum, part.transpose(), before, 1.0, Par::Seq);
+            }
+            triangular::matmul(
+                corner,
+                BlockStructure::TriangularLower,
+                Accum::Add,
+                part.transpose(),
+                BlockStructure::Rectangular,
+                part,
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+        }
     });
 }
 
@@ -272,6 +310,40 @@ mod tests {
             assert!((x - y).abs() < 1e-10);
         }
         assert_eq!(got, got.transposed());
+    }
+
+    /// Large enough for three panels, of which the last is short.
+    #[test]
+    fn products_in_panels_are_those_of_single_rows() {
+        let (n, d) = (2 * panel_rows(1024 * 1024) + 7, 1024);
+        let (a, b) = (sample(n, 1024), sample(1024, d));
+        let product = matmul(a.view(), b.view());
+        for i in [0, 1, 255, 256, n / 2, n - 8, n - 1] {
+            let alone = matmul(a.view().rows(i, i + 1), b.view());
+            for (x, y) in product.row(i).iter().zip(alone.row(0)) {
+                assert!((x - y).abs() < 1e-6, "row {i}: {x} {y}");
+            }
+        }
+        let wide = sample(300, 1100);
+        assert!(wide.ncols() > panel_rows(300 * wide.ncols()));
+        let got = gram(wide.view());
+        for i in (0..wide.ncols()).step_by(97) {
+            let column = Matrix::column_vector(wide.column(i));
+            let row = matmul(column.view().transposed(), wide.view());
+            for (j, (x, y)) in got.row(i).iter().zip(row.row(0)).enumerate() {
+                assert!((x - y).abs() < 1e-6, "{i} {j}: {x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_stops_between_panels_when_asked() {
+        let (a, b) = (sample(600, 1024), sample(1024, 1024));
+        let flag = stop::Flag::new(std::sync::atomic::AtomicBool::new(true));
+        let product = stop::within(&flag, || matmul(a.view(), b.view()));
+        let rows = panel_rows(1024 * 1024);
+        assert!(product.row(rows - 1).iter().any(|&x| x != 0.0));
+        assert!(product.row(rows).iter().all(|&x| x == 0.0));
     }
 
     #[test]

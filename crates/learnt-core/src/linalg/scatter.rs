@@ -8,6 +8,7 @@ use super::{add_gram, add_scaled, mirror_lower, triangle_of};
 use crate::data::{Dataset, MatRef, Matrix};
 use crate::error::Result;
 use crate::rounds::{Merge, Notices, Summarize};
+use crate::stop;
 use crate::vectorized;
 use learnt_derive::Stored;
 
@@ -54,7 +55,7 @@ impl Scatter {
         let mut weight = 0.0;
         let rows = (65_536 / width.max(1)).clamp(64, 512);
         let mut chunk = vec![0.0; rows * width];
-        for start in (0..data.nrows()).step_by(rows) {
+        for start in (0..data.nrows()).step_by(rows).take_while(|_| !stop::asked()) {
             let part = data.rows(start, (start + rows).min(data.nrows()));
             let chunk = &mut chunk[..part.nrows() * width];
             part.x.values().write_rows(chunk);

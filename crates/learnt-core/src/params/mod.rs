@@ -233,6 +233,15 @@ impl fmt::Display for Interval {
 }
 
 impl Kind {
+    /// A choice among these; the possibilities of a choice inside it are its own.
+    pub fn choice(variants: Vec<Variant>) -> Kind {
+        let flat = |variant: Variant| match variant {
+            Variant::Of(Kind::Choice(inner), _) => inner,
+            other => vec![other],
+        };
+        Kind::Choice(variants.into_iter().flat_map(flat).collect())
+    }
+
     /// Whether the value is of this kind and inside its bounds.
     pub fn accepts(&self, value: &Value) -> bool {
         match (self, value) {

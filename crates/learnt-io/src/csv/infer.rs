@@ -46,15 +46,18 @@ pub(crate) struct Extent {
     pub(crate) end: u64,
     /// The line they begin on.
     pub(crate) line: u64,
+    /// Empty lines before the names of the columns.
+    pub(crate) before: u64,
     /// Empty lines behind them that are no rows.
     pub(crate) after: u64,
 }
 
 impl Extent {
     /// To the end of the file, or for one column to the empty lines at its end.
-    fn find(bytes: &Bytes, begin: u64, line: u64, width: usize) -> Result<Extent> {
+    fn find(self, bytes: &Bytes, width: usize) -> Result<Extent> {
         const STEP: u64 = 1 << 16;
-        let mut extent = Extent { begin, end: bytes.len(), line, after: 0 };
+        let begin = self.begin;
+        let mut extent = Extent { end: bytes.len(), after: 0, ..self };
         if width != 1 {
             return Ok(extent);
         }
@@ -94,8 +97,7 @@ impl Dialect {
             let head = bytes.read(0, size, &mut buffer)?;
             let whole = head.len() as u64 == bytes.len();
             if let Some(mut dialect) = Self::from_head(head, whole, options, format)? {
-                let Extent { begin, line, .. } = dialect.extent;
-                dialect.extent = Extent::find(bytes, begin, line, dialect.names.len())?;
+                dialect.extent = dialect.extent.find(bytes, dialect.names.len())?;
                 return Ok(dialect);
             }
             if size > 1 << 30 {
@@ -157,21 +159,21 @@ impl Dialect {
             Header::No => FoundHeader::StatedNone,
             Header::Auto => find_header(rows, &numeric_below, style)?,
         };
-        let (names, numeric, begin, line) = if header.present() {
+        let (names, numeric, begin, line, before) = if header.present() {
             let given = rows[0].iter().map(|name| name.trim().to_string()).collect();
-            let (end, lines) = super::parse::first_row_end(text, delimiter)?;
+            let (end, lines, blank) = super::parse::first_row_end(text, delimiter)?;
             let names = check_names(given, options, &mut notes)?;
-            (names, numeric_below, start + end as u64, 1 + lines)
+            (names, numeric_below, start + end as u64, 1 + lines, blank)
         } else {
             let is_number = |j: usize| is_number_or_missing(&rows[0][j], style, options);
             let numeric = (0..width).map(|j| numeric_below[j] && is_number(j)).collect();
-            (unnamed(width), numeric, start, 1)
+            (unnamed(width), numeric, start, 1, 0)
         };
         options.check_names(&names)?;
         note_header(header, &names, &mut notes);
         let data = if header.present() { &rows[1..] } else { &rows[..] };
         note_spoilt(data, &names, &numeric, style, options, &mut notes);
-        let extent = Extent { begin, end: begin, line, after: 0 };
+        let extent = Extent { begin, end: begin, line, before, after: 0 };
         Ok(Dialect { delimiter, header, names, numeric, style, extent, notes })
     }
 }

@@ -191,7 +191,8 @@ impl CsvFile {
         report.header = Some(self.dialect.header);
         report.rows = tally.rows;
         report.skipped = tally.skipped;
-        report.blank = tally.blank + self.dialect.extent.after;
+        let extent = &self.dialect.extent;
+        report.blank = tally.blank + extent.before + extent.after;
         report.empty = tally.empty;
         report.notes.clone_from(&self.dialect.notes);
         let left_out = self.dialect.names.iter().filter(|name| options.skips(name));

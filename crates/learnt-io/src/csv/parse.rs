@@ -420,15 +420,15 @@ pub(crate) fn sample<'a>(
     Ok(rows)
 }
 
-/// Where the first row that is not blank ends, and how many lines that is.
-pub(crate) fn first_row_end(text: &str, delimiter: u8) -> Result<(usize, u64)> {
+/// Where the first row that is not blank ends, how many lines that is, and how many of them are blank.
+pub(crate) fn first_row_end(text: &str, delimiter: u8) -> Result<(usize, u64, u64)> {
     let layout = Layout::bare(delimiter);
     let parsed = Parsed::default();
     let bytes = text.as_bytes();
     let mut reader = Reader { layout: &layout, bytes, text, at: 0, line: 1, last: true, parsed };
     while reader.pass_blank() {}
     match reader.pass_row() {
-        Ok(_) => Ok((reader.at, reader.line - 1)),
+        Ok(_) => Ok((reader.at, reader.line - 1, reader.parsed.blank)),
         Err(Trouble::Wrong(error)) => Err(error),
         Err(Trouble::Misaligned) => Err(unterminated(1)),
     }

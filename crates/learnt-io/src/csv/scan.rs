@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn whole(bytes: &Bytes) -> Extent {
-        Extent { begin: 0, end: bytes.len(), line: 1, after: 0 }
+        Extent { begin: 0, end: bytes.len(), line: 1, before: 0, after: 0 }
     }
 
     fn file_with_quotes() -> Vec<u8> {

@@ -25,6 +25,10 @@ fn an_empty_line_is_a_row_of_one_column_and_nothing_in_wider_tables() {
     assert_eq!((loaded.report.empty, loaded.report.blank), (2, 0));
     assert!(loaded.report.notes.iter().any(|note| note.contains("2 empty lines are rows")));
 
+    for (text, blank) in [("\n\r\nx,y\n1,2\n", 2), ("\nx\n1\n", 1), ("x\n1\n", 0)] {
+        let loaded = csv(text).unwrap();
+        assert_eq!((loaded.table.values().nrows(), loaded.report.blank), (1, blank), "{text:?}");
+    }
     let wide = csv("x,y\n1,2\n\n3,4\n\n\n").unwrap();
     assert_eq!((wide.table.values().nrows(), wide.report.blank), (2, 3));
     assert!(wide.report.notes.iter().any(|note| note.contains("3 empty lines were skipped")));

@@ -9,7 +9,7 @@
 use super::linkage::{
     Linkage, LinkageUpdate, Tree, link_by, link_distances, link_rows, link_rows_by,
 };
-use crate::neighbors::{Metric, MetricName};
+use crate::neighbors::{Metric, RowDistance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -32,7 +32,7 @@ pub struct AgglomerativeClustering {
     #[param(positional, default = Some(2), range = 1.., search = linear(2, 20))]
     pub n_clusters: Option<usize>,
     /// The distance between rows.
-    #[param(default = RowDistance::Euclidean)]
+    #[param(default = RowDistance::EUCLIDEAN)]
     pub metric: RowDistance,
     /// The distance between clusters.
     #[param(default = Linkage::Ward, search = set("ward", "complete", "average", "single"))]
@@ -42,42 +42,7 @@ pub struct AgglomerativeClustering {
     pub distance_threshold: Option<f64>,
 }
 
-/// The distance between rows.
-#[derive(Choice, Clone, Copy, Debug, PartialEq)]
-pub enum RowDistance {
-    /// The root of the sum of squared differences.
-    Euclidean,
-    /// Another name for `euclidean`.
-    L2,
-    /// The sum of absolute differences.
-    Manhattan,
-    /// Another name for `manhattan`.
-    Cityblock,
-    /// Another name for `manhattan`.
-    L1,
-    /// The largest absolute difference.
-    Chebyshev,
-    /// One minus the cosine of the angle.
-    Cosine,
-    /// The table holds the distances itself.
-    Precomputed,
-}
-
 impl RowDistance {
-    /// The metric; none where distances are given.
-    pub fn metric(self) -> Option<Metric> {
-        let name = match self {
-            RowDistance::Euclidean | RowDistance::L2 => MetricName::Euclidean,
-            RowDistance::Manhattan | RowDistance::Cityblock | RowDistance::L1 => {
-                MetricName::Manhattan
-            }
-            RowDistance::Chebyshev => MetricName::Chebyshev,
-            RowDistance::Cosine => MetricName::Cosine,
-            RowDistance::Precomputed => return None,
-        };
-        Some(name.with_power(2.0))
-    }
-
     /// The tree of a table's rows, or of the distances that it holds.
     pub fn link(self, x: MatRef, linkage: Linkage, run: &Context) -> Result<Tree> {
         match self.metric() {
@@ -143,7 +108,7 @@ impl AgglomerativeClustering {
             let expected = "exactly one of n_clusters and distance_threshold";
             return Err(Error::parameter("n_clusters", expected, got));
         }
-        let euclidean = [RowDistance::Euclidean, RowDistance::L2].contains(&self.metric);
+        let euclidean = self.metric.metric() == Some(Metric::Euclidean);
         match self.linkage.needs_means() && !euclidean {
             true => {
                 let expected = "'euclidean' with the linkages ward, centroid and median";

@@ -6,13 +6,15 @@
 //! rest is noise. Clusters are numbered by their first core row. Euclidean
 //! distances over up to three columns go by a grid of cells ([`dbscan_grid`](super::dbscan_grid)), up to
 //! fifteen by a tree of boxes ([`dbscan_tree`](super::dbscan_tree)); others by searches of the neighbour
-//! index, or of given distances, to count and to join. Memory never grows with the number of neighbours.
+//! index, or of given distances, to count and to join. Memory never grows with the number of neighbours. Of rows
+//! that are mostly copies the different ones are clustered, with the weight of their copies.
 //!
 //! M. Ester, H.-P. Kriegel, J. Sander and X. Xu (1996), KDD, 226-231.
 
+use super::copies::Different;
 use super::dbscan_grid;
 use super::dbscan_tree::Vicinity;
-use crate::neighbors::{Algorithm, Grid, Index, Metric, MetricName, Structure};
+use crate::neighbors::{Algorithm, Grid, Index, Metric, RowDistance, Structure};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -37,8 +39,8 @@ pub struct DBSCAN {
     #[param(default = 5, range = 1.., search = linear(2, 20))]
     pub min_samples: usize,
     /// The distance.
-    #[param(default = RadiusMetric::Euclidean)]
-    pub metric: RadiusMetric,
+    #[param(default = RowDistance::EUCLIDEAN)]
+    pub metric: RowDistance,
     /// How neighbours are found; the result is the same.
     #[param(default = Algorithm::Auto)]
     pub algorithm: Algorithm,
@@ -62,46 +64,6 @@ pub enum Border {
     Nearest,
     /// All of them: labels are those of `first`, and the others are listed beside.
     All,
-}
-
-/// The distance between rows, or that the table holds distances.
-#[derive(Choice, Clone, Copy, Debug, PartialEq)]
-pub enum RadiusMetric {
-    /// The p-th root of the sum of absolute differences to the power `p`.
-    Minkowski,
-    /// The root of the sum of squared differences.
-    Euclidean,
-    /// Another name for `euclidean`.
-    L2,
-    /// The sum of absolute differences.
-    Manhattan,
-    /// Another name for `manhattan`.
-    Cityblock,
-    /// Another name for `manhattan`.
-    L1,
-    /// The largest absolute difference.
-    Chebyshev,
-    /// One minus the cosine of the angle; brute force only, and no row may be zero.
-    Cosine,
-    /// The table holds the distances itself: square, symmetric, of any proximity.
-    Precomputed,
-}
-
-impl RadiusMetric {
-    /// The distance, with this power where it is Minkowski's; none where distances are given.
-    pub fn with_power(self, p: f64) -> Option<Metric> {
-        let name = match self {
-            RadiusMetric::Minkowski => MetricName::Minkowski,
-            RadiusMetric::Euclidean | RadiusMetric::L2 => MetricName::Euclidean,
-            RadiusMetric::Manhattan | RadiusMetric::Cityblock | RadiusMetric::L1 => {
-                MetricName::Manhattan
-            }
-            RadiusMetric::Chebyshev => MetricName::Chebyshev,
-            RadiusMetric::Cosine => MetricName::Cosine,
-            RadiusMetric::Precomputed => return None,
-        };
-        Some(name.with_power(p))
-    }
 }
 
 /// A fitted [`DBSCAN`]. The clusters of the training rows are in memory only.
@@ -143,17 +105,65 @@ impl Estimator for DBSCAN {
         .reference("Ester, Kriegel, Sander and Xu (1996), KDD, 226-231");
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DBSCANModel> {
-        let x = data.x.values();
-        let (core, mut labels) = match self.dense_clusters(data, run)? {
-            Some(found) => found,
-            None => {
-                let search = self.search(x, run)?;
-                let core = self.core_rows(data, &search, run)?;
-                let labels = join(&search, &core, run)?;
-                (core, labels)
-            }
+        if let Some(clusters) = self.dense_clusters(data, run)? {
+            return Ok(DBSCANModel::new(self.with_borders(clusters, data, run)?));
+        }
+        let different = match data.nrows() > MANY && self.metric != RowDistance::Precomputed {
+            true => Some(Different::of(data.x.values(), run)?).filter(Different::are_few),
+            false => None,
         };
-        let border_memberships = match self.border {
+        match different {
+            None => Ok(DBSCANModel::new(self.by_search(data, run)?)),
+            Some(different) => {
+                let found = self.by_search(&different.table(data).view(), run)?;
+                Ok(DBSCANModel::new(found.spread(&different)))
+            }
+        }
+    }
+}
+
+/// Rows from which copies are looked for.
+const MANY: usize = 5000;
+
+/// Core rows, clusters, and the clusters of border rows that join all.
+struct Found {
+    core: Vec<bool>,
+    labels: Vec<Option<u32>>,
+    memberships: Option<Matrix>,
+}
+
+impl Found {
+    /// The same for every copy of the rows.
+    fn spread(self, different: &Different) -> Found {
+        let places = || different.of_row.iter().map(|&place| place as usize);
+        let memberships = self.memberships.map(|pairs| {
+            let mut by_place: Vec<Vec<f64>> = vec![Vec::new(); different.firsts.len()];
+            pairs.rows().for_each(|pair| by_place[pair[0] as usize].push(pair[1]));
+            let lines = places().enumerate().flat_map(|(i, place)| {
+                by_place[place].iter().map(move |&cluster| [i as f64, cluster])
+            });
+            let lines: Vec<[f64; 2]> = lines.collect();
+            Matrix::from_fn(lines.len(), 2, |i, j| lines[i][j])
+        });
+        Found {
+            core: places().map(|place| self.core[place]).collect(),
+            labels: places().map(|place| self.labels[place]).collect(),
+            memberships,
+        }
+    }
+}
+
+impl DBSCAN {
+    fn by_search(&self, data: &Dataset, run: &Context) -> Result<Found> {
+        let search = self.search(data.x.values(), run)?;
+        let core = self.core_rows(data, &search, run)?;
+        let labels = join(&search, &core, run)?;
+        self.with_borders((core, labels), data, run)
+    }
+
+    fn with_borders(&self, clusters: Clusters, data: &Dataset, run: &Context) -> Result<Found> {
+        let (x, (core, mut labels)) = (data.x.values(), clusters);
+        let memberships = match self.border {
             Border::First => None,
             Border::Nearest => {
                 to_nearest(&self.search(x, run)?, &core, &mut labels, run)?;
@@ -161,12 +171,19 @@ impl Estimator for DBSCAN {
             }
             Border::All => Some(memberships(&self.search(x, run)?, &core, &labels, run)?),
         };
+        Ok(Found { core, labels, memberships })
+    }
+}
+
+impl DBSCANModel {
+    fn new(found: Found) -> DBSCANModel {
+        let Found { core, labels, memberships: border_memberships } = found;
         let clusters = labels.iter().flatten().map(|label| *label as usize + 1).max().unwrap_or(0);
         let mut cluster_sizes = vec![0; clusters];
         labels.iter().flatten().for_each(|label| cluster_sizes[*label as usize] += 1);
         let n_noise = labels.iter().filter(|label| label.is_none()).count() as u64;
         let core_sample_indices = (0..core.len()).filter(|&i| core[i]).map(|i| i as u32).collect();
-        Ok(DBSCANModel { core_sample_indices, cluster_sizes, n_noise, border_memberships, labels })
+        DBSCANModel { core_sample_indices, cluster_sizes, n_noise, border_memberships, labels }
     }
 }
 

@@ -13,6 +13,7 @@
 
 use super::agglomerative::size_table;
 use super::climb::{Ascent, Climber, Top, merged};
+use super::copies::Different;
 use super::dbscan::Forest;
 use super::mean_shift::estimate_bandwidth;
 use crate::neighbors::{Index, Metric, Structure};
@@ -131,14 +132,17 @@ impl Estimator for DENCLUE {
             return Err(Error::numeric(message).hint("give a bandwidth above 0"));
         }
         let climber = self.climber(&x, h);
-        let all = climbs(&climber, &x, run)?;
-        let (taken, home) = merged(&all, 1e-2 * h);
+        // Copies of a row climb alike.
+        let different = Different::of(x.view(), run)?;
+        let all = climbs(&climber, &x.view().gather_rows(&different.firsts), run)?;
+        let (taken, homes) = merged(&all, 1e-2 * h);
+        let home: Vec<usize> = different.of_row.iter().map(|&k| homes[k as usize]).collect();
         let tops: Vec<&Top> = taken.iter().map(|&i| &all[i]).collect();
         let most = tops.first().map_or(0.0, |top| top.density);
         let xi = self.xi.unwrap_or(most / 20.0);
         let mut forest = Forest::new(tops.len());
         if self.join {
-            join(&climber, &tops, &home, xi, &mut forest, run)?;
+            join(&climber, &tops, (&different.firsts, &home), xi, &mut forest, run)?;
         }
         let roots: Vec<Option<usize>> =
             (0..tops.len()).map(|k| (tops[k].density >= xi).then(|| forest.root(k))).collect();
@@ -210,7 +214,7 @@ fn climbs(climber: &Climber, from: &Matrix, run: &Context) -> Result<Vec<Top>> {
 fn join(
     climber: &Climber,
     tops: &[&Top],
-    home: &[usize],
+    (rows, home): (&[usize], &[usize]),
     xi: f64,
     forest: &mut Forest,
     run: &Context,
@@ -226,7 +230,9 @@ fn join(
             }
         }
     }
-    let dense: Vec<usize> = (0..home.len())
+    let dense: Vec<usize> = rows
+        .iter()
+        .copied()
         .filter(|&i| tops[home[i]].density >= xi && climber.density(climber.x.row(i)) >= xi)
         .collect();
     for (_, a, b) in near_pairs(climber, &dense, home, run)? {
@@ -397,5 +403,19 @@ mod tests {
         assert_eq!(model.cluster_sizes, [60, 60]);
         let back = model.assign_in(&data.x.frame(), &Context::default()).unwrap();
         assert_eq!(back, model.labels());
+    }
+
+    #[test]
+    fn copies_of_rows_have_the_clusters_of_the_rows() {
+        let few = [0.0, 0.4, 0.9, 6.0, 6.3, 6.5];
+        let fit = |x: Vec<f64>| {
+            let learner = DENCLUE { bandwidth: Some(0.5), ..DENCLUE::default() };
+            let data = OwnedDataset::unsupervised(Matrix::column_vector(x));
+            learner.fit(&data.view()).unwrap().labels
+        };
+        let one = fit(few.to_vec());
+        let many = fit((0..6 * 300).map(|i| few[i % 6]).collect());
+        assert_eq!(one.iter().flatten().max(), Some(&1));
+        assert!(many.iter().enumerate().all(|(i, label)| *label == one[i % 6]));
     }
 }

@@ -1,8 +1,8 @@
 //! Trees of clusters as functions, in the forms of scipy: a table of mergers has a row each, with two
 //! nodes, their distance and the rows below; rows are nodes 0 to n - 1, merger i is node n + i.
 
-use super::agglomerative::RowDistance;
 use super::linkage::{Linkage, Tree};
+use crate::neighbors::RowDistance;
 use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub struct LinkageTable {
     #[param(default = Linkage::Single, positional)]
     pub method: Linkage,
     /// The distance between rows.
-    #[param(default = RowDistance::Euclidean, positional)]
+    #[param(default = RowDistance::EUCLIDEAN, positional)]
     pub metric: RowDistance,
     /// Coefficients alpha_i, alpha_j, beta, gamma of one's own for the update of Lance and Williams,
     /// instead of those of `method`; see `lance_williams`.

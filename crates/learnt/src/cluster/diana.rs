@@ -10,10 +10,10 @@
 //!
 //! P. Macnaughton-Smith et al. (1964), Nature 202; L. Kaufman and P. Rousseeuw (1990), chapter 6.
 
-use super::agglomerative::RowDistance;
 use super::dendrogram::RowsToLink;
 use super::linkage::Tree;
 use super::{KMeans, Restarts};
+use crate::neighbors::RowDistance;
 use learnt_core::chart::Chart;
 use learnt_core::prelude::*;
 
@@ -21,7 +21,7 @@ use learnt_core::prelude::*;
 #[derive(Params, Clone, Debug)]
 pub struct Diana {
     /// The distance between rows.
-    #[param(positional, default = RowDistance::Euclidean)]
+    #[param(positional, default = RowDistance::EUCLIDEAN)]
     pub metric: RowDistance,
     /// How a cluster splits.
     #[param(default = Division::Splinter)]

@@ -9,8 +9,9 @@
 //!
 //! L. Kaufman and P. Rousseeuw (1990); E. Schubert and P. Rousseeuw (2021), Information Systems 101.
 
-use super::agglomerative::{RowDistance, size_table};
-use crate::neighbors::Metric;
+use super::agglomerative::size_table;
+use super::copies::Different;
+use crate::neighbors::{Metric, RowDistance};
 use learnt_core::linalg::lane_sum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -34,7 +35,7 @@ pub struct KMedoids {
     #[param(positional, default = 8, range = 1.., search = linear(2, 20))]
     pub n_clusters: usize,
     /// The distance between rows.
-    #[param(default = RowDistance::Euclidean)]
+    #[param(default = RowDistance::EUCLIDEAN)]
     pub metric: RowDistance,
     /// The first medoids.
     #[param(default = MedoidStart::Build)]
@@ -89,6 +90,8 @@ struct Distances<'a> {
     metric: Option<Metric>,
     kept: Option<Matrix>,
     weights: Vec<f64>,
+    /// Rows that may become medoids, ascending: in long tables, those that no earlier row equals.
+    candidates: Vec<usize>,
     run: &'a Context<'a>,
 }
 
@@ -102,7 +105,11 @@ impl<'a> Distances<'a> {
         let weights = (0..n).map(|i| data.weight(i)).collect();
         let metric = metric.metric();
         let columns = metric.map_or_else(Matrix::default, |_| rows.transposed());
-        let mut out = Distances { rows, columns, metric, kept: None, weights, run };
+        let candidates = match n > KEPT && metric.is_some() {
+            true => Different::of(rows.view(), run)?.firsts,
+            false => (0..n).collect(),
+        };
+        let mut out = Distances { rows, columns, metric, kept: None, weights, candidates, run };
         if let (Some(metric), true) = (metric, n <= KEPT) {
             run.claim_table(n, n, "the distances of all pairs of rows")?;
             let mut kept = Matrix::zeros(n, n);
@@ -229,17 +236,19 @@ impl<'a> Swaps<'a> {
 
     /// Swaps until a whole pass finds nothing; gives passes and whether it ended so.
     fn improve(&mut self, max_iter: usize) -> Result<(usize, bool)> {
-        let n = self.distances.count();
+        let (n, candidates) = (self.distances.count(), &self.distances.candidates);
+        // About 2²⁴ distances between two looks.
+        let pace = ((1 << 24) / n.max(1)).clamp(1, 256);
         let mut objective = self.objective();
         let mut is_medoid = vec![false; n];
         self.medoids.iter().for_each(|&m| is_medoid[m] = true);
         let (mut still, mut removal) = (0, self.removal());
         for pass in 0..max_iter {
-            for candidate in 0..n {
-                if still == n {
-                    return Ok((pass + usize::from(candidate > 0), true));
+            for (k, &candidate) in candidates.iter().enumerate() {
+                if still == candidates.len() {
+                    return Ok((pass + usize::from(k > 0), true));
                 }
-                if candidate % 256 == 0 {
+                if k % pace == 0 {
                     self.distances.run.checkpoint()?;
                 }
                 still += 1;
@@ -261,33 +270,37 @@ impl<'a> Swaps<'a> {
             }
             self.distances.run.record("sum of distances", pass as u64 + 1, objective);
         }
-        Ok((max_iter, still == n))
+        Ok((max_iter, still == candidates.len()))
     }
 }
 
 /// Medoids one after another, each the row that lowers the objective most, the first of equals.
 fn build(distances: &Distances, count: usize) -> Result<Vec<usize>> {
-    let n = distances.count();
+    let (n, candidates) = (distances.count(), &distances.candidates);
     let mut nearest = vec![f64::INFINITY; n];
     let mut medoids: Vec<usize> = Vec::new();
-    while medoids.len() < count {
-        let sums = distances.run.try_par_map(n, |candidate| {
-            let from = distances.from(candidate);
+    while medoids.len() < count.min(candidates.len()) {
+        let sums = distances.run.try_par_map(candidates.len(), |k| {
+            let from = distances.from(candidates[k]);
             Ok(vectorized!(lowered(&from, &nearest, &distances.weights)))
         })?;
         let mut best = None;
-        for (i, &sum) in sums.iter().enumerate() {
-            if !medoids.contains(&i) && best.is_none_or(|best: usize| sum < sums[best]) {
-                best = Some(i);
+        for (k, &sum) in sums.iter().enumerate() {
+            let free = !medoids.contains(&candidates[k]);
+            if free && best.is_none_or(|best: usize| sum < sums[best]) {
+                best = Some(k);
             }
         }
-        let Some(best) = best else { break };
+        let Some(best) = best.map(|k| candidates[k]) else { break };
         for (near, &d) in nearest.iter_mut().zip(distances.from(best).iter()) {
             *near = near.min(d);
         }
         medoids.push(best);
     }
-    Ok(medoids)
+    // Fewer different rows than clusters: the rest are copies of medoids.
+    let copies = (0..n).filter(|row| !medoids.contains(row));
+    let copies: Vec<usize> = copies.take(count - medoids.len()).collect();
+    Ok([medoids, copies].concat())
 }
 
 /// Σ w min(d, nearest), in eight interleaved sums.
@@ -469,6 +482,27 @@ mod tests {
         let from_table = given.fit(&OwnedDataset::unsupervised(table).view()).unwrap();
         assert_eq!(from_rows.medoid_indices, from_table.medoid_indices);
         assert_eq!(from_rows.labels, from_table.labels);
+    }
+
+    /// Copies are not tried as medoids: a pass takes time in proportion to the different rows.
+    #[test]
+    fn rows_by_the_thousand_that_are_copies_cost_little() {
+        let places = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [9.0, 9.0]];
+        let x = Matrix::from_fn(60_000, 2, |i, j| places[i % 5][j]);
+        let data = OwnedDataset::unsupervised(x);
+        for init in [MedoidStart::Build, MedoidStart::Random] {
+            let fit = |n_clusters| {
+                let learner = KMedoids { n_clusters, init, ..Default::default() };
+                learner.fit(&data.view()).unwrap()
+            };
+            assert_eq!(fit(5).inertia, 0.0);
+            let few = fit(3);
+            assert_eq!(few.inertia, 24_000.0);
+            let mut sizes = few.cluster_sizes.clone();
+            sizes.sort_unstable();
+            assert_eq!(sizes, [12_000, 12_000, 36_000]);
+            assert_eq!(fit(7).inertia, 0.0);
+        }
     }
 
     #[test]

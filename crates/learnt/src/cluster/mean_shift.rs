@@ -10,6 +10,7 @@
 //! K. Fukunaga and L. Hostetler (1975); D. Comaniciu and P. Meer (2002), PAMI 24, 603-619.
 
 use super::agglomerative::size_table;
+use super::copies::Different;
 use crate::neighbors::{Index, Metric, Structure};
 use learnt_core::linalg::{Nearest, squared_distance};
 use learnt_core::persist::invalid;
@@ -75,20 +76,42 @@ pub struct MeanShiftModel {
     converged: bool,
 }
 
-/// The mean distance of a row to the nearest share of the rows.
+/// The mean distance of a row to the nearest share of the rows. Every row is measured against every other, since
+/// the share is large; copies of a row are measured once.
 pub(super) fn estimate_bandwidth(x: MatRef, quantile: f64, run: &Context) -> Result<f64> {
+    const ROWS: usize = 16;
     let n = x.nrows();
     let k = ((n as f64 * quantile) as usize).clamp(1, n);
-    let structure = Structure::suited(Metric::Euclidean, n, x.ncols());
-    let index = Index::build(x, Metric::Euclidean, structure, 30, run)?;
-    let mut total = 0.0;
-    for first in (0..n).step_by(2048) {
-        run.checkpoint()?;
-        let end = (first + 2048).min(n);
-        let found = index.nearest(x.rows(first, end), k, run)?;
-        total += (0..end - first).map(|i| found.distances(i)[k - 1]).sum::<f64>();
+    let different = Different::of(x, run)?;
+    let (places, counts) = (x.gather_rows(&different.firsts), different.counts());
+    let (m, columns) = (places.nrows(), places.transposed());
+    let sums = run.try_par_map(m.div_ceil(ROWS), |block| {
+        let (mut line, mut near) = (vec![0.0; m], Vec::with_capacity(m));
+        let mut sum = 0.0;
+        for i in block * ROWS..((block + 1) * ROWS).min(m) {
+            run.checkpoint()?;
+            Metric::Euclidean.distances(places.row(i), &columns, &mut line);
+            near.clear();
+            near.extend(line.iter().copied().zip(counts.iter().copied()));
+            sum += counts[i] as f64 * kth(&mut near, k, m == n);
+        }
+        Ok(sum)
+    })?;
+    Ok(sums.iter().sum::<f64>() / n as f64)
+}
+
+/// The k-th smallest of distances that each count so many times.
+fn kth(near: &mut [(f64, usize)], k: usize, once: bool) -> f64 {
+    if once {
+        return near.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0)).1.0;
     }
-    Ok(total / n as f64)
+    near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut seen = 0;
+    let reached = |&&(_, count): &&(f64, usize)| {
+        seen += count;
+        seen >= k
+    };
+    near.iter().find(reached).map_or(f64::INFINITY, |&(distance, _)| distance)
 }
 
 /// Where climbs end: the place, how much lies around it, and the steps.
@@ -162,20 +185,6 @@ impl MeanShift {
     }
 }
 
-/// The first of each set of equal rows, in order.
-fn first_of_equals(x: &Matrix) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..x.nrows()).collect();
-    let compare = |a: &usize, b: &usize| {
-        let columns = x.row(*a).iter().zip(x.row(*b));
-        let differ = columns.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|o| o.is_ne());
-        differ.unwrap_or(std::cmp::Ordering::Equal)
-    };
-    order.sort_by(compare);
-    order.dedup_by(|b, a| compare(a, b).is_eq());
-    order.sort_unstable();
-    order
-}
-
 fn mean_of(x: &Matrix, rows: &[u32]) -> Vec<f64> {
     let mut mean = vec![0.0; x.ncols()];
     for &row in rows {
@@ -247,7 +256,7 @@ impl Estimator for MeanShift {
             return Err(Error::numeric(message).hint("give a bandwidth above 0"));
         }
         // Equal rows climb alike.
-        let starts = first_of_equals(&x);
+        let starts = Different::of(x.view(), run)?.firsts;
         let (ended, near) = match self.kernel {
             ShiftWindow::Flat => (self.climb_flat(&x, &starts, bandwidth, run)?, bandwidth),
             ShiftWindow::Gaussian => {
@@ -360,6 +369,26 @@ mod tests {
         let far = Table::unnamed(Matrix::column_vector(vec![100.0, 0.6]));
         let labels = model.assign_in(&far.frame(), &Context::default()).unwrap();
         assert!(labels[0].is_none() && labels[1].is_some());
+    }
+
+    /// The bandwidth of the rows and their copies, by the definition.
+    #[test]
+    fn copies_count_in_the_bandwidth_and_cost_nothing() {
+        let few = Matrix::from_fn(15, 2, |i, j| ((i * (3 + j)) as f64 * 0.7).sin());
+        let run = Context::default();
+        for copies in [1, 2, 400] {
+            let x = Matrix::from_fn(15 * copies, 2, |i, j| few[(i % 15, j)]);
+            let k = (x.nrows() as f64 * 0.3) as usize;
+            let row = |i: usize| {
+                let mut all: Vec<f64> =
+                    (0..x.nrows()).map(|j| squared_distance(few.row(i), x.row(j)).sqrt()).collect();
+                all.sort_by(f64::total_cmp);
+                all[k - 1]
+            };
+            let expected = (0..15).map(row).sum::<f64>() / 15.0;
+            let found = estimate_bandwidth(x.view(), 0.3, &run).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{copies}: {found} {expected}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod centres;
 mod choose_k;
 mod climb;
 mod constrained;
+mod copies;
 mod dbscan;
 mod dbscan_grid;
 mod dbscan_tree;
@@ -28,7 +29,8 @@ mod reachability;
 mod running_means;
 mod small_tables;
 
-pub use agglomerative::{AgglomerativeClustering, AgglomerativeClusteringModel, RowDistance};
+pub use crate::neighbors::RowDistance;
+pub use agglomerative::{AgglomerativeClustering, AgglomerativeClusteringModel};
 pub use approximate_dbscan::{ApproximateDBSCAN, ApproximateDBSCANModel, Sandwich, SandwichTest};
 pub use bisecting::{Bisecting, BisectingKMeans, BisectingKMeansModel, DivisionStart};
 pub use centres::{Cost, Leader, Leaders, Race, SeedMemo, Sums};
@@ -40,7 +42,7 @@ pub use climb::{Ascent, Climbs, HillClimb, RowsToClimb};
 pub use constrained::{
     ConstrainedClusters, ConstrainedLinkage, ConstrainedLinkageKind, RowsAndPairs,
 };
-pub use dbscan::{Border, DBSCAN, DBSCANModel, RadiusMetric};
+pub use dbscan::{Border, DBSCAN, DBSCANModel};
 pub use denclue::{DENCLUE, DENCLUEModel};
 pub use dendrogram::{
     Coefficients, Cophenet, Criterion, FlatClusters, IsMonotonic, IsNested, LanceWilliams,

@@ -205,6 +205,7 @@ pub(super) fn conditional_answer(model: &dyn Model, asked: &Asked) -> Result<Ans
         "Conditional panels",
         "The prediction over the columns, with the others as in a row.",
     );
+    asked.run.claim_table(points, x.ncols(), &format!("a panel of {points} points"))?;
     for row in 0..x.nrows().min(MOST_PANELS) {
         let mut panel_rows = x.gather(&vec![row; points]);
         for point in 0..points {

@@ -10,7 +10,7 @@
 //! Graphical Statistics 24, 44-65; Apley and Zhu (2020), Journal of the Royal Statistical Society B 82, 1059-1086.
 
 use super::effects::{chosen, grids, joint_dependence, said};
-use super::{value_cell, with_values};
+use super::{part_rows, value_cell, with_values};
 use learnt_core::chart::{Chart, Mark, Panel};
 use learnt_core::error::plain;
 use learnt_core::prelude::*;
@@ -123,11 +123,17 @@ pub fn accumulated_effects(
     };
     let places: Vec<usize> = known.iter().map(interval).collect();
     let at = |end: usize| -> Result<Vec<f64>> {
-        let mut table = x.gather(&known);
-        for (i, &place) in places.iter().enumerate() {
-            table.values_mut()[(i, column)] = edges[place - 1 + end];
+        let mut found = Vec::with_capacity(known.len());
+        let part = part_rows(x.ncols());
+        for (rows, places) in known.chunks(part).zip(places.chunks(part)) {
+            run.checkpoint()?;
+            let mut table = x.gather(rows);
+            for (i, &place) in places.iter().enumerate() {
+                table.values_mut()[(i, column)] = edges[place - 1 + end];
+            }
+            found.extend(said(model, output, &table.frame(), run)?);
         }
-        said(model, output, &table.frame(), run)
+        Ok(found)
     };
     let (low, high) = (at(0)?, at(1)?);
     let (mut sums, mut counts) = (vec![0.0; edges.len()], vec![0.0; edges.len()]);

@@ -268,6 +268,13 @@ fn contribution_answer(mean: f64, found: &Matrix, x: &Frame) -> Answer {
 const MOST_LEVELS: usize = 50;
 /// Rows whose values are changed at a time.
 const PART_ROWS: usize = 4096;
+/// Numbers of such a part, so that a wide table needs no more room: 8 MB on each thread.
+const PART_NUMBERS: usize = 1 << 20;
+
+/// Rows that are asked about together.
+fn part_rows(columns: usize) -> usize {
+    (PART_NUMBERS / columns.max(1)).clamp(1, PART_ROWS)
+}
 
 /// Lends rows whose `columns` have these values, some at a time and in order, so that there is never a copy
 /// of the table.
@@ -277,8 +284,9 @@ fn with_values(
     values: &[f64],
     mut f: impl FnMut(&Frame) -> Result<()>,
 ) -> Result<()> {
-    for first in (0..x.nrows()).step_by(PART_ROWS) {
-        let part = x.rows(first, (first + PART_ROWS).min(x.nrows()));
+    let rows = part_rows(x.ncols());
+    for first in (0..x.nrows()).step_by(rows) {
+        let part = x.rows(first, (first + rows).min(x.nrows()));
         let mut changed = part.values().to_matrix();
         for (&column, &value) in columns.iter().zip(values) {
             (0..changed.nrows()).for_each(|i| changed[(i, column)] = value);

@@ -30,8 +30,8 @@ pub use instance_based::{
 pub use invariance::{CheckInvariance, Invariance, RowsTransformed, invariance};
 pub use k_neighbors_classifier::{KNeighborsClassifier, KNeighborsClassifierModel};
 pub use k_neighbors_regressor::{KNeighborsRegressor, KNeighborsRegressorModel};
-pub use nearest_centroid::{CentroidMetric, NearestCentroid, NearestCentroidModel};
-pub use neighborhood::{Algorithm, MetricName, NeighborWeights};
+pub use nearest_centroid::{CentroidMetric, CentroidPriors, NearestCentroid, NearestCentroidModel};
+pub use neighborhood::{Algorithm, MetricName, NeighborWeights, RowDistance};
 pub use proximity::{
     AttributeDistances, AttributeScale, CheckDistances, Conversion, DistanceFaults,
     MahalanobisDistances, MixedRows, Proximities, RowsToCompare, ToDistances, distances_by,

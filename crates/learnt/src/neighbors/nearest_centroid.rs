@@ -3,13 +3,17 @@
 //! Centres are weighted means for `euclidean`, weighted medians for `manhattan`. With
 //! `shrink_threshold` t, a centre's differences from the mean of all rows, in units of m_k (s_j + s₀),
 //! move towards zero by t: s_j the pooled deviation within classes, s₀ the median of those, m_k² =
-//! 1/n_k - 1/n. Equal distances go to the first class.
+//! 1/n_k - 1/n. With equal priors a row gets the class of its nearest centre, the first of equals. With others, and
+//! for scores and probabilities, a class k scores 2 ln π_k - Σ (x_j - c_kj)² / s_j² (`euclidean` alone), and the
+//! probabilities are exp(score) as shares of their sum, as scikit-learn has them; columns with s_j = 0 count as they are.
 //!
 //! R. Tibshirani et al. (2002), PNAS 99, 6567-6572.
 
+use learnt_core::estimator::Offers;
 use learnt_core::linalg::squared_distance;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use learnt_core::stats::special::softmax_in_place;
 use learnt_core::stats::summary::{averaged_quantiles, median};
 
 /// Nearest-centroid classification (Rocchio): each class is its centre.
@@ -23,7 +27,6 @@ use learnt_core::stats::summary::{averaged_quantiles, median};
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Params, Clone, Debug)]
-#[params(constraints = constraints)]
 pub struct NearestCentroid {
     /// The distance: `euclidean` has means as centres, `manhattan` medians.
     #[param(positional, default = CentroidMetric::Euclidean)]
@@ -31,6 +34,20 @@ pub struct NearestCentroid {
     /// By how many deviations centres move towards the mean of all rows.
     #[param(above = 0.0)]
     pub shrink_threshold: Option<f64>,
+    /// The probabilities of the classes before a row is seen.
+    #[param(default = CentroidPriors::Uniform)]
+    pub priors: CentroidPriors,
+}
+
+/// The probabilities of the classes before a row is seen.
+#[derive(Choice, Clone, Debug, PartialEq)]
+pub enum CentroidPriors {
+    /// The same for all.
+    Uniform,
+    /// Their shares of the training rows.
+    Empirical,
+    /// These, in the order of the classes.
+    Given(Vec<f64>),
 }
 
 /// The distance to a centre.
@@ -50,20 +67,22 @@ pub struct NearestCentroidModel {
     #[shape(classes, columns)]
     #[finite]
     pub centroids: Matrix,
+    /// Probability of each class before a row is seen.
+    #[model(later)]
+    #[shape(classes)]
+    pub class_prior: Option<Vec<f64>>,
+    /// Pooled standard deviation of each column within classes.
+    #[model(later)]
+    #[shape(columns)]
+    #[finite]
+    pub within_class_std_dev: Option<Vec<f64>>,
+    /// How far each centre is from the mean of all rows, in units of m_k (s_j + s₀), after shrinking
+    /// (n_classes × n_features).
+    #[model(later)]
+    #[shape(classes, columns)]
+    #[finite]
+    pub deviations: Option<Matrix>,
     metric: CentroidMetric,
-}
-
-impl NearestCentroid {
-    fn constraints(&self) -> Result<()> {
-        match (self.metric, self.shrink_threshold) {
-            (CentroidMetric::Manhattan, Some(_)) => Err(Error::parameter(
-                "shrink_threshold",
-                "none with the metric manhattan",
-                "a number",
-            )),
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Estimator for NearestCentroid {
@@ -74,6 +93,7 @@ impl Estimator for NearestCentroid {
         .alias(&["rocchio"])
         .weights()
         .without_probabilities()
+        .some_probabilities()
         .scaling()
         .threads()
         .complexity(10)
@@ -97,10 +117,13 @@ impl Estimator for NearestCentroid {
         let mut centroids = Matrix::zeros(classes.len(), x.ncols());
         for (k, rows) in members.iter().enumerate() {
             let weights: Vec<f64> = rows.iter().map(|&i| data.weight(i)).collect();
+            let largest = weights.iter().fold(0.0_f64, |most, &w| most.max(w));
+            let total: f64 = weights.iter().map(|w| w / largest).sum();
+            let shares: Vec<f64> = weights.iter().map(|w| w / largest / total).collect();
             for j in 0..x.ncols() {
                 let values: Vec<f64> = rows.iter().map(|&i| x.at(i, j)).collect();
                 centroids[(k, j)] = match self.metric {
-                    CentroidMetric::Euclidean => mean(&values, &weights),
+                    CentroidMetric::Euclidean => mean(&values, &shares),
                     CentroidMetric::Manhattan => {
                         let found = averaged_quantiles(&values, Some(&weights), &[0.5]);
                         found.map_or(values[0], |found| found[0])
@@ -108,70 +131,178 @@ impl Estimator for NearestCentroid {
                 };
             }
         }
-        if let Some(threshold) = self.shrink_threshold {
-            shrink(&mut centroids, data, codes, &members, threshold)?;
-        }
+        let class_prior = self.priors.of(&members, data, run)?;
+        let spread = Spread::new(&centroids, data, codes, &members)?;
+        let deviations = spread.apply(&mut centroids, self.shrink_threshold)?;
         if !centroids.as_slice().iter().all(|value| value.is_finite()) {
             return Err(Error::numeric("centres overflow: the values are too large"));
         }
-        Ok(NearestCentroidModel { centroids, metric: self.metric })
+        Ok(NearestCentroidModel {
+            centroids,
+            class_prior: Some(class_prior),
+            within_class_std_dev: Some(spread.within),
+            deviations: Some(deviations),
+            metric: self.metric,
+        })
+    }
+
+    fn offers(&self) -> Offers {
+        let probabilities = self.metric == CentroidMetric::Euclidean;
+        Offers { probabilities, ..Self::ABOUT.offers }
     }
 }
 
-/// The weighted mean, about the first value.
-fn mean(values: &[f64], weights: &[f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
-    let parts = values.iter().zip(weights).map(|(x, w)| w / total * (x - values[0]));
-    values[0] + parts.sum::<f64>()
-}
-
-fn shrink(
-    centroids: &mut Matrix,
-    data: &Dataset,
-    codes: &[u32],
-    members: &[Vec<usize>],
-    threshold: f64,
-) -> Result<()> {
-    let (x, classes) = (data.x.values(), centroids.nrows());
-    let weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
-    let n: f64 = weights.iter().sum();
-    if n <= classes as f64 {
-        let message =
-            format!("{n} rows of {classes} classes: shrinking needs more rows than classes");
-        return Err(Error::new(Code::TooFew, message));
-    }
-    let deviation = |j: usize| {
-        let squares = (0..x.nrows()).map(|i| {
-            let d = x.at(i, j) - centroids[(codes[i] as usize, j)];
-            weights[i] * d * d
-        });
-        (squares.sum::<f64>() / (n - classes as f64)).sqrt()
-    };
-    let deviations: Vec<f64> = (0..x.ncols()).map(deviation).collect();
-    let middle = median(&deviations).unwrap_or(0.0);
-    if deviations.iter().all(|s| *s == 0.0) {
-        return Err(Error::numeric("all columns are constant within classes")
-            .hint("leave shrink_threshold out"));
-    }
-    for j in 0..x.ncols() {
-        let values: Vec<f64> = (0..x.nrows()).map(|i| x.at(i, j)).collect();
-        let overall = mean(&values, &weights);
-        for (k, rows) in members.iter().enumerate() {
-            let own: f64 = rows.iter().map(|&i| weights[i]).sum();
-            let unit = (1.0 / own - 1.0 / n).max(0.0).sqrt() * (deviations[j] + middle);
-            let apart = centroids[(k, j)] - overall;
-            let left = (apart.abs() - threshold * unit).max(0.0);
-            centroids[(k, j)] = overall + left.copysign(apart);
+impl CentroidPriors {
+    /// One for each class, that sum to 1.
+    fn of(&self, members: &[Vec<usize>], data: &Dataset, run: &Context) -> Result<Vec<f64>> {
+        let classes = members.len();
+        let mut priors = match self {
+            CentroidPriors::Uniform => return Ok(vec![1.0 / classes as f64; classes]),
+            CentroidPriors::Empirical => {
+                let weights = Weights::new(data);
+                let own = |rows: &Vec<usize>| rows.iter().map(|&i| weights.shares[i]).sum();
+                return Ok(members.iter().map(own).collect());
+            }
+            CentroidPriors::Given(priors) => priors.clone(),
+        };
+        let sum: f64 = priors.iter().sum();
+        if priors.iter().any(|&prior| prior < 0.0) {
+            return Err(Error::new(Code::Parameter, "priors must be non-negative"));
         }
+        if priors.len() != classes || !sum.is_finite() || sum <= 0.0 {
+            let expected = format!("{classes} numbers, one for each class");
+            let got = format!("{} that sum to {sum}", priors.len());
+            return Err(Error::parameter("priors", expected, got));
+        }
+        if (sum - 1.0).abs() > 1e-5 {
+            let message = "The priors do not sum to 1. Normalizing such that it sums to one.";
+            run.warn(Code::Parameter, message);
+        }
+        priors.iter_mut().for_each(|prior| *prior /= sum);
+        Ok(priors)
     }
-    Ok(())
+}
+
+/// Weights as shares of their sum, however large they are, and that sum.
+struct Weights {
+    shares: Vec<f64>,
+    total: f64,
+}
+
+impl Weights {
+    fn new(data: &Dataset) -> Weights {
+        let largest = (0..data.nrows()).map(|i| data.weight(i)).fold(0.0, f64::max);
+        let mut shares: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i) / largest).collect();
+        let sum: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= sum);
+        Weights { shares, total: sum * largest }
+    }
+}
+
+/// How rows lie about the centres of their classes.
+struct Spread {
+    /// Pooled deviation of each column within classes.
+    within: Vec<f64>,
+    /// Mean of each column over all rows.
+    overall: Vec<f64>,
+    /// m_k of each class.
+    units: Vec<f64>,
+    /// Rows, by weight, and classes.
+    rows: f64,
+}
+
+impl Spread {
+    fn new(
+        centroids: &Matrix,
+        data: &Dataset,
+        codes: &[u32],
+        members: &[Vec<usize>],
+    ) -> Result<Spread> {
+        let (x, classes) = (data.x.values(), centroids.nrows() as f64);
+        let Weights { shares, total } = Weights::new(data);
+        let (mut within, mut overall, mut varies) = (Vec::new(), Vec::new(), false);
+        for j in 0..x.ncols() {
+            let column: Vec<f64> = (0..x.nrows()).map(|i| x.at(i, j)).collect();
+            varies |= column.iter().any(|&value| value != column[0]);
+            overall.push(mean(&column, &shares));
+            // About the largest difference, so that squares do not overflow.
+            let apart = |i: usize| (column[i] - centroids[(codes[i] as usize, j)]).abs();
+            let largest = (0..x.nrows()).map(apart).fold(0.0, f64::max);
+            let squares = (0..x.nrows()).map(|i| shares[i] * (apart(i) / largest).powi(2));
+            within.push(match largest > 0.0 && total > classes {
+                true => largest * (squares.sum::<f64>() / (1.0 - classes / total)).sqrt(),
+                false => 0.0,
+            });
+        }
+        if !varies {
+            let message = "All features have zero variance: every column is constant";
+            return Err(Error::numeric(message).hint("nothing tells the classes apart"));
+        }
+        if !within.iter().all(|s| s.is_finite()) {
+            return Err(Error::numeric("deviations overflow: the values are too large")
+                .hint("scale the columns"));
+        }
+        let unit = |rows: &Vec<usize>| {
+            let share: f64 = rows.iter().map(|&i| shares[i]).sum();
+            ((1.0 / share - 1.0) / total).max(0.0).sqrt()
+        };
+        Ok(Spread { within, overall, units: members.iter().map(unit).collect(), rows: total })
+    }
+
+    /// The distances of the centres from the mean of all rows, in their units, and with a threshold the centres that
+    /// these leave.
+    fn apply(&self, centroids: &mut Matrix, threshold: Option<f64>) -> Result<Matrix> {
+        let (classes, columns) = (centroids.nrows(), centroids.ncols());
+        let middle = median(&self.within).unwrap_or(0.0);
+        if threshold.is_some() {
+            if self.rows <= classes as f64 {
+                let message = format!(
+                    "{} rows of {classes} classes: shrinking needs more rows than classes",
+                    self.rows
+                );
+                return Err(Error::new(Code::TooFew, message));
+            }
+            if self.within.iter().all(|s| *s == 0.0) {
+                return Err(Error::numeric("all columns are constant within classes")
+                    .hint("leave shrink_threshold out"));
+            }
+        }
+        let mut deviations = Matrix::zeros(classes, columns);
+        for j in 0..columns {
+            for k in 0..classes {
+                let unit = self.units[k] * (self.within[j] + middle);
+                let apart = centroids[(k, j)] - self.overall[j];
+                let left = match threshold {
+                    Some(threshold) => (apart.abs() - threshold * unit).max(0.0).copysign(apart),
+                    None => apart,
+                };
+                // A class that is all rows, or columns that never vary within classes, have no unit.
+                let deviation = left / unit;
+                deviations[(k, j)] = if deviation.is_finite() { deviation } else { 0.0 };
+                if threshold.is_some() {
+                    centroids[(k, j)] = self.overall[j] + left;
+                }
+            }
+        }
+        Ok(deviations)
+    }
+}
+
+/// The mean by shares of the weight, about the first value.
+fn mean(values: &[f64], shares: &[f64]) -> f64 {
+    let parts = values.iter().zip(shares).map(|(x, share)| share * (x - values[0]));
+    values[0] + parts.sum::<f64>()
 }
 
 impl NearestCentroidModel {
     fn validate(&self) -> Result<()> {
-        match self.centroids.nrows() > 0 && self.centroids.ncols() > 0 {
+        if self.centroids.nrows() == 0 || self.centroids.ncols() == 0 {
+            return Err(invalid("no centres"));
+        }
+        let good = |values: &Option<Vec<f64>>| values.iter().flatten().all(|&value| value >= 0.0);
+        match good(&self.class_prior) && good(&self.within_class_std_dev) {
             true => Ok(()),
-            false => Err(invalid("no centres")),
+            false => Err(invalid("priors or deviations")),
         }
     }
 }
@@ -179,28 +310,41 @@ impl NearestCentroidModel {
 impl NearestCentroidModel {
     /// Distances of each row from the centre of each class.
     fn distances(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        match self.metric {
+            CentroidMetric::Euclidean => {
+                self.measured(x, run, |row, centre| squared_distance(row, centre).sqrt())
+            }
+            CentroidMetric::Manhattan => self.measured(x, run, |row, centre| {
+                row.iter().zip(centre).map(|(x, c)| (x - c).abs()).sum()
+            }),
+        }
+    }
+
+    /// A number for each row and each centre.
+    fn measured(
+        &self,
+        x: &Frame,
+        run: &Context,
+        measure: impl Fn(&[f64], &[f64]) -> f64 + Sync,
+    ) -> Result<Matrix> {
         let (classes, width) = (self.centroids.nrows(), self.centroids.ncols());
         if x.ncols() != width {
             let expected = format!("{width} columns as in training");
             return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
         }
         run.checkpoint()?;
+        run.claim_table(x.nrows(), classes, "the distances from the centres")?;
         let mut out = Matrix::zeros(x.nrows(), classes);
         run.par_fill(out.as_mut_slice(), 4096 * classes, |start, piece| {
             let mut row = vec![0.0; width];
             for (i, out) in piece.chunks_exact_mut(classes).enumerate() {
                 x.values().copy_row(start / classes + i, &mut row);
                 for (out, centre) in out.iter_mut().zip(self.centroids.rows()) {
-                    *out = match self.metric {
-                        CentroidMetric::Euclidean => squared_distance(&row, centre).sqrt(),
-                        CentroidMetric::Manhattan => {
-                            row.iter().zip(centre).map(|(x, c)| (x - c).abs()).sum()
-                        }
-                    };
+                    *out = measure(&row, centre);
                 }
             }
         });
-        match out.as_slice().iter().all(|distance| distance.is_finite()) {
+        match out.as_slice().iter().all(|number| number.is_finite()) {
             true => Ok(out),
             false => Err(Error::numeric("distances overflow: the values are too large")
                 .hint("scale the columns")),
@@ -208,24 +352,77 @@ impl NearestCentroidModel {
     }
 }
 
+impl NearestCentroidModel {
+    /// Whether scores of classes are known: earlier releases did not keep what they need.
+    fn has_scores(&self) -> bool {
+        self.metric == CentroidMetric::Euclidean && self.class_prior.is_some()
+    }
+
+    /// Whether all classes have the same prior: then the nearest centre decides.
+    fn priors_are_equal(&self) -> bool {
+        let classes = self.centroids.nrows() as f64;
+        self.class_prior.iter().flatten().all(|prior| (prior * classes - 1.0).abs() < 1e-8)
+    }
+
+    /// 2 ln π_k less the squared distance from each centre in units of the deviations within classes.
+    fn scores(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let known = self.within_class_std_dev.as_ref().zip(self.class_prior.as_ref());
+        let Some((within, class_prior)) = known.filter(|_| self.has_scores()) else {
+            let message =
+                "the metric manhattan, and models of earlier releases, give no probabilities";
+            return Err(Error::unsupported(message));
+        };
+        let unit = |s: &f64| if *s > 0.0 { *s } else { 1.0 };
+        let units: Vec<f64> = within.iter().map(unit).collect();
+        // A class that cannot be still has a finite score.
+        let log = |prior: &f64| 2.0 * prior.max(f64::MIN_POSITIVE).ln();
+        let priors: Vec<f64> = class_prior.iter().map(log).collect();
+        let mut out = self.measured(x, run, |row, centre| {
+            let apart = row.iter().zip(centre).zip(&units).map(|((x, c), s)| ((x - c) / s).powi(2));
+            apart.sum()
+        })?;
+        for i in 0..out.nrows() {
+            let row = out.row_mut(i);
+            row.iter_mut().zip(&priors).for_each(|(score, prior)| *score = prior - *score);
+        }
+        Ok(out)
+    }
+}
+
 impl Classifier for NearestCentroidModel {
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        let nearest = |row: &[f64]| {
+        let least = |row: &[f64]| {
             let better = |best: usize, k: usize| if row[k] < row[best] { k } else { best };
             (1..row.len()).fold(0, better) as u32
         };
-        Ok(self.distances(x, run)?.rows().map(nearest).collect())
+        if self.priors_are_equal() {
+            return Ok(self.distances(x, run)?.rows().map(least).collect());
+        }
+        let mut scores = self.scores(x, run)?;
+        scores.as_mut_slice().iter_mut().for_each(|score| *score = -*score);
+        Ok(scores.rows().map(least).collect())
     }
 
-    /// How much nearer: for two classes to the second than to the first, else the distances less than zero.
+    /// The score of the second of two classes less that of the first, else the scores of all. With the metric
+    /// manhattan, how much nearer each centre is.
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let distances = self.distances(x, run)?;
-        Ok(match distances.ncols() {
-            2 => {
-                Matrix::from_fn(distances.nrows(), 1, |i, _| distances[(i, 0)] - distances[(i, 1)])
-            }
-            classes => Matrix::from_fn(distances.nrows(), classes, |i, k| -distances[(i, k)]),
+        let mut scores = match self.has_scores() {
+            true => self.scores(x, run)?,
+            false => self.distances(x, run)?,
+        };
+        if !self.has_scores() {
+            scores.as_mut_slice().iter_mut().for_each(|distance| *distance = -*distance);
+        }
+        Ok(match scores.ncols() {
+            2 => Matrix::from_fn(scores.nrows(), 1, |i, _| scores[(i, 1)] - scores[(i, 0)]),
+            _ => scores,
         })
+    }
+
+    fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let mut scores = self.scores(x, run)?;
+        (0..scores.nrows()).for_each(|i| softmax_in_place(scores.row_mut(i)));
+        Ok(scores)
     }
 }
 
@@ -274,6 +471,53 @@ mod tests {
         for j in 0..2 {
             let mean = data.x.values().column(j).iter().sum::<f64>() / 30.0;
             assert!((0..3).all(|k| (model.centroids[(k, j)] - mean).abs() < 1e-12));
+        }
+    }
+
+    /// Numbers of scikit-learn 1.9.
+    #[test]
+    fn scores_priors_and_deviations_are_the_references() {
+        let rows = [[-2.0, -1.0], [-1.0, -1.0], [-1.0, -2.0], [1.0, 1.0], [1.0, 2.0], [2.0, 1.0]];
+        let labels = ["a", "a", "a", "b", "b", "b"].map(Label::from);
+        let data = OwnedDataset::classification(Matrix::from_rows(&rows).unwrap(), &labels);
+        let queries = Matrix::from_rows(&[[-1.0, -1.0], [2.0, 2.0], [3.0, 2.0]]).unwrap();
+        let queries = Table::unnamed(queries);
+        let learner = NearestCentroid::default();
+        let model = learner.fit(&data.view()).unwrap();
+        let run = Context::default();
+        let scores = model.decision_scores_in(&queries.frame(), &run).unwrap();
+        for (score, expected) in scores.as_slice().iter().zip([-32.0, 64.0, 80.0]) {
+            assert!((score - expected).abs() < 1e-9, "{score} {expected}");
+        }
+        let chances = model.probabilities(&queries.frame()).unwrap();
+        assert!((chances[(0, 1)] / 1.266416554909e-14 - 1.0).abs() < 1e-9);
+        assert!((model.within_class_std_dev.unwrap()[0] - 1.0 / 3.0_f64.sqrt()).abs() < 1e-12);
+        let given = |priors: &[f64]| {
+            let priors = CentroidPriors::Given(priors.to_vec());
+            NearestCentroid { priors, ..learner.clone() }.fit(&data.view())
+        };
+        assert_eq!(given(&[2.0, 4.0]).unwrap().class_prior.unwrap(), [2.0 / 6.0, 4.0 / 6.0]);
+        assert!(
+            given(&[-2.0, 4.0]).is_err() && given(&[1.0]).is_err() && given(&[0.0, 0.0]).is_err()
+        );
+        let model = given(&[0.0, 1.0]);
+        assert!(model.is_ok());
+        let one = given(&[1e-30, 1.0]).unwrap();
+        let near_first = Table::unnamed(Matrix::from_rows(&[[-0.2, -0.2]]).unwrap());
+        assert_eq!(one.classify(&near_first.frame()).unwrap(), [1]);
+        assert_eq!(learner.fit(&data.view()).unwrap().classify(&near_first.frame()).unwrap(), [0]);
+    }
+
+    #[test]
+    fn the_largest_weights_are_the_same_as_none() {
+        let x = Matrix::from_fn(12, 2, |i, j| ((i * (3 + j)) as f64).sin() + (i % 2) as f64);
+        let labels: Vec<Label> = (0..12).map(|i| ["a", "b"][i % 2].into()).collect();
+        let plain = OwnedDataset::classification(x, &labels);
+        let heavy = OwnedDataset { weights: Some(vec![1e308; 12]), ..plain.clone() };
+        let fit = |data: &OwnedDataset| NearestCentroid::default().fit(&data.view()).unwrap();
+        let (plain, heavy) = (fit(&plain).centroids, fit(&heavy).centroids);
+        for (a, b) in plain.as_slice().iter().zip(heavy.as_slice()) {
+            assert!((a - b).abs() < 1e-12, "{a} {b}");
         }
     }
 }

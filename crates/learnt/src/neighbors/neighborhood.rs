@@ -120,6 +120,33 @@ impl MetricName {
     }
 }
 
+/// The distance between rows, or that the table holds distances.
+#[derive(Choice, Clone, Copy, Debug, PartialEq)]
+pub enum RowDistance {
+    /// A distance by name.
+    Named(MetricName),
+    /// The table holds the distances itself: square, symmetric, of any proximity.
+    Precomputed,
+}
+
+impl RowDistance {
+    /// The root of the sum of squared differences.
+    pub const EUCLIDEAN: RowDistance = RowDistance::Named(MetricName::Euclidean);
+
+    /// The distance, with this power where it is Minkowski's; none where distances are given.
+    pub fn with_power(self, p: f64) -> Option<Metric> {
+        match self {
+            RowDistance::Named(name) => Some(name.with_power(p)),
+            RowDistance::Precomputed => None,
+        }
+    }
+
+    /// The same where no power can be given: Minkowski's is 2.
+    pub fn metric(self) -> Option<Metric> {
+        self.with_power(2.0)
+    }
+}
+
 impl Algorithm {
     /// The structure to search a table of this size.
     pub fn structure(self, metric: Metric, rows: usize, columns: usize) -> Structure {

@@ -247,7 +247,7 @@ fn pipeline(steps: Steps) -> LearnerSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{DBSCAN, RadiusMetric};
+    use crate::cluster::{DBSCAN, RowDistance};
     use crate::compose::OneVsRestClassifier;
     use crate::linear::{Ridge, SGDClassifier, SGDRegressor};
     use crate::tree::DecisionTreeRegressor;
@@ -330,7 +330,7 @@ mod tests {
         let descent = OneVsRestClassifier { estimator: SGDClassifier::default().into() };
         assert!(wants_scaling(&descent));
         assert!(!wants_scaling(&OneVsRestClassifier::default()));
-        let (rows, metric) = (DBSCAN::default(), RadiusMetric::Precomputed);
+        let (rows, metric) = (DBSCAN::default(), RowDistance::Precomputed);
         assert!(wants_scaling(&rows) && !wants_scaling(&DBSCAN { metric, ..rows.clone() }));
     }
 }

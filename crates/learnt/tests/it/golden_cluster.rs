@@ -222,14 +222,14 @@ fn small_trees_have_the_known_heights() {
             if name == "total_sse" {
                 continue;
             }
-            let heights = linked(&x, method(name), RowDistance::Euclidean).column(2);
+            let heights = linked(&x, method(name), RowDistance::EUCLIDEAN).column(2);
             let squared = name.ends_with("_squared");
             let got: Vec<f64> = heights.iter().map(|h| if squared { h * h } else { *h }).collect();
             close(&got, &numbers(expected), 1e-9, 1e-12);
         }
     }
     let inversion = case("centroid-inversion");
-    let z = linked(&matrix(inversion.input("X")), Linkage::Centroid, RowDistance::Euclidean);
+    let z = linked(&matrix(inversion.input("X")), Linkage::Centroid, RowDistance::EUCLIDEAN);
     close(&z.column(2), &numbers(inversion.expect("heights")), 1e-9, 1e-12);
 }
 
@@ -271,7 +271,7 @@ fn fifteen_states_have_the_trees_of_scipy() {
         pairs.extend((i + 1..15).map(|j| Metric::Euclidean.distance(x.row(i), x.row(j))));
     }
     for (name, expected) in case.expect("").as_object().unwrap() {
-        let z = linked(&x, method(name), RowDistance::Euclidean);
+        let z = linked(&x, method(name), RowDistance::EUCLIDEAN);
         close(&z.column(2), &numbers(&expected["heights"]), 1e-7, 1e-9);
         close(&z.column(3), &numbers(&expected["sizes"]), 0.0, 0.0);
         let heights = Cophenet {}.compute(Mergers { z: z.view() }).unwrap();

@@ -5,6 +5,7 @@ mod dependencies;
 mod edges;
 mod lengths;
 mod names;
+mod promises;
 mod supply;
 mod words;
 
@@ -37,6 +38,7 @@ pub(crate) fn check() -> Result<(), String> {
     let mut problems = edges::check(&sources);
     problems.extend(lengths::check(&sources));
     problems.extend(names::check(&sources));
+    problems.extend(promises::check(&sources));
     problems.extend(dependencies::check(&sources));
     problems.extend(words::check(&sources));
     problems.extend(supply::check(&sources));

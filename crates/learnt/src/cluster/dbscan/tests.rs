@@ -93,7 +93,7 @@ fn given_distances_of_any_proximity_have_the_clusters_of_their_rows() {
     rows.weights = table.weights.clone();
     for border in [Border::First, Border::Nearest, Border::All] {
         let learner = DBSCAN { eps: 0.45, min_samples: 4, border, ..Default::default() };
-        let given = DBSCAN { metric: RadiusMetric::Precomputed, ..learner.clone() };
+        let given = DBSCAN { metric: RowDistance::Precomputed, ..learner.clone() };
         let (a, b) = (learner.fit(&rows.view()).unwrap(), given.fit(&table.view()).unwrap());
         assert_eq!(a.labels(), b.labels());
         assert_eq!(a.border_memberships, b.border_memberships);
@@ -101,7 +101,7 @@ fn given_distances_of_any_proximity_have_the_clusters_of_their_rows() {
     }
     let fit = |d: &[[f64; 3]]| {
         let data = OwnedDataset::unsupervised(Matrix::from_rows(d).unwrap());
-        let metric = RadiusMetric::Precomputed;
+        let metric = RowDistance::Precomputed;
         let learner = DBSCAN { eps: 1.0, min_samples: 2, metric, ..Default::default() };
         learner.fit(&data.view()).map(|model| model.labels())
     };
@@ -188,4 +188,30 @@ fn a_weight_counts_as_so_many_rows() {
     assert_eq!(learner.fit(&data.view()).unwrap().labels(), [None; 3]);
     data.weights = Some(vec![2.0, 1.0, 1.0]);
     assert_eq!(learner.fit(&data.view()).unwrap().labels(), [Some(0), Some(0), None]);
+}
+
+/// The copies of a row are all of its kind, and time grows with the different rows only.
+#[test]
+fn many_copies_have_the_clusters_of_a_few() {
+    let few =
+        Matrix::from_fn(12, 2, |i, j| [0.0, 0.3, 0.6, 4.0, 4.4, 9.0][i % 6] + (j * (i / 6)) as f64);
+    let copies = 600;
+    let many = Matrix::from_fn(12 * copies, 2, |i, j| few[(i % 12, j)] + 1.0);
+    for metric in ["l1", "cosine", "chebyshev", "euclidean"] {
+        for border in [Border::First, Border::Nearest, Border::All] {
+            let mut learner =
+                DBSCAN { eps: 0.5, border, min_samples: 2 * copies, ..DBSCAN::default() };
+            learner.set("metric", &Value::Text(metric.into())).unwrap();
+            let whole = learner.fit(&OwnedDataset::unsupervised(many.clone()).view()).unwrap();
+            let weights = Some(vec![copies as f64; 12]);
+            let moved = Matrix::from_fn(12, 2, |i, j| few[(i, j)] + 1.0);
+            let small = OwnedDataset { weights, ..OwnedDataset::unsupervised(moved) };
+            let small = learner.fit(&small.view()).unwrap();
+            let labels: Vec<_> = (0..12 * copies).map(|i| small.labels()[i % 12]).collect();
+            assert_eq!(whole.labels(), labels, "{metric} {border}");
+            assert_eq!(whole.core_sample_indices.len(), copies * small.core_sample_indices.len());
+            let pairs = |model: &DBSCANModel| model.border_memberships.as_ref().map(Matrix::nrows);
+            assert_eq!(pairs(&whole), pairs(&small).map(|pairs| copies * pairs));
+        }
+    }
 }

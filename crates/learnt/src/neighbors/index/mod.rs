@@ -203,6 +203,8 @@ impl Index {
             let queries = self.prepare(queries, members)?;
             Ok(self.nearest_of_block(&queries, k))
         })?;
+        // Searches that were left early found nothing.
+        run.checkpoint()?;
         let mut out = Neighbors { k, rows: vec![0; n * k], distances: vec![0.0; n * k] };
         for (&query, best) in order.iter().zip(blocks.iter().flatten()) {
             let place = query as usize * k..(query as usize + 1) * k;
@@ -219,11 +221,12 @@ impl Index {
     pub fn within(&self, queries: MatRef, radius: f64, run: &Context) -> Result<Within> {
         let n = queries.nrows();
         let order = self.query_order(queries, run)?;
+        let at_once = self.queries_at_once(run);
         let blocks = run.try_par_map(n.div_ceil(QUERY_BLOCK), |block| {
             let members = &order[block * QUERY_BLOCK..((block + 1) * QUERY_BLOCK).min(n)];
-            let queries = self.prepare(queries, members)?;
-            Ok(self.within_of_block(&queries, radius))
+            self.within_of_block(queries, members, radius, at_once, run)
         })?;
+        run.checkpoint()?;
         let found: Vec<Vec<(u32, f64)>> = blocks.into_iter().flatten().collect();
         let total: usize = found.iter().map(Vec::len).sum();
         run.claim(28 * total as u64, "the rows within the radius")?;
@@ -320,13 +323,50 @@ impl Index {
         best
     }
 
-    fn within_of_block(&self, queries: &Matrix, radius: f64) -> Vec<Vec<(u32, f64)>> {
-        let mut found: Vec<Vec<(u32, f64)>> = vec![Vec::new(); queries.nrows()];
-        self.search(queries, Goal::Within(radius, &mut found));
-        found.iter_mut().for_each(|found| found.sort_unstable_by_key(|&(row, _)| row));
-        found
+    /// How many queries may search together, each of which may find all rows: as many as a quarter of the
+    /// memory that is left holds, on every thread.
+    fn queries_at_once(&self, run: &Context) -> usize {
+        const PLENTY: u64 = 16 << 20;
+        let row = (self.nrows().max(1) * size_of::<Pair>()) as u64;
+        if row * QUERY_BLOCK as u64 <= PLENTY {
+            return QUERY_BLOCK;
+        }
+        (run.room() / 4 / run.threads() as u64 / row).clamp(1, QUERY_BLOCK as u64) as usize
+    }
+
+    /// The rows within the radius of some queries. Room for more is claimed once there is much.
+    fn within_of_block(
+        &self,
+        queries: MatRef,
+        members: &[u32],
+        radius: f64,
+        at_once: usize,
+        run: &Context,
+    ) -> Result<Vec<Vec<Pair>>> {
+        const MUCH: usize = 1 << 20;
+        let (mut out, mut total) = (Vec::with_capacity(members.len()), 0);
+        for members in members.chunks(at_once) {
+            if total * size_of::<Pair>() > MUCH {
+                let most = members.len() * self.nrows() * size_of::<Pair>();
+                run.checkpoint()?;
+                run.claim(most as u64, "the rows within the radius")?;
+            }
+            let queries = self.prepare(queries, members)?;
+            let mut found: Vec<Vec<Pair>> = vec![Vec::new(); queries.nrows()];
+            self.search(&queries, Goal::Within(radius, &mut found));
+            for mut found in found {
+                found.sort_unstable_by_key(|&(row, _)| row);
+                found.shrink_to_fit();
+                total += found.len();
+                out.push(found);
+            }
+        }
+        Ok(out)
     }
 }
+
+/// A row and its distance.
+type Pair = (u32, f64);
 
 fn check_finite(rows: &Matrix) -> Result<()> {
     match rows.as_slice().iter().all(|x| x.is_finite()) {

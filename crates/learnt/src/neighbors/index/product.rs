@@ -11,6 +11,7 @@ use super::best::Best;
 use super::metric::{Kernel, between};
 use learnt_core::linalg::norm;
 use learnt_core::prelude::*;
+use learnt_core::stop;
 use pulp::Simd;
 use pulp::bytemuck::cast_slice;
 
@@ -126,7 +127,12 @@ impl Product {
                 group.limit(q, largest(state, group.first + q), self.scale);
             }
         }
+        // About 2²² products of a query with a row's column between two looks.
+        let pace = ((1 << 22) / (ROWS * queries.nrows() * self.rows.ncols()).max(1)).max(1);
         for (b, block) in self.blocks.chunks_exact(self.rows.ncols()).enumerate() {
+            if b % pace == 0 && stop::asked() {
+                return;
+            }
             for group in &mut groups {
                 let estimates = group.estimates(simd, block, &self.half_squares[b]);
                 for (q, estimates) in estimates.iter().enumerate().take(group.count) {

@@ -6,6 +6,7 @@ use super::best::Best;
 use super::leaves::Leaves;
 use super::metric::Kernel;
 use learnt_core::prelude::*;
+use learnt_core::stop;
 
 /// Numbers of a block of rows that stay in first-level memory.
 const BLOCK_NUMBERS: usize = 1536;
@@ -24,7 +25,7 @@ pub(super) fn blocks(rows: &Matrix, run: &Context) -> Leaves {
 /// The nearest rows of each query.
 #[inline(always)]
 pub(super) fn nearest<K: Kernel>(kernel: K, rows: &Leaves, queries: &Matrix, best: &mut [Best]) {
-    for block in 0..rows.count() {
+    for block in (0..rows.count()).take_while(|_| !stop::asked()) {
         for (query, best) in queries.rows().zip(best.iter_mut()) {
             rows.nearest(kernel, block, query, best);
         }
@@ -40,7 +41,7 @@ pub(super) fn within<K: Kernel>(
     radius: f64,
     found: &mut [Vec<(u32, f64)>],
 ) {
-    for block in 0..rows.count() {
+    for block in (0..rows.count()).take_while(|_| !stop::asked()) {
         for (query, found) in queries.rows().zip(found.iter_mut()) {
             rows.within(kernel, block, query, radius, found);
         }

@@ -7,6 +7,7 @@ use super::metric::Kernel;
 use super::scan;
 use super::tree::Tree;
 use learnt_core::prelude::*;
+use learnt_core::stop;
 use pulp::Simd;
 
 /// What is looked for, one place for each query.
@@ -58,12 +59,12 @@ fn in_tree<K: Kernel, B: Bounds>(kernel: K, bounds: B, tree: &Tree, queries: &Ma
     let mut stack = Vec::new();
     match goal {
         Goal::Nearest(best) => {
-            for (query, best) in queries.rows().zip(best) {
+            for (query, best) in queries.rows().zip(best).take_while(|_| !stop::asked()) {
                 tree.nearest(kernel, bounds, query, &mut stack, best);
             }
         }
         Goal::Within(radius, found) => {
-            for (query, found) in queries.rows().zip(found) {
+            for (query, found) in queries.rows().zip(found).take_while(|_| !stop::asked()) {
                 tree.within(kernel, bounds, query, radius, &mut stack, found);
             }
         }

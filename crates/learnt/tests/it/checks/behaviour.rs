@@ -78,6 +78,24 @@ fn a_streamed_fit_has_the_bits_of_a_fit_in_memory() {
     assert!(streamed >= 5, "only {streamed} learners stream");
 }
 
+/// Models have no state that a prediction changes: threads that ask one at the same time get what one gets alone.
+#[test]
+fn one_model_answers_many_threads_at_once_with_the_same_bits() {
+    for_each("many_askers", |_, learner| {
+        let data = easy(90, learner.any_roles());
+        let trained = fit(learner, &data.view()).map_err(|error| error.to_string())?;
+        let frame = data.x.frame();
+        let alone = outputs(&trained, &frame).map_err(|error| error.to_string())?;
+        let askers = Context::default().with_threads(4);
+        for found in askers.par_map(8, |_| outputs(&trained, &frame)) {
+            if !same_bits(&alone, &found.map_err(|error| error.to_string())?) {
+                return Err("other bits beside other threads".into());
+            }
+        }
+        Ok(())
+    });
+}
+
 #[test]
 fn a_row_gets_the_same_bits_alone_in_a_batch_and_in_any_order() {
     for_each("row_by_row", |_, learner| {
