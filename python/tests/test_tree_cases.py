@@ -148,6 +148,7 @@ def test_surrogates_of_eight_points():
     [
         ("rpart-kyphosis", {}),
         ("rpart-kyphosis-entropy", {"criterion": "entropy"}),
+        ("rpart-kyphosis-loss", {"loss": [[0, 1], [4, 0]]}),
         ("rpart-iris", {}),
         ("rpart-mtcars", {}),
         ("rpart-warpbreaks", {}),

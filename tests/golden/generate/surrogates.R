@@ -32,4 +32,4 @@ one <- function(loss, weights) {
 }
 ones <- rep(1, 81)
 some <- 1 + (seq_len(81) %% 3)
-cat("[\n", paste(one(4, ones), one(1, ones), one(0.25, ones), one(4, some), sep = ",\n"), "\n]\n", sep = "")
+cat("{\"cases\": [\n", paste(one(4, ones), one(1, ones), one(0.25, ones), one(4, some), sep = ",\n"), "\n]}\n", sep = "")
