@@ -6,6 +6,7 @@ the native half reads `float64` in place and converts the rest.
 
 import numpy as np
 
+from . import _native
 from .errors import DataConversionWarning, DataError, DataTypeError, warn
 
 
@@ -226,7 +227,9 @@ def _numbers_or_levels(objects):
     try:
         return objects.astype(np.float64)
     except ValueError:
-        return _levels(objects.tolist(), None, ordered=False)
+        different, places = _different(objects)
+        codes, levels, ordered = _levels(different, None, ordered=False)
+        return codes if places is None else codes[places], levels, ordered
     except TypeError as error:
         present = [x for x in objects.tolist() if not is_missing(x)]
         if any(isinstance(x, str) for x in present) and all(is_scalar(x) for x in present):
@@ -234,6 +237,12 @@ def _numbers_or_levels(objects):
         if all(isinstance(x, (int, float, np.number)) for x in present):
             return np.array([np.nan if is_missing(x) else x for x in objects], dtype=np.float64)
         raise DataTypeError(str(error)) from error
+
+
+def _different(objects):
+    """The different objects of a column and where they stand; all of them and None where that saves nothing."""
+    found = _native.repeated_objects(objects) if objects.dtype.kind == "O" else None
+    return (objects.tolist(), None) if found is None else found
 
 
 def _levels(words, known, ordered):
@@ -345,6 +354,7 @@ def read_numbers(y, what):
 
 def encode_classes(y):
     """Codes and sorted classes of a target of labels."""
+    places = None
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
             raise DataError("Input y contains NaN or infinity.")
@@ -354,17 +364,21 @@ def encode_classes(y):
                 "expects discrete classes on a regression target with continuous values."
             )
     elif y.dtype.kind == "O":
-        if any(is_missing(label) for label in y.tolist()):
+        labels, places = _different(y.ravel())
+        if any(is_missing(label) for label in labels):
             raise DataError("Input y contains NaN.")
-        if not all(isinstance(label, (str, bool, int, float, np.generic)) for label in y.tolist()):
+        if not all(isinstance(label, (str, bool, int, float, np.generic)) for label in labels):
             raise DataError("Unknown label type: unknown. Classes must be numbers or text.")
+        if places is not None:
+            y = np.array(labels, dtype=object)
     elif y.dtype.kind not in "biuUST":
         raise DataError(f"Unknown label type: {y.dtype}. Classes must be numbers or text.")
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise DataError(f"Unknown label type: classes of different types ({error})") from error
-    return codes.astype(np.uint32).ravel(), classes
+    codes = codes.astype(np.uint32).ravel()
+    return codes if places is None else codes[places], classes
 
 
 def class_codes(y, classes):

@@ -330,3 +330,33 @@ def test_weights_of_classes_are_weights_of_rows():
     found = by_class.fit(VALUES, y).predict_proba(VALUES)
     expected = by_row.fit(VALUES, y, np.where(y == 0, 3, 0.5)).predict_proba(VALUES)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_words_that_are_one_object_or_many_have_the_same_levels():
+    draw = np.random.default_rng(0)
+    names = ["b", "a", None, "ccc", float("nan"), 1.0, 2]
+    codes = draw.integers(0, len(names), 1000)
+    same = np.array([names[code] for code in codes], dtype=object)
+    # Texts that are equal and stand in different places of memory.
+    other = np.array([str(names[c]) + "" if isinstance(names[c], str) else names[c] for c in codes], dtype=object)
+    other[0], other[1] = "".join(["cc", "c"]), "".join(["b", ""])
+    same[0], same[1] = "ccc", "b"
+    found = [OrdinalEncoder().fit(column[:, None]) for column in (same, other)]
+    for encoder in found:
+        assert list(encoder.categories_[0])[:5] == ["1", "2", "a", "b", "ccc"]
+    assert np.array_equal(*[e.transform(c[:, None]) for e, c in zip(found, (same, other))], equal_nan=True)
+
+
+def test_more_words_than_are_worth_remembering_are_read_too():
+    words = np.array([f"w{k:06d}" for k in range(70_000)], dtype=object)
+    assert _native.repeated_objects(words) is None
+    encoder = OrdinalEncoder().fit(words[:, None])
+    assert np.array_equal(encoder.transform(words[::-1, None]).ravel(), np.arange(70_000.0)[::-1])
+
+
+def test_classes_of_repeated_words_keep_their_order():
+    labels = np.array(["no", "yes", "maybe"], dtype=object)[[0, 1, 2, 1, 0, 2] * 10]
+    model = GaussianNB().fit(np.arange(60.0)[:, None], labels)
+    assert model.classes_.tolist() == ["maybe", "no", "yes"]
+    with pytest.raises(errors.DataError, match="NaN"):
+        GaussianNB().fit(np.arange(60.0)[:, None], np.where(np.arange(60) == 7, None, labels))

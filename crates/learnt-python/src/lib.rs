@@ -15,6 +15,7 @@ mod jobs;
 mod model;
 mod optimize;
 mod picture;
+mod repeated;
 mod search;
 
 use convert::{Columns, Numbers, Singles};
@@ -27,7 +28,7 @@ use learnt_core::params::LearnerSpec;
 use learnt_core::rounds::SinglePrecision;
 use learnt_core::trained::{Missing, Trained};
 use model::Model;
-use numpy::PyReadonlyArray1;
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::borrow::Cow;
@@ -67,6 +68,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capabilities, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(repeated_objects, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_class::<jobs::Job>()?;
@@ -370,6 +372,14 @@ fn registry() -> String {
 #[pyfunction]
 fn copied_bytes() -> u64 {
     convert::copied()
+}
+
+/// The different objects of a column and for each row the number of its own; `None` where they are too many.
+#[pyfunction]
+fn repeated_objects<'py>(
+    column: &Bound<'py, PyArray1<Py<PyAny>>>,
+) -> PyResult<repeated::Repeated<'py>> {
+    repeated::of(column)
 }
 
 /// The number of threads that this process may use.

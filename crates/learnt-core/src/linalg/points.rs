@@ -1,15 +1,13 @@
 //! Rows against a few points or directions: the nearest point, squared distances, projections.
 //!
-//! Sixteen rows at a time are turned so that each column is a short vector; two points at a time
-//! are taken through it in registers. A row's numbers come from its own values alone, column after
+//! Sixteen rows at a time, or thirty-two where vectors have eight lanes, are turned so that each column is a short
+//! vector; two points at a time are taken through it in registers, eight sums at least, so that no sum waits for
+//! its last product. A row's numbers come from its own values alone, column after
 //! column, so that they have the same bits in any company and on any number of threads.
 
 use super::Kernel;
 use crate::data::{MatRef, Matrix};
 use pulp::Simd;
-
-/// Rows of a tile: a multiple of the vectors of any width.
-const ROWS: usize = 16;
 
 /// Finds the nearest of some points, the first of equals.
 ///
@@ -122,17 +120,18 @@ impl Kernel for FindNearest<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match S::F64_LANES {
-            8 => self.with_lanes::<S, 2>(simd),
-            4 => self.with_lanes::<S, 4>(simd),
-            2 => self.with_lanes::<S, 8>(simd),
-            _ => self.with_lanes::<S, 16>(simd),
+            8 => self.with_tiles::<S, 4, 32>(simd),
+            4 => self.with_tiles::<S, 4, 16>(simd),
+            2 => self.with_tiles::<S, 8, 16>(simd),
+            _ => self.with_tiles::<S, 16, 16>(simd),
         }
     }
 }
 
 impl FindNearest<'_> {
+    /// With tiles of `ROWS` rows, which are `N` vectors.
     #[inline(always)]
-    fn with_lanes<S: Simd, const N: usize>(self, simd: S) {
+    fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) {
         let mut tile = vec![[0.0; ROWS]; self.panel.origin.len()];
         for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
@@ -140,7 +139,7 @@ impl FindNearest<'_> {
             let mut place = [simd.splat_f64s(0.0); N];
             for (p, (pair, starts)) in self.panel.pairs().enumerate() {
                 let step = |x, point, sum| simd.negate_mul_add_f64s(x, point, sum);
-                let sums = sums_over_columns::<S, N>(simd, &tile, pair, starts, step);
+                let sums = sums_over_columns::<S, N, ROWS>(simd, &tile, pair, starts, step);
                 for (side, sums) in sums.iter().enumerate() {
                     let point = simd.splat_f64s((2 * p + side) as f64);
                     for v in 0..N {
@@ -171,34 +170,41 @@ impl Kernel for Measure<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match S::F64_LANES {
-            8 => self.with_lanes::<S, 2>(simd),
-            4 => self.with_lanes::<S, 4>(simd),
-            2 => self.with_lanes::<S, 8>(simd),
-            _ => self.with_lanes::<S, 16>(simd),
+            8 => self.with_tiles::<S, 4, 32>(simd),
+            4 => self.with_tiles::<S, 4, 16>(simd),
+            2 => self.with_tiles::<S, 8, 16>(simd),
+            _ => self.with_tiles::<S, 16, 16>(simd),
         }
     }
 }
 
 impl Measure<'_> {
+    /// With tiles of `ROWS` rows, which are `N` vectors.
     #[inline(always)]
-    fn with_lanes<S: Simd, const N: usize>(self, simd: S) {
+    fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) {
         let count = self.panel.count;
         let mut tile = vec![[0.0; ROWS]; self.panel.origin.len()];
         for (t, out) in self.out.chunks_mut(ROWS * count.max(1)).enumerate() {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
             for (p, (pair, starts)) in self.panel.pairs().enumerate() {
                 let sums = match self.squares {
-                    true => {
-                        sums_over_columns::<S, N>(simd, &tile, pair, starts, |x, point, sum| {
+                    true => sums_over_columns::<S, N, ROWS>(
+                        simd,
+                        &tile,
+                        pair,
+                        starts,
+                        |x, point, sum| {
                             let difference = simd.sub_f64s(x, point);
                             simd.mul_add_f64s(difference, difference, sum)
-                        })
-                    }
-                    false => {
-                        sums_over_columns::<S, N>(simd, &tile, pair, starts, |x, point, sum| {
-                            simd.mul_add_f64s(x, point, sum)
-                        })
-                    }
+                        },
+                    ),
+                    false => sums_over_columns::<S, N, ROWS>(
+                        simd,
+                        &tile,
+                        pair,
+                        starts,
+                        |x, point, sum| simd.mul_add_f64s(x, point, sum),
+                    ),
                 };
                 for (point, sums) in (2 * p..count).zip(&sums) {
                     let sums: &[f64] = pulp::bytemuck::cast_slice(sums);
@@ -213,7 +219,7 @@ impl Measure<'_> {
 
 /// Both points' sums over columns for the rows of a tile.
 #[inline(always)]
-fn sums_over_columns<S: Simd, const N: usize>(
+fn sums_over_columns<S: Simd, const N: usize, const ROWS: usize>(
     simd: S,
     tile: &[[f64; ROWS]],
     pair: &[[f64; 2]],
@@ -232,10 +238,9 @@ fn sums_over_columns<S: Simd, const N: usize>(
     sums
 }
 
-/// Turns up to sixteen rows from `first` on, less the origin; the last row stands in for absent
-/// ones.
+/// Turns the rows of a tile from `first` on, less the origin; the last row stands in for absent ones.
 #[inline(always)]
-fn fill(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, origin: &[f64]) {
+fn fill<const ROWS: usize>(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, origin: &[f64]) {
     let last = x.nrows() - 1;
     if x.col_stride() == 1 {
         for r in (0..ROWS).step_by(4) {
@@ -255,7 +260,7 @@ fn fill(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, origin: &[f64]) {
 
 /// Four rows into places `r..r + 4` of every column.
 #[inline(always)]
-fn turn(tile: &mut [[f64; ROWS]], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
+fn turn<const ROWS: usize>(tile: &mut [[f64; ROWS]], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
     let width = tile.len();
     let rows = rows.map(|row| &row[..width]);
     let mut j = 0;

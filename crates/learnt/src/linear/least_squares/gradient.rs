@@ -3,6 +3,7 @@
 use super::moments::{fill, for_each_row};
 use learnt_core::linalg::{add_scaled, dot};
 use learnt_core::prelude::*;
+use learnt_core::rounds::Singles;
 use learnt_core::vectorized;
 
 /// Sums over residuals r of some coefficients.
@@ -28,15 +29,19 @@ pub(super) struct Anchor {
 }
 
 impl Gradient {
+    fn zeros(outputs: usize, inputs: usize) -> Gradient {
+        Gradient {
+            product: Matrix::zeros(outputs, inputs),
+            sum: vec![0.0; outputs],
+            squares: Matrix::zeros(outputs, outputs),
+        }
+    }
+
     /// The sums over one block.
     pub(super) fn of(data: &Dataset, anchor: &Anchor) -> Result<Gradient> {
         let y = data.real_target()?;
         let (d, k) = (data.x.ncols(), y.ncols());
-        let mut out = Gradient {
-            product: Matrix::zeros(k, d),
-            sum: vec![0.0; k],
-            squares: Matrix::zeros(k, k),
-        };
+        let mut out = Gradient::zeros(k, d);
         let mut centred = vec![0.0; d + k];
         vectorized!({
             for_each_row(
@@ -44,20 +49,49 @@ impl Gradient {
                 y,
                 #[inline(always)]
                 |i, inputs, outputs| {
-                    let weight = data.weight(i);
                     fill(&mut centred, 1.0, inputs, outputs, &anchor.mean);
-                    let (x, residual) = centred.split_at_mut(d);
-                    for (t, residual) in residual.iter_mut().enumerate() {
-                        *residual -= anchor.offset[t] + dot(x, anchor.coef.row(t));
-                        out.sum[t] += weight * *residual;
-                        add_scaled(out.product.row_mut(t), weight * *residual, x);
-                    }
-                    for t in 0..k {
-                        add_scaled(out.squares.row_mut(t), weight * residual[t], residual);
-                    }
+                    out.add(data.weight(i), &mut centred, anchor);
                 },
             );
         });
         Ok(out)
+    }
+
+    /// The same of rows in single precision, with the bits of their conversion.
+    pub(super) fn of_singles(rows: &Singles, anchor: &Anchor) -> Result<Gradient> {
+        let Some(Target::Real(y)) = rows.y else {
+            return Err(Error::internal("rows without a numeric target"));
+        };
+        let (d, k) = (rows.schema.len(), y.ncols());
+        let mut out = Gradient::zeros(k, d);
+        let mut centred = vec![0.0; d + k];
+        vectorized!({
+            for (i, inputs) in rows.values.chunks_exact(d.max(1)).enumerate() {
+                let (x, outputs) = centred.split_at_mut(d);
+                y.copy_row(i, outputs);
+                for ((x, &input), mean) in x.iter_mut().zip(inputs).zip(&anchor.mean) {
+                    *x = f64::from(input) - mean;
+                }
+                for (output, mean) in outputs.iter_mut().zip(&anchor.mean[d..]) {
+                    *output -= mean;
+                }
+                out.add(1.0, &mut centred, anchor);
+            }
+        });
+        Ok(out)
+    }
+
+    /// Adds a row, inputs and outputs less their means.
+    #[inline(always)]
+    fn add(&mut self, weight: f64, centred: &mut [f64], anchor: &Anchor) {
+        let (x, residual) = centred.split_at_mut(anchor.coef.ncols());
+        for (t, residual) in residual.iter_mut().enumerate() {
+            *residual -= anchor.offset[t] + dot(x, anchor.coef.row(t));
+            self.sum[t] += weight * *residual;
+            add_scaled(self.product.row_mut(t), weight * *residual, x);
+        }
+        for t in 0..residual.len() {
+            add_scaled(self.squares.row_mut(t), weight * residual[t], residual);
+        }
     }
 }

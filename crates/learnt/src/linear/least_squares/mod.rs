@@ -171,9 +171,14 @@ impl Rounds for LeastSquares {
     }
 
     fn summarize_singles(&self, stage: &Stage, rows: &Singles) -> Option<Result<Summary>> {
-        let moments = || Moments::of_singles(rows, self.centred());
-        let sums = matches!(stage.pass, Pass::Moments { single: true }).then(moments)?;
-        Some(sums.map(|moments| Summary { sums: Sums::Moments(moments) }))
+        let sums = match &stage.pass {
+            Pass::Moments { single: true } => {
+                Moments::of_singles(rows, self.centred()).map(Sums::Moments)
+            }
+            Pass::Refine { anchor, .. } => Gradient::of_singles(rows, anchor).map(Sums::Gradient),
+            _ => return None,
+        };
+        Some(sums.map(|sums| Summary { sums }))
     }
 
     fn advance(&self, stage: Stage, all: Summary, run: &Context) -> Result<Step<Stage, Solution>> {
