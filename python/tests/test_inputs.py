@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from learnt import _native, errors
+from learnt import _native, _validation, errors
 from learnt.compose import ColumnTransformer
 from learnt.impute import SimpleImputer
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -360,3 +360,17 @@ def test_classes_of_repeated_words_keep_their_order():
     assert model.classes_.tolist() == ["maybe", "no", "yes"]
     with pytest.raises(errors.DataError, match="NaN"):
         GaussianNB().fit(np.arange(60.0)[:, None], np.where(np.arange(60) == 7, None, labels))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64", "uint64", "float32", "float64", "bool"])
+@pytest.mark.parametrize("scale", [1, 100_000])
+def test_classes_that_are_numbers_are_those_of_numpy(kind, scale):
+    draw = np.random.default_rng(0)
+    low = 0 if kind in ("uint8", "uint64", "bool") else -100
+    y = draw.integers(low, 27, 500).astype(kind)
+    if kind in ("int32", "int64", "float64"):
+        y *= np.array(scale, dtype=kind)
+    codes, classes = _validation.encode_classes(y)
+    expected, places = np.unique(y, return_inverse=True)
+    assert classes.dtype == expected.dtype and np.array_equal(classes, expected)
+    assert np.array_equal(codes, places)
