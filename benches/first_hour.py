@@ -18,6 +18,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -101,13 +102,14 @@ cat(paste0("{", paste0('"', names(steps), '": ', unlist(steps), collapse = ", ")
 def run(words):
     """Seconds, peak of memory in megabytes and standard output of a process."""
     start = time.perf_counter()
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    errors = tempfile.TemporaryFile()
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors)
     output = child.stdout.read()
-    errors = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 8):
-        sys.exit(f"{' '.join(map(str, words))}\n{errors.decode()}")
+        errors.seek(0)
+        sys.exit(f"{' '.join(map(str, words))}\n{errors.read().decode()}")
     return time.perf_counter() - start, usage.ru_maxrss / 1024, output.decode()
 
 

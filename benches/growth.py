@@ -18,6 +18,8 @@ import sys
 import time
 from pathlib import Path
 
+from learnt_bench import report
+
 HERE = Path(__file__).resolve().parent
 COLUMNS = 10
 QUERIES = 1000
@@ -128,7 +130,8 @@ def main():
             lines.append(line(name, sizes))
             print(lines[-1], flush=True)
     if not arguments.only:
-        (HERE / "results" / "growth.md").write_text("\n".join(["# Growth with rows", "", *lines, ""]))
+        head = ["# Growth with rows", "", f"{report.processor()}, one fit each; `python benches/growth.py`.", ""]
+        (HERE / "results" / "growth.md").write_text("\n".join([*head, *lines, ""]))
     return None
 
 

@@ -130,6 +130,17 @@ def test_least_squares_of_float32_are_refined_to_double_precision(learner, scale
     np.testing.assert_allclose(single.intercept_, double.intercept_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-25, 1e-19, 1e25])
+def test_squares_that_single_precision_cannot_hold_are_taken_in_double(scale):
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(70_000, 16)).astype(np.float32)
+    x[:, 3] *= np.float32(scale)
+    y = x.astype(float) @ (draw.normal(size=16) / x.std(axis=0, dtype=float))
+    single, double = (LinearRegression().fit(table, y) for table in (x, x.astype(float)))
+    assert single.rank_ == 16
+    assert np.array_equal(single.coef_, double.coef_)
+
+
 def test_columns_that_depend_on_each_other_are_found_in_float32_too():
     draw = np.random.default_rng(0)
     x = draw.integers(0, 1000, size=(70_000, 16)).astype(np.float32)

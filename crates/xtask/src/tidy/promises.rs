@@ -94,8 +94,10 @@ fn has_test(text: &str, name: &str) -> bool {
         let ends = !whole || text[at + found.len()..].starts_with('(');
         // Attributes stand right above.
         let above = text[..at].lines().rev().skip_while(|line| line.trim().is_empty());
-        let attributes = above.take_while(|line| line.trim_start().starts_with("#["));
-        ends && attributes.into_iter().any(|line| line.trim() == "#[test]")
+        let attributes: Vec<&str> =
+            above.map(str::trim).take_while(|line| line.starts_with("#[")).collect();
+        let runs = !attributes.iter().any(|attribute| attribute.starts_with("#[ignore"));
+        ends && runs && attributes.contains(&"#[test]")
     })
 }
 
@@ -132,7 +134,8 @@ mod tests {
             let by = if k == 2 { checked_by } else { "`one` `it::good`" };
             page += &format!("| P{k} | a promise | {by} |\n");
         }
-        let test = "#[test]\n#[ignore]\nfn nothing_is_lost() {}\nfn helper() {}\n";
+        let test = "#[test]\n#[cfg(unix)]\nfn nothing_is_lost() {}\nfn helper() {}\n\
+                    #[test]\n#[ignore = \"slow\"]\nfn left_out() {}\n";
         check(&files(&[
             (PAGE, &page),
             ("Cargo.toml", "[workspace.lints.rust]\nunsafe_code = \"deny\"\n"),
@@ -166,6 +169,7 @@ mod tests {
             "`one` `it::bad`",
             "`one` `it::good::nothing`",
             "`one` `it::good::helper`",
+            "`one` `it::good::left_out`",
             "`one` `it::good::lost…`",
             "`one` `c`, `c::tests`",
             "`two` `it::good`",

@@ -9,7 +9,7 @@
 //! - Otherwise a second pass takes Householder triangles block by block.
 //!
 //! A table in single precision has its moments summed as such, to about seven digits. With κ <= 1e3 one step of
-//! refinement in double precision follows; else, or where they overflow, the moments are summed again in double
+//! refinement in double precision follows; else, or where squares leave the range of single precision, they are summed again in double
 //! precision.
 //!
 //! No more rows than columns: the rows themselves are gathered and solved by Cholesky of their
@@ -123,6 +123,8 @@ pub(super) const DETAILED: usize = 1000;
 const DIRECT: f64 = 1e3;
 /// Condition up to which one step of refinement makes them accurate.
 const REFINED: f64 = 1e6;
+/// Variance from which squares in single precision keep their digits: 2²⁴ times the least normal number, and more.
+const LEAST_IN_SINGLE: f64 = 1e-30;
 /// Share of the variance left from which the residual sum is taken from the moments.
 const LEFT: f64 = 1e-3;
 
@@ -248,7 +250,7 @@ impl LeastSquares {
             [] => f64::INFINITY,
             factors => factors.iter().fold(1.0, worst),
         };
-        if moments.single && !(condition <= DIRECT && is_finite(&moments)) {
+        if moments.single && !(condition <= DIRECT && in_reach(&moments)) {
             return Ok(Next::Pass(Pass::Moments { single: false }));
         }
         if condition > REFINED {
@@ -394,8 +396,12 @@ enum Next {
     Done(Solution),
 }
 
-fn is_finite(moments: &Moments) -> bool {
-    first_infinite(moments).is_none()
+/// Whether squares were within the reach of single precision: none overflowed, and none were so small that they
+/// may have been lost. A constant column looks like the latter.
+fn in_reach(moments: &Moments) -> bool {
+    let least = LEAST_IN_SINGLE * moments.weight;
+    let seen = (0..moments.mean.len()).all(|j| moments.scatter[(j, j)] >= least);
+    seen && first_infinite(moments).is_none()
 }
 
 /// The first column whose squares overflow.
