@@ -3,7 +3,7 @@
 //! Minimises Σ w ‖y - a - Bx‖² + alpha ‖B‖². The first pass sums moments. Scaled to a unit diagonal,
 //! the normal equations are solved by Cholesky; with condition κ the relative error is about κ eps.
 //!
-//! - κ <= 1e3 and at least a thousandth of the variance left: that is the answer.
+//! - κ <= 1e3 and at least κ 1e-6 of the variance left: that is the answer.
 //! - κ <= 1e6: a second pass forms residuals, and one step of refinement (the corrected seminormal
 //!   equations) brings the error of an orthogonal factorisation.
 //! - Otherwise a second pass takes Householder triangles block by block.
@@ -125,8 +125,9 @@ const DIRECT: f64 = 1e3;
 const REFINED: f64 = 1e6;
 /// Variance from which squares in single precision keep their digits: 2²⁴ times the least normal number, and more.
 const LEAST_IN_SINGLE: f64 = 1e-30;
-/// Share of the variance left from which the residual sum is taken from the moments.
-const LEFT: f64 = 1e-3;
+/// The residual sum is taken from the moments up to this product of κ and total over residual: its relative error is
+/// about eps times the product.
+const CANCELLED: f64 = 1e6;
 
 impl Rounds for LeastSquares {
     const NOTICES: Notices = Notices::All;
@@ -259,7 +260,7 @@ impl LeastSquares {
         let solve = |t: usize| factors[t % factors.len()].solve(system.right.row(t));
         let coef = Matrix::from_rows(&(0..outputs).map(solve).collect::<Vec<_>>())?;
         let residual = system.residual(&coef);
-        let enough_left = |t: usize| residual[(t, t)] >= LEFT * system.total[(t, t)];
+        let enough_left = |t: usize| residual[(t, t)] * CANCELLED >= condition * system.total[(t, t)];
         let unpenalised = self.alpha.is_empty();
         let direct = condition <= DIRECT && !moments.single;
         if direct && (!unpenalised || (0..outputs).all(enough_left)) {
