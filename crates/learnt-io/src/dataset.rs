@@ -258,6 +258,12 @@ pub(crate) fn decide(
         (ColumnKind::Numeric, Some(TargetTask::Regress)) => {
             Ok((TargetTask::Regress, format!("task: regress '{name}'")))
         }
+        (ColumnKind::Numeric, None) if few && distinct.values.len() == 2 => Ok((
+            TargetTask::Classify,
+            format!(
+                "task: classify '{name}', 2 classes (two numbers; --task regress takes them as amounts)"
+            ),
+        )),
         (ColumnKind::Numeric, None) if few => {
             let message = format!(
                 "target '{name}' has {} different whole numbers: classes or amounts",
@@ -390,6 +396,20 @@ mod tests {
         let Some(OwnedTarget::Class { codes, classes }) = classified.data.y else { panic!() };
         assert_eq!(codes, [0, 1, 2, 1]);
         assert_eq!(classes, [Label::Int(0), Label::Int(1), Label::Int(2)]);
+        let regressed = prepared(numbers(), Some(TargetTask::Regress)).unwrap();
+        assert!(matches!(regressed.data.y, Some(OwnedTarget::Real(_))));
+    }
+
+    #[test]
+    fn two_numbers_are_classes_and_the_way_out_is_said() {
+        let numbers = || table(vec![0.0, 1.0, 1.0, 0.0], Column::numeric("y"));
+        let found = prepared(numbers(), None).unwrap();
+        assert!(matches!(found.data.y, Some(OwnedTarget::Class { .. })));
+        assert!(
+            found.notes.iter().any(|note| note.contains("--task regress")),
+            "{:?}",
+            found.notes
+        );
         let regressed = prepared(numbers(), Some(TargetTask::Regress)).unwrap();
         assert!(matches!(regressed.data.y, Some(OwnedTarget::Real(_))));
     }

@@ -116,8 +116,16 @@ fn the_target_must_be_named_and_doubtful_tasks_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let data = file(folder.path(), "houses.csv", houses());
     fails(&["fit", "ridge", &data], 3, &["E025", "-t"]);
-    with("x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n", |path| {
+    with("x,y\n1,0\n2,1\n3,2\n4,1\n5,0\n6,2\n", |path| {
         fails(&["compare", path, "-t", "y"], 3, &["--task"]);
+    });
+    with("x,y\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n", |path| {
+        let done = ok(&["compare", path, "-t", "y", "--only", "dummy", "--folds", "2"]);
+        assert!(
+            done.err.contains("2 classes") && done.err.contains("--task regress"),
+            "{}",
+            done.err
+        );
     });
     fails(&["fit", "logistic", &data, "-t", "price"], 3, &["E025", "--task classify"]);
     fails(&["fit", "ridge", "iris"], 3, &["E025"]);

@@ -244,8 +244,8 @@ fn fill<const ROWS: usize>(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, or
     let last = x.nrows() - 1;
     if x.col_stride() == 1 {
         for r in (0..ROWS).step_by(4) {
-            let rows = [0, 1, 2, 3].map(|k| x.row_slice((first + r + k).min(last)));
-            if let [Some(a), Some(b), Some(c), Some(d)] = rows {
+            let row = |k: usize| x.row_slice((first + r + k).min(last));
+            if let (Some(a), Some(b), Some(c), Some(d)) = (row(0), row(1), row(2), row(3)) {
                 turn(tile, r, [a, b, c, d], origin);
             }
         }
@@ -259,24 +259,19 @@ fn fill<const ROWS: usize>(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, or
 }
 
 /// Four rows into places `r..r + 4` of every column.
+///
+/// Plain indices: arrays that are mapped go through memory, which takes longer than the distances.
 #[inline(always)]
 fn turn<const ROWS: usize>(tile: &mut [[f64; ROWS]], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
     let width = tile.len();
-    let rows = rows.map(|row| &row[..width]);
-    let mut j = 0;
-    while j + 4 <= width {
-        let squares: [[f64; 4]; 4] =
-            rows.map(|row| [0, 1, 2, 3].map(|q| row[j + q] - origin[j + q]));
-        for q in 0..4 {
-            let column = &mut tile[j + q][r..r + 4];
-            column.copy_from_slice(&squares.map(|row| row[q]));
-        }
-        j += 4;
-    }
-    for j in j..width {
-        for k in 0..4 {
-            tile[j][r + k] = rows[k][j] - origin[j];
-        }
+    let [a, b, c, d] = [&rows[0][..width], &rows[1][..width], &rows[2][..width], &rows[3][..width]];
+    let origin = &origin[..width];
+    for j in 0..width {
+        let Some(places) = tile[j][r..].first_chunk_mut::<4>() else { return };
+        places[0] = a[j] - origin[j];
+        places[1] = b[j] - origin[j];
+        places[2] = c[j] - origin[j];
+        places[3] = d[j] - origin[j];
     }
 }
 

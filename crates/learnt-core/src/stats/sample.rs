@@ -69,14 +69,28 @@ fn coins<R: Rng + ?Sized>(rng: &mut R, count: u64) -> u64 {
 
 /// A draw from the normal distribution with mean zero and standard deviation one.
 ///
-/// Polar method: a point uniform in the unit disc at squared radius `s` gives
-/// `x sqrt(-2 ln(s) / s)`; its partner is dropped so that the sampler has no state.
+/// The first of a pair; its partner is dropped so that the sampler has no state.
 pub fn standard_normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
+    normal_pair(rng)[0]
+}
+
+/// Fills a slice with draws from the standard normal distribution, in half the time of single draws.
+pub fn fill_standard_normal<R: Rng + ?Sized>(rng: &mut R, out: &mut [f64]) {
+    for places in out.chunks_mut(2) {
+        places.copy_from_slice(&normal_pair(rng)[..places.len()]);
+    }
+}
+
+/// Two independent draws from the standard normal distribution.
+///
+/// Polar method: a point uniform in the unit disc at squared radius `s`, times `sqrt(-2 ln(s) / s)`.
+fn normal_pair<R: Rng + ?Sized>(rng: &mut R) -> [f64; 2] {
     loop {
         let (x, y) = (2.0 * uniform(rng) - 1.0, 2.0 * uniform(rng) - 1.0);
         let square = x * x + y * y;
         if square > 0.0 && square < 1.0 {
-            return x * (-2.0 * libm::log(square) / square).sqrt();
+            let stretch = (-2.0 * libm::log(square) / square).sqrt();
+            return [x * stretch, y * stretch];
         }
     }
 }

@@ -332,6 +332,24 @@ fn draws_follow_their_distributions() {
 }
 
 #[test]
+fn filled_draws_are_normal_and_partners_are_independent() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut draws = vec![0.0; 20_001];
+    sample::fill_standard_normal(&mut rng, &mut draws);
+    check_draws("filled", &draws, &Normal::new(0.0, 1.0).unwrap());
+    let fourth = draws.iter().map(|z| z.powi(4)).sum::<f64>() / draws.len() as f64;
+    assert!((fourth - 3.0).abs() < 0.35, "{fourth}");
+    let product = |pair: &[f64]| pair[0] * pair[1];
+    let squares = |pair: &[f64]| (pair[0].powi(2) - 1.0) * (pair[1].powi(2) - 1.0);
+    for (what, bound) in [
+        (draws.chunks_exact(2).map(product).sum::<f64>(), 5.0),
+        (draws.chunks_exact(2).map(squares).sum(), 10.0),
+    ] {
+        assert!((what / 100.0).abs() < bound, "{what}");
+    }
+}
+
+#[test]
 fn binomial_draws_have_the_moments_of_their_distribution() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(17);
     for (count, of, all) in [(10, 1, 2), (1000, 1, 3), (77, 9, 10), (5000, 1, 700)] {

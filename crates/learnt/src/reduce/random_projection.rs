@@ -10,7 +10,7 @@
 use learnt_core::linalg::Projection;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use learnt_core::stats::sample::{standard_normal, uniform};
+use learnt_core::stats::sample::{fill_standard_normal, uniform};
 
 /// Number of columns after the projection.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
@@ -114,19 +114,19 @@ impl Target {
 
 const STREAM: u64 = 0x7270_726f;
 
-/// A matrix whose entries are drawn row by row.
+/// A matrix whose rows are drawn one by one.
 fn drawn(
     rows: usize,
     columns: usize,
     run: &Context,
-    entry: impl Fn(&mut learnt_core::context::Rng) -> f64 + Sync,
+    draw: impl Fn(&mut learnt_core::context::Rng, &mut [f64]) + Sync,
 ) -> Result<Matrix> {
     run.claim_table(rows, columns, "the projection")?;
     run.checkpoint()?;
     let mut out = Matrix::zeros(rows, columns);
     run.par_fill(out.as_mut_slice(), columns, |start, row| {
         let mut rng = run.row_rng(STREAM, (start / columns) as u64);
-        row.iter_mut().for_each(|value| *value = entry(&mut rng));
+        draw(&mut rng, row);
     });
     Ok(out)
 }
@@ -145,7 +145,10 @@ impl Estimator for GaussianRandomProjection {
     fn train(&self, data: &Dataset, run: &Context) -> Result<RandomProjectionModel> {
         let count = self.n_components.count(data, self.eps)?;
         let scale = (count as f64).sqrt().recip();
-        let components = drawn(count, data.x.ncols(), run, |rng| scale * standard_normal(rng))?;
+        let components = drawn(count, data.x.ncols(), run, |rng, row| {
+            fill_standard_normal(rng, row);
+            row.iter_mut().for_each(|value| *value *= scale);
+        })?;
         let prefix = "gaussianrandomprojection".to_string();
         Ok(RandomProjectionModel { components, density: 1.0, prefix })
     }
@@ -169,12 +172,12 @@ impl Estimator for SparseRandomProjection {
             ProjectionDensity::Share(share) => share,
         };
         let size = (density * count as f64).sqrt().recip();
-        let components = drawn(count, data.x.ncols(), run, |rng| {
-            let u = uniform(rng);
-            match u < density {
-                true => size.copysign(density / 2.0 - u),
-                false => 0.0,
-            }
+        let entry = |u: f64| match u < density {
+            true => size.copysign(density / 2.0 - u),
+            false => 0.0,
+        };
+        let components = drawn(count, data.x.ncols(), run, |rng, row| {
+            row.iter_mut().for_each(|value| *value = entry(uniform(rng)));
         })?;
         let prefix = "sparserandomprojection".to_string();
         Ok(RandomProjectionModel { components, density, prefix })
