@@ -108,6 +108,11 @@ impl Projection {
     }
 }
 
+/// One column of a tile of rows, in whole cache lines: a vector that lies in two lines takes two loads.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Column<const ROWS: usize>([f64; ROWS]);
+
 struct FindNearest<'a> {
     panel: &'a Panel,
     x: MatRef<'a>,
@@ -132,7 +137,7 @@ impl FindNearest<'_> {
     /// With tiles of `ROWS` rows, which are `N` vectors.
     #[inline(always)]
     fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) {
-        let mut tile = vec![[0.0; ROWS]; self.panel.origin.len()];
+        let mut tile = vec![Column([0.0; ROWS]); self.panel.origin.len()];
         for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
             let mut least = [simd.splat_f64s(f64::INFINITY); N];
@@ -183,7 +188,7 @@ impl Measure<'_> {
     #[inline(always)]
     fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) {
         let count = self.panel.count;
-        let mut tile = vec![[0.0; ROWS]; self.panel.origin.len()];
+        let mut tile = vec![Column([0.0; ROWS]); self.panel.origin.len()];
         for (t, out) in self.out.chunks_mut(ROWS * count.max(1)).enumerate() {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
             for (p, (pair, starts)) in self.panel.pairs().enumerate() {
@@ -221,14 +226,14 @@ impl Measure<'_> {
 #[inline(always)]
 fn sums_over_columns<S: Simd, const N: usize, const ROWS: usize>(
     simd: S,
-    tile: &[[f64; ROWS]],
+    tile: &[Column<ROWS>],
     pair: &[[f64; 2]],
     starts: [f64; 2],
     step: impl Fn(S::f64s, S::f64s, S::f64s) -> S::f64s,
 ) -> [[S::f64s; N]; 2] {
     let mut sums = starts.map(|start| [simd.splat_f64s(start); N]);
     for (column, point) in tile.iter().zip(pair) {
-        let Some(x) = S::as_simd_f64s(column).0.first_chunk::<N>() else { break };
+        let Some(x) = S::as_simd_f64s(&column.0).0.first_chunk::<N>() else { break };
         let (a, b) = (simd.splat_f64s(point[0]), simd.splat_f64s(point[1]));
         for v in 0..N {
             sums[0][v] = step(x[v], a, sums[0][v]);
@@ -240,7 +245,7 @@ fn sums_over_columns<S: Simd, const N: usize, const ROWS: usize>(
 
 /// Turns the rows of a tile from `first` on, less the origin; the last row stands in for absent ones.
 #[inline(always)]
-fn fill<const ROWS: usize>(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, origin: &[f64]) {
+fn fill<const ROWS: usize>(tile: &mut [Column<ROWS>], x: MatRef, first: usize, origin: &[f64]) {
     let last = x.nrows() - 1;
     if x.col_stride() == 1 {
         for r in (0..ROWS).step_by(4) {
@@ -252,7 +257,7 @@ fn fill<const ROWS: usize>(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, or
         return;
     }
     for (j, (column, origin)) in tile.iter_mut().zip(origin).enumerate() {
-        for (r, value) in column.iter_mut().enumerate() {
+        for (r, value) in column.0.iter_mut().enumerate() {
             *value = x.at((first + r).min(last), j) - origin;
         }
     }
@@ -262,12 +267,12 @@ fn fill<const ROWS: usize>(tile: &mut [[f64; ROWS]], x: MatRef, first: usize, or
 ///
 /// Plain indices: arrays that are mapped go through memory, which takes longer than the distances.
 #[inline(always)]
-fn turn<const ROWS: usize>(tile: &mut [[f64; ROWS]], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
+fn turn<const ROWS: usize>(tile: &mut [Column<ROWS>], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
     let width = tile.len();
     let [a, b, c, d] = [&rows[0][..width], &rows[1][..width], &rows[2][..width], &rows[3][..width]];
     let origin = &origin[..width];
     for j in 0..width {
-        let Some(places) = tile[j][r..].first_chunk_mut::<4>() else { return };
+        let Some(places) = tile[j].0[r..].first_chunk_mut::<4>() else { return };
         places[0] = a[j] - origin[j];
         places[1] = b[j] - origin[j];
         places[2] = c[j] - origin[j];

@@ -30,15 +30,41 @@ use pulp::bytemuck::{NoUninit, Pod, cast_slice};
 pub struct RankUpdate<T = f64> {
     width: usize,
     stride: usize,
+    /// Rows that a buffer holds.
+    rows: usize,
     /// The rows that come in.
-    buffer: Vec<T>,
+    buffer: Lines<T>,
     held: usize,
     /// The number of rows at which there is work to do.
     pace: usize,
-    /// A full buffer, and the next of its blocks of tiles.
-    full: Vec<T>,
+    /// A full buffer, its rows, and the next of its blocks of tiles.
+    full: Lines<T>,
+    filled: usize,
     next: Place,
     lower: Matrix,
+}
+
+/// Numbers from the beginning of a cache line on: a vector that lies in two lines takes two loads.
+struct Lines<T> {
+    numbers: Vec<T>,
+    start: usize,
+}
+
+impl<T: Element> Lines<T> {
+    fn zeros(count: usize) -> Self {
+        let numbers = vec![T::zeroed(); count + T::CACHE_LINE];
+        let start = numbers.as_ptr().align_offset(64).min(T::CACHE_LINE);
+        Lines { numbers, start }
+    }
+
+    fn first(&self, count: usize) -> &[T] {
+        &self.numbers[self.start..self.start + count]
+    }
+
+    #[inline(always)]
+    fn from(&mut self, place: usize) -> &mut [T] {
+        &mut self.numbers[self.start + place..]
+    }
 }
 
 /// A block of the lower triangle, in blocks; columns of blocks come one after the other.
@@ -152,10 +178,12 @@ impl<T: Element> RankUpdate<T> {
         RankUpdate {
             width,
             stride,
-            buffer: vec![T::zeroed(); stride * rows],
+            rows,
+            buffer: Lines::zeros(stride * rows),
             held: 0,
             pace: rows,
-            full: vec![T::zeroed(); stride * rows],
+            full: Lines::zeros(stride * rows),
+            filled: 0,
             next: Place { row: 0, column: side },
             lower: Matrix::zeros(width, width),
         }
@@ -165,7 +193,7 @@ impl<T: Element> RankUpdate<T> {
     #[inline(always)]
     pub fn push(&mut self, mut fill: impl FnMut(&mut [T])) {
         let start = self.held * self.stride;
-        fill(&mut self.buffer[start..start + self.width]);
+        fill(&mut self.buffer.from(start)[..self.width]);
         self.held += 1;
         if self.held == self.pace {
             self.work();
@@ -176,7 +204,6 @@ impl<T: Element> RankUpdate<T> {
     pub fn finish(mut self) -> Matrix {
         while self.sum_block() {}
         self.turn();
-        self.full.truncate(self.held * self.stride);
         while self.sum_block() {}
         mirror_lower(&mut self.lower);
         self.lower
@@ -185,7 +212,7 @@ impl<T: Element> RankUpdate<T> {
     /// Sums the blocks of the full buffer that are due, and takes the other one when that is full.
     #[inline(never)]
     fn work(&mut self) {
-        let rows = self.buffer.len() / self.stride;
+        let rows = self.rows;
         let side = self.side();
         let count = side * (side + 1) / 2;
         // One block a row, or more where there are more blocks than rows.
@@ -207,6 +234,7 @@ impl<T: Element> RankUpdate<T> {
     /// The buffers change places.
     fn turn(&mut self) {
         std::mem::swap(&mut self.full, &mut self.buffer);
+        self.filled = self.held;
         self.next = Place { row: 0, column: 0 };
     }
 
@@ -220,7 +248,7 @@ impl<T: Element> RankUpdate<T> {
         if !stop::asked() {
             super::run(AddBlock {
                 stride: self.stride,
-                rows: &self.full,
+                rows: self.full.first(self.filled * self.stride),
                 place: self.next,
                 lower: &mut self.lower,
             });
