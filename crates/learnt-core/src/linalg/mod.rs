@@ -8,6 +8,7 @@ mod column_products;
 mod factor;
 mod kernel;
 mod linear_predict;
+mod lines;
 mod parallel;
 mod points;
 mod rank_update;
@@ -22,6 +23,7 @@ pub use factor::{
 };
 pub use kernel::{Kernel, Loop, run};
 pub use linear_predict::linear_predict;
+pub use lines::Lines;
 pub use parallel::{matmul_in, row_products_in};
 pub use points::{Distances, Nearest, Projection};
 pub use rank_update::RankUpdate;

@@ -11,7 +11,7 @@
 //!
 //! Fused multiply-adds: processors without them give other last digits.
 
-use super::{Kernel, mirror_lower};
+use super::{Kernel, Lines, mirror_lower};
 use crate::data::Matrix;
 use crate::stop;
 use pulp::Simd;
@@ -42,29 +42,6 @@ pub struct RankUpdate<T = f64> {
     filled: usize,
     next: Place,
     lower: Matrix,
-}
-
-/// Numbers from the beginning of a cache line on: a vector that lies in two lines takes two loads.
-struct Lines<T> {
-    numbers: Vec<T>,
-    start: usize,
-}
-
-impl<T: Element> Lines<T> {
-    fn zeros(count: usize) -> Self {
-        let numbers = vec![T::zeroed(); count + T::CACHE_LINE];
-        let start = numbers.as_ptr().align_offset(64).min(T::CACHE_LINE);
-        Lines { numbers, start }
-    }
-
-    fn first(&self, count: usize) -> &[T] {
-        &self.numbers[self.start..self.start + count]
-    }
-
-    #[inline(always)]
-    fn from(&mut self, place: usize) -> &mut [T] {
-        &mut self.numbers[self.start + place..]
-    }
 }
 
 /// A block of the lower triangle, in blocks; columns of blocks come one after the other.
@@ -193,7 +170,7 @@ impl<T: Element> RankUpdate<T> {
     #[inline(always)]
     pub fn push(&mut self, mut fill: impl FnMut(&mut [T])) {
         let start = self.held * self.stride;
-        fill(&mut self.buffer.from(start)[..self.width]);
+        fill(&mut self.buffer[start..start + self.width]);
         self.held += 1;
         if self.held == self.pace {
             self.work();
@@ -248,7 +225,7 @@ impl<T: Element> RankUpdate<T> {
         if !stop::asked() {
             super::run(AddBlock {
                 stride: self.stride,
-                rows: self.full.first(self.filled * self.stride),
+                rows: &self.full[..self.filled * self.stride],
                 place: self.next,
                 lower: &mut self.lower,
             });

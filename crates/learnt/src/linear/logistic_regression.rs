@@ -22,7 +22,7 @@ use super::logistic_fit::{Fit, Stage};
 use super::logistic_route::{newton_fits, newton_pays, rows_pay};
 use super::logistic_wide::KeptRows;
 use learnt_core::error::plain;
-use learnt_core::linalg::vector_math;
+use learnt_core::linalg::{Lines, vector_math};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
@@ -340,7 +340,7 @@ impl LogisticRegressionModel {
         run.par_fill(out.as_mut_slice(), 32 * ROWS * width, |first, out| {
             for (c, out) in out.chunks_mut(ROWS * width).enumerate() {
                 let (start, rows) = (first / width + c * ROWS, out.len() / width);
-                let mut z = vec![0.0; rows * line];
+                let mut z = Lines::zeros(rows * line);
                 copy_padded(x.values().rows(start, start + rows), &mut z, line);
                 let mut margins = vec![0.0; rows * outputs];
                 scores(&z, &weights, line, &mut margins);

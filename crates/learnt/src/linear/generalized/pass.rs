@@ -7,7 +7,7 @@
 use super::family::Law;
 use crate::linear::likelihood::copy_padded;
 use crate::linear::likelihood::kernels::{add_gradient, padded, scores};
-use learnt_core::linalg::{self, add_scaled};
+use learnt_core::linalg::{self, Lines, add_scaled};
 use learnt_core::prelude::*;
 
 /// What a pass brings back.
@@ -164,9 +164,9 @@ impl Pass<'_> {
         let rows = ((1 << 16) / (8 * width)).clamp(16, 256);
         let mut total = Sums::empty(columns);
         let mut gradient = vec![0.0; width];
-        let mut coefficients = vec![0.0; width];
+        let mut coefficients = Lines::zeros(width);
         coefficients[..columns].copy_from_slice(self.coefficients);
-        let mut z = vec![0.0; rows * width];
+        let mut z = Lines::zeros(rows * width);
         let mut eta = vec![0.0; rows];
         let mut roots = vec![0.0; rows];
         for start in (0..data.nrows()).step_by(rows) {

@@ -13,7 +13,7 @@ pub(crate) mod proximal;
 
 use super::logistic_wide::KeptRows;
 use kernels::{add_gradient, many_classes, padded, scores, two_classes};
-use learnt_core::linalg;
+use learnt_core::linalg::{self, Lines};
 use learnt_core::prelude::*;
 use std::borrow::Cow;
 
@@ -121,7 +121,7 @@ pub(crate) struct Pass<'a> {
 /// Buffers for one chunk.
 struct Chunk<'a> {
     width: usize,
-    z: Vec<f64>,
+    z: Lines<f64>,
     weights: Vec<f64>,
     scores: Vec<f64>,
     /// +1 for rows of the second class, -1 for others.
@@ -157,7 +157,7 @@ impl Pass<'_> {
         let rows = (CHUNK / (8 * width)).clamp(16, 256);
         let mut chunk = Chunk {
             width,
-            z: Vec::new(),
+            z: Lines::zeros(0),
             weights: Vec::new(),
             scores: Vec::new(),
             signs: Vec::new(),
@@ -212,7 +212,7 @@ impl Pass<'_> {
     fn load<'a>(&self, data: &Dataset, codes: &'a [u32], chunk: &mut Chunk<'a>) {
         let (inputs, width) = (data.x.ncols(), chunk.width);
         if chunk.z.len() < codes.len() * width {
-            chunk.z = vec![0.0; codes.len() * width];
+            chunk.z = Lines::zeros(codes.len() * width);
             if self.intercept {
                 chunk.z.iter_mut().skip(inputs).step_by(width).for_each(|z| *z = 1.0);
             }
@@ -374,8 +374,8 @@ pub(crate) fn copy_padded(x: MatRef, out: &mut [f64], width: usize) {
 }
 
 /// The rows of a matrix, each padded with zeros.
-pub(crate) fn pad(matrix: &Matrix, width: usize) -> Vec<f64> {
-    let mut out = vec![0.0; matrix.nrows() * width];
+pub(crate) fn pad(matrix: &Matrix, width: usize) -> Lines<f64> {
+    let mut out = Lines::zeros(matrix.nrows() * width);
     copy_padded(matrix.view(), &mut out, width);
     out
 }

@@ -1,6 +1,6 @@
 //! Brute force by matrix product, for `euclidean` and `cosine` distances.
 //!
-//! ||x - y||² / 2 = ||x||² / 2 + (||y||² / 2 - x'y), and the bracket for four queries against sixteen
+//! ||x - y||² / 2 = ||x||² / 2 + (||y||² / 2 - x'y), and the bracket for eight queries against sixteen
 //! rows is a small matrix product, taken in single precision from rows that are centred and divided
 //! by the longest one. It only rules rows out: a row whose estimate is above the k-th best sum by
 //! more than the largest possible error cannot be among the k best. The others are computed by
@@ -18,11 +18,13 @@ use pulp::bytemuck::cast_slice;
 /// Rows of a block.
 const ROWS: usize = 16;
 
-/// Queries that pass a block together.
-const QUERIES: usize = 4;
+/// Queries that pass a block together: sums enough that none waits for its last product.
+const QUERIES: usize = 8;
 
-/// One column of a block of rows.
-type Row16 = [f32; ROWS];
+/// One column of a block of rows: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Row16([f32; ROWS]);
 
 /// The rows, and the blocks that estimate distances to them.
 #[derive(Clone, Debug)]
@@ -44,18 +46,18 @@ impl Product {
         let longest = lengths.iter().fold(0.0, |m: f64, &x| m.max(x));
         // Rows that are all equal, or too far apart for the arithmetic, are left to differences.
         let scale = if longest > 1e-140 && longest < 1e140 { 1.0 / longest } else { f64::NAN };
-        let mut blocks = vec![[0.0; ROWS]; n.div_ceil(ROWS) * d];
+        let mut blocks = vec![Row16([0.0; ROWS]); n.div_ceil(ROWS) * d];
         run.par_fill(&mut blocks, d.max(1), |first, block| {
             for (lane, i) in (first / d * ROWS..n).take(ROWS).enumerate() {
                 for (out, value) in block.iter_mut().zip(shifted(rows.row(i), &center, scale)) {
-                    out[lane] = value as f32;
+                    out.0[lane] = value as f32;
                 }
             }
         });
-        let mut half_squares = vec![[f32::INFINITY; ROWS]; n.div_ceil(ROWS)];
+        let mut half_squares = vec![Row16([f32::INFINITY; ROWS]); n.div_ceil(ROWS)];
         for (i, length) in lengths.iter().enumerate() {
             let length = length * scale;
-            half_squares[i / ROWS][i % ROWS] = (0.5 * length * length) as f32;
+            half_squares[i / ROWS].0[i % ROWS] = (0.5 * length * length) as f32;
         }
         Product { rows, center, scale, blocks, half_squares }
     }
@@ -137,10 +139,10 @@ impl Product {
                 let estimates = group.estimates(simd, block, &self.half_squares[b]);
                 for (q, estimates) in estimates.iter().enumerate().take(group.count) {
                     let limit = group.limits[q];
-                    if !estimates.iter().fold(false, |hit, &e| hit | !ruled_out(e, limit)) {
+                    if !estimates.0.iter().fold(false, |hit, &e| hit | !ruled_out(e, limit)) {
                         continue;
                     }
-                    for (lane, &estimate) in estimates.iter().enumerate() {
+                    for (lane, &estimate) in estimates.0.iter().enumerate() {
                         let (i, row) = (group.first + q, b * ROWS + lane);
                         if row < self.rows.nrows() && !ruled_out(estimate, group.limits[q]) {
                             visit(state, i, row);
@@ -159,7 +161,7 @@ fn ruled_out(estimate: f32, limit: f32) -> bool {
     estimate > limit
 }
 
-/// Four queries, negated, centred and scaled as the rows are.
+/// Eight queries, negated, centred and scaled as the rows are.
 struct Group {
     first: usize,
     count: usize,
@@ -202,35 +204,40 @@ impl Group {
         half_squares: &Row16,
     ) -> [Row16; QUERIES] {
         match V::F32_LANES {
-            16 => self.sums::<V, 1>(simd, block, half_squares),
-            8 => self.sums::<V, 2>(simd, block, half_squares),
-            4 => self.sums::<V, 4>(simd, block, half_squares),
-            _ => self.sums::<V, ROWS>(simd, block, half_squares),
+            16 => self.sums::<V, 1, 8>(simd, block, half_squares),
+            8 => self.sums::<V, 2, 4>(simd, block, half_squares),
+            4 => self.sums::<V, 4, 2>(simd, block, half_squares),
+            _ => self.sums::<V, ROWS, 1>(simd, block, half_squares),
         }
     }
 
-    /// The same with `N` vectors for sixteen rows.
+    /// The same with `N` vectors for sixteen rows, for `Q` queries after each other `Q` that the registers hold.
     #[inline(always)]
-    fn sums<V: Simd, const N: usize>(
+    fn sums<V: Simd, const N: usize, const Q: usize>(
         &self,
         simd: V,
         block: &[Row16],
         half_squares: &Row16,
     ) -> [Row16; QUERIES] {
         let mut out = [*half_squares; QUERIES];
-        let Some(&start) = V::as_simd_f32s(half_squares).0.first_chunk::<N>() else { return out };
-        let mut sums = [start; QUERIES];
-        for (y, x) in block.iter().zip(&self.negated) {
-            let Some(y) = V::as_simd_f32s(y).0.first_chunk::<N>() else { break };
-            for q in 0..QUERIES {
-                let factor = simd.splat_f32s(x[q]);
-                for v in 0..N {
-                    sums[q][v] = simd.mul_add_f32s(factor, y[v], sums[q][v]);
+        let Some(&start) = V::as_simd_f32s(&half_squares.0).0.first_chunk::<N>() else {
+            return out;
+        };
+        for first in (0..self.count).step_by(Q) {
+            let mut sums = [start; Q];
+            for (y, x) in block.iter().zip(&self.negated) {
+                let (y, x) = (V::as_simd_f32s(&y.0).0, x[first..].first_chunk::<Q>());
+                let (Some(y), Some(x)) = (y.first_chunk::<N>(), x) else { break };
+                for q in 0..Q {
+                    let factor = simd.splat_f32s(x[q]);
+                    for v in 0..N {
+                        sums[q][v] = simd.mul_add_f32s(factor, y[v], sums[q][v]);
+                    }
                 }
             }
-        }
-        for (out, sums) in out.iter_mut().zip(&sums) {
-            out.copy_from_slice(cast_slice(sums));
+            for q in 0..Q {
+                out[first + q].0.copy_from_slice(cast_slice(&sums[q]));
+            }
         }
         out
     }
