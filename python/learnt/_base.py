@@ -43,14 +43,19 @@ class BaseEstimator(Tagged, Parameters):
     def _roles(self):
         return self._facts()["roles"]
 
+    def _read(self, X, volumes=False):
+        """Rows and columns from what the user gives."""
+        return _validation.read_table(X, estimator=type(self).__name__, volumes=volumes)
+
     def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None, engine=None):
         if engine is not None or _is_place(X):
             return self._fit_files(X, y, sample_weight, lengths, engine)
         name, facts = type(self).__name__, self._facts()
         volumes = getattr(X, "ndim", 2) > 2 and facts["accepts"]["volumes"]
-        before = self.__dict__.get("_model") if getattr(self, "warm_start", False) else None
+        goes_on = getattr(self, "warm_start", False) and "warm_start" not in self._carried
+        before = self.__dict__.get("_model") if goes_on else None
         if before is None:
-            table = _validation.read_table(X, estimator=name, volumes=volumes)
+            table = self._read(X, volumes)
         else:
             table = self._rows(X)
         target, classes, labels, single = None, None, None, True
@@ -59,7 +64,7 @@ class BaseEstimator(Tagged, Parameters):
                 raise DataError(f"{name} requires y to be passed, but the target y is None.")
             many = facts["accepts"]["many_outputs"] and facts["target"] == "numbers"
             target = _validation.read_target(y, len(table.values), many=many)
-            single = target.ndim == 1
+            single, self._n_outputs = target.ndim == 1, 1 if target.ndim == 1 else target.shape[1]
             if facts["target"] == "classes":
                 target, classes = _validation.encode_classes(target)
                 labels = _labels(classes)
@@ -155,7 +160,7 @@ class BaseEstimator(Tagged, Parameters):
             own = list(self.feature_names_in_)
             X = X[own] if set(own) <= set(X.columns) else X
         volumes = getattr(X, "ndim", 2) > 2 and self._facts()["accepts"]["volumes"]
-        table = _validation.read_table(X, estimator=name, volumes=volumes)
+        table = self._read(X, volumes)
         known, width = self.__dict__.get("feature_names_in_"), table.values.shape[1]
         if known is not None and table.names is not None:
             extra = sorted(set(table.names) - set(known))
@@ -199,6 +204,9 @@ class BaseEstimator(Tagged, Parameters):
         return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
 
     def _seed(self, state=UNCHANGED):
+        if state is UNCHANGED and "random_state" in self._carried:
+            state = self.random_state
+            return 0 if state is None or hasattr(state, "randint") else seed_of(state)
         return seed_of(getattr(self, "random_state", 0) if state is UNCHANGED else state)
 
     def _threads(self):
@@ -333,6 +341,11 @@ class Regressor(Scored, Predictor):
 class Classifier(Scored, Predictor):
     """A learner of classes."""
 
+    @property
+    def n_classes_(self):
+        """The number of classes."""
+        return len(self.classes_)
+
     def score(self, X, y, sample_weight=None):
         """The share of rows whose class is predicted."""
         return accuracy(y, self.predict(X), sample_weight)
@@ -387,7 +400,7 @@ class Online:
     def _partial_fit(self, X, y=None, classes=None, sample_weight=None):
         name = type(self).__name__
         before = self.__dict__.get("_model")
-        table = _validation.read_table(X, estimator=name) if before is None else self._rows(X)
+        table = self._read(X) if before is None else self._rows(X)
         target, known, labels = None, None, None
         kind = self._facts()["target"]
         if kind != "none":
@@ -678,10 +691,24 @@ class Composite(Scored, BaseEstimator):
         return last[1] if isinstance(last, (list, tuple)) else last
 
     @_AsLastStep
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y=None, sample_weight=None):
         """The score of the last step."""
-        measure = accuracy if "classifier" in self._roles() else r_squared
-        return measure(y, self.predict(X), sample_weight)
+        roles, last = self._roles(), self._last()
+        if "classifier" in roles:
+            return accuracy(y, self.predict(X), sample_weight)
+        if "regressor" in roles:
+            power = last._facts()["deviance"] if hasattr(last, "_facts") else None
+            if power is None:
+                return r_squared(y, self.predict(X), sample_weight)
+            power = getattr(last, power) if isinstance(power, str) else power
+            return d_squared(y, self.predict(X), sample_weight, float(power))
+        if "density" in roles:
+            values = self.score_samples(X)
+            return float(values.mean() if isinstance(last, Mixture) else values.sum())
+        *before, (_, fitted) = self._parts()
+        for _, step in before:
+            X = step.transform(X)
+        return fitted.score(X) if sample_weight is None else fitted.score(X, sample_weight=sample_weight)
 
     predict = _AsLastStep(Predictor.predict)
     predict_link = _AsLastStep(Regressor.predict_link)
@@ -715,7 +742,7 @@ def from_model(model):
     names, _ = history["columns"]
     unnamed = names == [f"x{i}" for i in range(len(names))]
     classes = _class_array(history["classes"]) if history["classes"] else None
-    if "random_state" in estimator._defaults():
+    if "random_state" in set(estimator._defaults()) - set(estimator._carried):
         estimator.random_state = history["seed"]
     estimator._remember(model, None if unnamed else names, len(names), classes, True)
     return estimator

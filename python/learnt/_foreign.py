@@ -10,12 +10,14 @@ import inspect
 import numpy as np
 
 from ._params import _by_name, is_learner, is_word
-from .errors import DataError, ParameterError, UnsupportedError
+from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, warn
 
 
 def fit(composite, X, y, sample_weight):
     """The fitted model of a composite with foreign parts."""
-    kind = KINDS.get(composite._path)
+    from ._foreign_ensemble import KINDS as ensembles
+
+    kind = KINDS.get(composite._path) or ensembles.get(composite._path)
     if kind is None:
         raise ParameterError(f"{type(composite).__name__} takes learners of learnt only")
     return kind(composite, X, y, sample_weight)
@@ -442,7 +444,84 @@ class IterativeImputer(Model):
         return names or self.columns
 
 
+class _Functions:
+    """A function and the one that undoes it, as a transformer."""
+
+    def __init__(self, func, inverse_func):
+        self.func, self.inverse_func = func, inverse_func
+
+    def fit(self, y):
+        """Nothing is learnt."""
+        return self
+
+    def transform(self, y):
+        """The changed numbers."""
+        return y if self.func is None else self.func(y)
+
+    def inverse_transform(self, y):
+        """The numbers before the change."""
+        return y if self.inverse_func is None else self.inverse_func(y)
+
+
+class TransformedTarget(Model):
+    """A regressor of a changed target."""
+
+    def __init__(self, composite, X, y, sample_weight):
+        if composite.offset is not None:
+            raise ParameterError("`offset` is for expressions and learners of this package")
+        y = np.asarray(y)
+        self.single, table = y.ndim == 1, y.reshape(len(y), -1)
+        self.transformer = self._transformer(composite).fit(table)
+        if composite.check_inverse:
+            self._check(table)
+        changed = np.asarray(self.transformer.transform(table))
+        if changed.ndim == 2 and changed.shape[1] == 1:
+            changed = changed[:, 0]
+        regressor = composite.regressor
+        if regressor is None:
+            from .linear_model import LinearRegression
+
+            regressor = LinearRegression()
+        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.fitted = [("regressor", clone(regressor).fit(X, changed, **extra))]
+
+    def _transformer(self, composite):
+        func, inverse = composite.func, composite.inverse_func
+        if composite.transformer is not None:
+            if func is not None or inverse is not None:
+                raise ParameterError(
+                    "'transformer' and functions 'func'/'inverse_func' cannot both be set."
+                )
+            return clone(composite.transformer)
+        if (func is None) != (inverse is None):
+            lacks, has = ("inverse_func", "func") if inverse is None else ("func", "inverse_func")
+            raise ParameterError(f"When {has!r} is provided, {lacks!r} must also be provided")
+        if isinstance(func, str):
+            raise ParameterError("`func` as an expression needs a regressor of this package")
+        return _Functions(func, inverse)
+
+    def _check(self, table):
+        some = table[:: max(1, len(table) // 10)]
+        if not np.allclose(some, self.transformer.inverse_transform(self.transformer.transform(some))):
+            warn(
+                "The provided functions or transformer are not strictly inverse of each other. If you "
+                "are sure you want to proceed regardless, set 'check_inverse=False'",
+                LearntWarning,
+            )
+
+    def labels(self):
+        """None."""
+        return None
+
+    def predict(self, X):
+        """The predictions, changed back."""
+        found = np.asarray(self.fitted[0][1].predict(X))
+        back = np.asarray(self.transformer.inverse_transform(found.reshape(len(found), -1)))
+        return back.ravel() if self.single and back.ndim == 2 and back.shape[1] == 1 else back
+
+
 KINDS = {
+    "compose.TransformedTargetRegressor": TransformedTarget,
     "pipeline.Pipeline": Pipeline,
     "compose.ColumnTransformer": ColumnTransformer,
     "multiclass.OneVsRestClassifier": OneVsRest,

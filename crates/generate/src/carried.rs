@@ -1,0 +1,335 @@
+//! Parameters of scikit-learn that change no answer here. Python classes take them, so that programs
+//! written for scikit-learn run; nothing reads them but a check of their values.
+
+use learnt_core::estimator::About;
+
+/// A parameter that is taken and kept.
+pub(super) struct Carried {
+    pub(super) name: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) default: &'static str,
+    pub(super) doc: &'static str,
+    learners: &'static [&'static str],
+}
+
+/// The parameters that a learner carries.
+pub(super) fn of(about: &About) -> impl Iterator<Item = &'static Carried> {
+    CARRIED.iter().filter(|carried| carried.learners.contains(&about.name()))
+}
+
+const NO_COPY: &str = "Taken as scikit-learn takes it; the data that are given are never changed.";
+const NO_DRAWS: &str = "Taken as scikit-learn takes it; this fit draws nothing.";
+const NO_WORDS: &str = "Taken as scikit-learn takes it; nothing is printed.";
+const SAME_ANSWER: &str =
+    "Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.";
+const EVERY_ROW: &str = "Taken as scikit-learn takes it; every row is used.";
+const FROM_THE_START: &str =
+    "Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.";
+const SWEEPS: &str = "Taken as scikit-learn takes it; the randomised solver has its own sweeps.";
+
+const CARRIED: &[Carried] = &[
+    Carried {
+        name: "copy",
+        kind: "bool",
+        default: "True",
+        doc: NO_COPY,
+        learners: &[
+            "StandardScaler",
+            "MinMaxScaler",
+            "MaxAbsScaler",
+            "RobustScaler",
+            "PCA",
+            "IncrementalPCA",
+            "SimpleImputer",
+            "HDBSCAN",
+        ],
+    },
+    Carried {
+        name: "copy_X",
+        kind: "bool",
+        default: "True",
+        doc: NO_COPY,
+        learners: &["LinearRegression", "Ridge", "Lasso", "ElasticNet", "LassoCV", "ElasticNetCV"],
+    },
+    Carried {
+        name: "copy_x",
+        kind: "bool",
+        default: "True",
+        doc: NO_COPY,
+        learners: &["KMeans", "BisectingKMeans"],
+    },
+    Carried {
+        name: "random_state",
+        kind: "int | np.random.RandomState | np.random.Generator | None",
+        default: "None",
+        doc: NO_DRAWS,
+        learners: &["Ridge", "LogisticRegression", "PCA", "KBinsDiscretizer", "IterativeImputer"],
+    },
+    Carried {
+        name: "verbose",
+        kind: "int",
+        default: "0",
+        doc: NO_WORDS,
+        learners: &[
+            "LogisticRegression",
+            "PoissonRegressor",
+            "GammaRegressor",
+            "TweedieRegressor",
+            "SGDClassifier",
+            "SGDRegressor",
+            "Perceptron",
+            "LassoCV",
+            "ElasticNetCV",
+            "KMeans",
+            "MiniBatchKMeans",
+            "BisectingKMeans",
+            "IterativeImputer",
+            "Pipeline",
+            "ColumnTransformer",
+            "OneVsRestClassifier",
+            "RandomForestClassifier",
+            "RandomForestRegressor",
+            "ExtraTreesClassifier",
+            "ExtraTreesRegressor",
+            "HistGradientBoostingClassifier",
+            "HistGradientBoostingRegressor",
+            "GradientBoostingClassifier",
+            "GradientBoostingRegressor",
+            "BaggingClassifier",
+            "BaggingRegressor",
+            "VotingClassifier",
+            "VotingRegressor",
+            "StackingClassifier",
+            "StackingRegressor",
+            "GaussianMixture",
+        ],
+    },
+    Carried {
+        name: "verbose_interval",
+        kind: "int",
+        default: "10",
+        doc: NO_WORDS,
+        learners: &["GaussianMixture"],
+    },
+    Carried {
+        name: "warm_start",
+        kind: "bool",
+        default: "False",
+        doc: FROM_THE_START,
+        learners: &[
+            "LogisticRegression",
+            "PoissonRegressor",
+            "GammaRegressor",
+            "TweedieRegressor",
+            "Lasso",
+            "ElasticNet",
+        ],
+    },
+    Carried {
+        name: "precompute",
+        kind: "Any",
+        default: "False",
+        doc: SAME_ANSWER,
+        learners: &["Lasso", "ElasticNet"],
+    },
+    Carried {
+        name: "precompute",
+        kind: "Any",
+        default: "\"auto\"",
+        doc: SAME_ANSWER,
+        learners: &["LassoCV", "ElasticNetCV"],
+    },
+    Carried {
+        name: "gcv_mode",
+        kind: "str | None",
+        default: "None",
+        doc: SAME_ANSWER,
+        learners: &["RidgeCV"],
+    },
+    Carried {
+        name: "intercept_scaling",
+        kind: "float",
+        default: "1.0",
+        doc: "Taken as scikit-learn takes it; the intercept is never penalised.",
+        learners: &["LogisticRegression"],
+    },
+    Carried { name: "tol", kind: "float", default: "0.0", doc: SWEEPS, learners: &["PCA"] },
+    Carried {
+        name: "iterated_power",
+        kind: "int | str",
+        default: "\"auto\"",
+        doc: SWEEPS,
+        learners: &["PCA"],
+    },
+    Carried { name: "n_oversamples", kind: "int", default: "10", doc: SWEEPS, learners: &["PCA"] },
+    Carried {
+        name: "power_iteration_normalizer",
+        kind: "str",
+        default: "\"auto\"",
+        doc: SWEEPS,
+        learners: &["PCA"],
+    },
+    Carried {
+        name: "algorithm",
+        kind: "str",
+        default: "\"auto\"",
+        doc: SAME_ANSWER,
+        learners: &["HDBSCAN", "OPTICS", "KernelDensity"],
+    },
+    Carried {
+        name: "algorithm",
+        kind: "str",
+        default: "\"lloyd\"",
+        doc: SAME_ANSWER,
+        learners: &["BisectingKMeans"],
+    },
+    Carried {
+        name: "leaf_size",
+        kind: "int",
+        default: "40",
+        doc: SAME_ANSWER,
+        learners: &["HDBSCAN"],
+    },
+    Carried {
+        name: "leaf_size",
+        kind: "int",
+        default: "30",
+        doc: SAME_ANSWER,
+        learners: &["OPTICS"],
+    },
+    Carried {
+        name: "breadth_first",
+        kind: "bool",
+        default: "True",
+        doc: SAME_ANSWER,
+        learners: &["KernelDensity"],
+    },
+    Carried {
+        name: "memory",
+        kind: "Any",
+        default: "None",
+        doc: "Taken as scikit-learn takes it; nothing is kept on disk.",
+        learners: &["OPTICS", "AgglomerativeClustering", "Pipeline"],
+    },
+    Carried {
+        name: "compute_full_tree",
+        kind: "bool | str",
+        default: "\"auto\"",
+        doc: "Taken as scikit-learn takes it; the tree is always whole.",
+        learners: &["AgglomerativeClustering"],
+    },
+    Carried {
+        name: "compute_distances",
+        kind: "bool",
+        default: "False",
+        doc: "Taken as scikit-learn takes it; `distances_` are always there.",
+        learners: &["AgglomerativeClustering"],
+    },
+    Carried {
+        name: "compute_labels",
+        kind: "bool",
+        default: "True",
+        doc: "Taken as scikit-learn takes it; `labels_` are always there.",
+        learners: &["MiniBatchKMeans"],
+    },
+    Carried {
+        name: "subsample",
+        kind: "int | None",
+        default: "200_000",
+        doc: EVERY_ROW,
+        learners: &["KBinsDiscretizer"],
+    },
+    Carried {
+        name: "categorical_features",
+        kind: "Any",
+        default: "\"from_dtype\"",
+        doc: "Columns of numbers that are categories too: a mask, places or names. Texts and categories of \
+              frames are in any case.",
+        learners: &["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"],
+    },
+    Carried {
+        name: "metric_params",
+        kind: "dict | None",
+        default: "None",
+        doc: "More parameters of the distance: `p` for Minkowski's.",
+        learners: &[
+            "DBSCAN",
+            "HDBSCAN",
+            "OPTICS",
+            "KNeighborsClassifier",
+            "KNeighborsRegressor",
+            "RadiusNeighborsClassifier",
+            "RadiusNeighborsRegressor",
+        ],
+    },
+    Carried {
+        name: "metric",
+        kind: "str",
+        default: "\"euclidean\"",
+        doc: "The distance; only 'euclidean' is taken.",
+        learners: &["KernelDensity"],
+    },
+    Carried {
+        name: "transformer",
+        kind: "Any",
+        default: "None",
+        doc: "A transformer of the target, instead of `func`; the model then runs in Python.",
+        learners: &["TransformedTargetRegressor"],
+    },
+    Carried {
+        name: "inverse_func",
+        kind: "Any",
+        default: "None",
+        doc: "What undoes `func`, where that is a function instead of an expression.",
+        learners: &["TransformedTargetRegressor"],
+    },
+    Carried {
+        name: "check_inverse",
+        kind: "bool",
+        default: "True",
+        doc: "Whether a warning tells of functions or a transformer that do not undo themselves.",
+        learners: &["TransformedTargetRegressor"],
+    },
+    Carried {
+        name: "flatten_transform",
+        kind: "bool",
+        default: "True",
+        doc: "Whether `transform` gives the probabilities of the members side by side.",
+        learners: &["VotingClassifier"],
+    },
+    Carried {
+        name: "store_centers",
+        kind: "str | None",
+        default: "None",
+        doc: "Which centres of clusters are kept: 'centroid' (`centroids_`), 'medoid' (`medoids_`) or 'both'.",
+        learners: &["HDBSCAN"],
+    },
+    Carried {
+        name: "compute_inverse_components",
+        kind: "bool",
+        default: "False",
+        doc: "Whether `inverse_components_`, the pseudo-inverse of the components, is computed at the fit.",
+        learners: &["GaussianRandomProjection", "SparseRandomProjection"],
+    },
+    Carried {
+        name: "sparse_output",
+        kind: "bool",
+        default: "False",
+        doc: "Whether a sparse matrix is wanted; only False is taken.",
+        learners: &["OneHotEncoder"],
+    },
+    Carried {
+        name: "dense_output",
+        kind: "bool",
+        default: "False",
+        doc: "Taken as scikit-learn takes it; tables are always dense.",
+        learners: &["SparseRandomProjection"],
+    },
+    Carried {
+        name: "sparse_threshold",
+        kind: "float",
+        default: "0.3",
+        doc: "Taken as scikit-learn takes it; tables are always dense.",
+        learners: &["ColumnTransformer"],
+    },
+];
