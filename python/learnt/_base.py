@@ -184,6 +184,29 @@ class BaseEstimator(Tagged, Parameters):
         table.names = None
         return table
 
+    def _names_in(self, input_features):
+        """Names that are given for the columns, which must be those of training."""
+        self._fitted()
+        known = self.__dict__.get("feature_names_in_")
+        names = None if input_features is None else [str(name) for name in input_features]
+        if names is not None:
+            if known is not None and list(known) != names:
+                raise DataError("input_features is not equal to feature_names_in_")
+            if len(names) != self.n_features_in_:
+                raise DataError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(names)}"
+                )
+        return names
+
+    def _finite_rows(self, X):
+        """New rows as numbers, where they are read without the native half's gate."""
+        values = self._rows(X).values
+        missing = np.isnan(values).any() and not self._facts()["accepts"]["missing"]
+        if missing or np.isinf(values).any():
+            raise DataError(f"Input X contains {'NaN' if missing else 'infinity'}.")
+        return values
+
     def _call(self, method, X, lengths=None):
         table = self._rows(X)
         lengths = _validation.read_lengths(lengths)
@@ -614,17 +637,8 @@ class Transformer(BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         """The names of the transformed columns."""
-        model, known = self._fitted(), self.__dict__.get("feature_names_in_")
-        names = None if input_features is None else [str(name) for name in input_features]
-        if names is not None:
-            if known is not None and list(known) != names:
-                raise DataError("input_features is not equal to feature_names_in_")
-            if len(names) != self.n_features_in_:
-                raise DataError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(names)}"
-                )
-        return np.array(model.names_out(names), dtype=object)
+        names = self._names_in(input_features)
+        return np.array(self._fitted().names_out(names), dtype=object)
 
     def set_output(self, *, transform=None):
         """Chooses what `transform` gives: "default", "pandas", "polars" or "arrow"."""

@@ -23,9 +23,11 @@ class Inertia(Scored):
 class Projected:
     """A clusterer whose transformed rows are their distances to the centres."""
 
+    _also_transforms = True
+
     def transform(self, X):
         """The distance of each row to each centre."""
-        rows, centres = self._rows(X).values, self.cluster_centers_
+        rows, centres = self._finite_rows(X), self.cluster_centers_
         values = np.empty((len(rows), len(centres)))
         for k, centre in enumerate(centres):
             values[:, k] = np.sqrt(((rows - centre) ** 2).sum(axis=1))
@@ -38,6 +40,7 @@ class Projected:
 
     def get_feature_names_out(self, input_features=None):
         """The names of the distances."""
+        self._names_in(input_features)
         own = type(self).__name__.lower()
         return np.array([f"{own}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
 

@@ -133,6 +133,8 @@ class Columns(Composed):
 class Members(Composed):
     """Learners side by side whose predictions are combined, by rule or by one more learner."""
 
+    _also_transforms = True
+
     def _fit(self, X, y=None, sample_weight=None, **kwargs):
         self._check_members()
         return super()._fit(X, y, sample_weight, **kwargs)
@@ -212,10 +214,12 @@ class Members(Composed):
     def transform(self, X):
         """What the members say about rows, side by side."""
         self._fitted()
+        if not self._runs_in_python():
+            self._finite_rows(X)
         pieces = self._said(X)
         if isinstance(pieces, np.ndarray):
             return pieces
-        values = np.hstack([np.asarray(p, dtype=float).reshape(len(p), -1) for p in pieces])
+        values = np.hstack([np.asarray(piece).reshape(len(piece), -1) for piece in pieces])
         names = list(self.get_feature_names_out())
         return _output.wrap(_output.configured(self), values, (names, []), X)
 
@@ -229,15 +233,13 @@ class Members(Composed):
 
     def get_feature_names_out(self, input_features=None):
         """The names of the columns of `transform`."""
-        self._fitted()
+        given = self._names_in(input_features)
         own, names = type(self).__name__.lower(), []
         for name, columns in self._columns_said():
             names += [f"{own}_{name}{column}" for column in columns]
         if getattr(self, "passthrough", False):
-            known = self.__dict__.get("feature_names_in_")
-            if input_features is None and known is None:
-                input_features = [f"x{i}" for i in range(self.n_features_in_)]
-            names += [str(name) for name in (input_features if known is None else known)]
+            unnamed = [f"x{i}" for i in range(self.n_features_in_)]
+            names += given or list(self.__dict__.get("feature_names_in_", unnamed))
         return np.array(names, dtype=object)
 
 
@@ -254,7 +256,6 @@ class Voters(Members):
         said = [np.asarray(member.predict(X)) for member in self.estimators_]
         if "classifier" in self._roles():
             said = [np.searchsorted(self.classes_, found) for found in said]
-            return np.column_stack(said) if _output.configured(self) == "default" else said
         return said
 
     def _columns_said(self):

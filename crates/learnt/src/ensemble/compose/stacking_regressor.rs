@@ -113,7 +113,8 @@ impl StackingRegressorModel {
     fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
         let mut parts = parts_of(&self.members, schema, classes);
         let seen = stacking::last_schema(schema, self.width, self.passthrough)?;
-        parts.push(self.last.part(seen, classes));
+        let name = "final_estimator".to_string();
+        parts.push(FittedPart { name, ..self.last.part(seen, classes) });
         Ok(parts)
     }
 
