@@ -32,7 +32,10 @@ class Composed:
             return super()._fit(X, y, sample_weight, **kwargs)
         if getattr(self, "warm_start", False):
             raise ParameterError("warm_start=True is for learners of learnt; take warm_start=False")
-        model = _foreign.fit(self, X, y, sample_weight)
+        return self._keep(_foreign.fit(self, X, y, sample_weight), X)
+
+    def _keep(self, model, X):
+        """Keeps a model that runs in Python."""
         names = _foreign.text_columns(X)
         self._remember(model, names, _foreign.width(X), getattr(model, "classes_", None), True)
         return self
@@ -88,6 +91,11 @@ class Steps(Composed):
     """Steps one after the other."""
 
     _passes_target = True
+
+    def _fit(self, X, y=None, sample_weight=None, fit_params=None, **kwargs):
+        if not fit_params:
+            return super()._fit(X, y, sample_weight, **kwargs)
+        return self._keep(_foreign.Pipeline(self, X, y, sample_weight, fit_params), X)
 
     @property
     def named_steps(self):

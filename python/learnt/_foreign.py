@@ -76,11 +76,27 @@ def width(X):
     return X.shape[1] if hasattr(X, "shape") else len(X[0])
 
 
-def _fitted(estimator, X, y, sample_weight):
-    """A fitted copy; weights are given to learners that take them."""
+def _by_step(fit_params, names):
+    """Arguments of `fit` by the step that their names begin with."""
+    out = {}
+    for key, value in fit_params.items():
+        step, inner, name = key.partition("__")
+        if not inner or step not in names:
+            raise ValueError(
+                f"Pipeline.fit does not accept the {key} parameter. You can pass parameters to specific "
+                "steps of your pipeline using the stepname__parameter format, e.g. "
+                "`Pipeline.fit(X, y, logisticregression__sample_weight=sample_weight)`."
+            )
+        out.setdefault(step, {})[name] = value
+    return out
+
+
+def _fitted(estimator, X, y, sample_weight, given=None):
+    """A fitted copy; weights are given to learners that take them, other arguments as they are."""
     estimator = clone(estimator)
     takes = "sample_weight" in inspect.signature(estimator.fit).parameters
     extra = {"sample_weight": sample_weight} if takes and sample_weight is not None else {}
+    extra.update(given or {})
     return estimator.fit(X, **extra) if y is None else estimator.fit(X, y, **extra)
 
 
@@ -131,9 +147,10 @@ class Model:
 class Pipeline(Model):
     """Transformers one after the other, then a learner."""
 
-    def __init__(self, composite, X, y, sample_weight):
+    def __init__(self, composite, X, y, sample_weight, fit_params=None):
         self.fitted = []
         *before, (last_name, last) = composite._pairs()
+        given = _by_step(fit_params or {}, [name for name, _ in composite._pairs()])
         for name, step in before:
             if is_word(step) or step is None:
                 continue
@@ -141,11 +158,12 @@ class Pipeline(Model):
                 raise ParameterError(
                     f"Pipeline: step '{name}' ({type(step).__name__}) is not a transformer"
                 )
-            step = _fitted(step, X, y, sample_weight)
+            step = _fitted(step, X, y, sample_weight, given.get(name))
             self.fitted.append((name, step))
             X = step.transform(X)
         if not (is_word(last) or last is None):
-            self.fitted.append((last_name, _fitted(last, X, y, sample_weight)))
+            last = _fitted(last, X, y, sample_weight, given.get(last_name))
+            self.fitted.append((last_name, last))
         classes = getattr(self.fitted[-1][1], "classes_", None) if self.fitted else None
         if classes is not None:
             self.classes_ = classes

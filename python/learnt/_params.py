@@ -111,9 +111,11 @@ class Parameters:
         With a table, columns that are given by place, mask, slice or function become names.
         """
         self._check_carried()
+        # A subclass of a user's own may take other parameters: those of the learner are what it set.
+        learner = next((cls for cls in type(self).__mro__ if "_path" in cls.__dict__), type(self))
         params = {
-            name: _resolved(value, X, table)
-            for name, value in self.get_params(deep=False).items()
+            name: _resolved(getattr(self, name), X, table)
+            for name in learner._defaults()
             if name not in EXECUTION and name not in self._carried
         }
         return {**params, **self._metric_params(params)}

@@ -199,7 +199,7 @@ def _polars_column(series):
     ordered = series.dtype == polars.Enum
     if ordered or series.dtype == polars.Categorical:
         words = series.cast(polars.String)
-        known = series.cat.get_categories().to_list() if ordered else None
+        known = series.dtype.categories.to_list() if ordered else None
         return _levels(words.to_list(), known, ordered=False)
     return _numbers_or_levels(np.array(series.to_list(), dtype=object))
 

@@ -291,6 +291,13 @@ const CARRIED: &[Carried] = &[
         learners: &["TransformedTargetRegressor"],
     },
     Carried {
+        name: "missing_values",
+        kind: "Any",
+        default: "float(\"nan\")",
+        doc: "What stands for a missing value: NaN, a number or a text.",
+        learners: &["SimpleImputer"],
+    },
+    Carried {
         name: "flatten_transform",
         kind: "bool",
         default: "True",

@@ -134,6 +134,7 @@ const COMPANIONS: &[(&str, &[&str])] = &[
     ("ClassifierRounds", &["GradientBoostingClassifier", "HistGradientBoostingClassifier"]),
     ("RegressorRounds", &["GradientBoostingRegressor", "HistGradientBoostingRegressor"]),
     ("Categorical", &["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]),
+    ("Marked", &["SimpleImputer"]),
     ("Surrounded", &["RadiusNeighborsClassifier", "RadiusNeighborsRegressor"]),
     ("Components", &["DBSCAN"]),
     ("Hierarchy", &["HDBSCAN"]),
@@ -182,7 +183,7 @@ fn holds_learners(entry: &Entry) -> Option<bool> {
 
 /// The lines that bring the classes in that others inherit from.
 fn imports(bases: &BTreeSet<&'static str>) -> String {
-    const HOMES: [(&str, &[&str]); 8] = [
+    const HOMES: [(&str, &[&str]); 9] = [
         ("_boosting", &["WeighedClassifier", "WeighedRegressor"]),
         ("_clusters", &["Components", "Hierarchy", "Inertia", "Projected", "Shares"]),
         (
@@ -191,6 +192,7 @@ fn imports(bases: &BTreeSet<&'static str>) -> String {
         ),
         ("_decomposition", &["Principal"]),
         ("_neighbors", &["Neighborly", "Surrounded"]),
+        ("_prepare", &["Marked"]),
         ("_projection", &["Inverted"]),
         ("_sklearn", &["Weighted"]),
         (
@@ -259,10 +261,14 @@ fn class(entry: &Entry) -> String {
         ),
         false => ("", "", ""),
     };
+    let (more, passed_on) = match is_composite(entry) {
+        true => (", **fit_params", ", fit_params=fit_params"),
+        false => ("", ""),
+    };
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n{}\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}{length}{group}{engine}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
-         return self._fit(X{passed}{weights}{lengths}{groups}{engines})\n{}",
+         def fit(self, X{target}{weight}{length}{group}{engine}{more}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths}{groups}{engines}{passed_on})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
@@ -577,10 +583,11 @@ fn stub_class(entry: &Entry) -> String {
     let length = if about.accepts.sequences { ", lengths: Any = None" } else { "" };
     let group = if about.accepts.groups { ", groups: Any = None" } else { "" };
     let engine = if about.uses.streaming { ", *, engine: Any = None" } else { "" };
+    let more = if is_composite(entry) { ", **fit_params: Any" } else { "" };
     let name = about.name();
     let _ = writeln!(
         out,
-        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}) -> {name}: ..."
+        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}{more}) -> {name}: ..."
     );
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };
