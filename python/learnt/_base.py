@@ -240,7 +240,9 @@ class BaseEstimator(Tagged, Parameters):
             found = self._attributes()
             if name[:-1] in found:
                 return found[name[:-1]]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        # Methods that some parameters or parts do not offer are told as scikit-learn tells them.
+        who = f"This {type(self).__name__!r}" if hasattr(type(self), name) else f"{type(self).__name__!r} object"
+        raise AttributeError(f"{who} has no attribute {name!r}")
 
     def __dir__(self):
         fitted = [f"{name}_" for name in self._attributes()] if self.__sklearn_is_fitted__() else []

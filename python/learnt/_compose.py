@@ -28,6 +28,7 @@ class Composed:
     """A learner that has learners as parameters."""
 
     def _fit(self, X, y=None, sample_weight=None, **kwargs):
+        self._check_parts()
         if not self._is_foreign():
             return super()._fit(X, y, sample_weight, **kwargs)
         if getattr(self, "warm_start", False):
@@ -46,6 +47,28 @@ class Composed:
 
     def _runs_in_python(self):
         return isinstance(self.__dict__.get("_model"), _foreign.Model)
+
+    def _check_names(self, names):
+        if len(set(names)) != len(names):
+            raise ParameterError(f"Names provided are not unique: {names!r}")
+        own = sorted(set(names) & set(self._defaults()))
+        if own:
+            raise ParameterError(f"Estimator names conflict with constructor arguments: {own!r}")
+        wrong = [name for name in names if "__" in name]
+        if wrong:
+            raise ParameterError(f"Estimator names must not contain __: got {wrong!r}")
+
+    def _check_parts(self):
+        """Refuses a class in place of a learner."""
+        for value in self.get_params(deep=False).values():
+            items = value if isinstance(value, (list, tuple)) else [value]
+            inside = [x for item in items for x in (item if isinstance(item, (list, tuple)) else [item])]
+            for part in inside:
+                if isinstance(part, type) and hasattr(part, "get_params"):
+                    name = part.__name__
+                    raise TypeError(
+                        f"Expected an estimator instance ({name}()), got estimator class instead ({name})."
+                    )
 
     # Whether the parts are fitted with the target that the whole is given.
     _passes_target = False
@@ -93,6 +116,10 @@ class Steps(Composed):
     _passes_target = True
 
     def _fit(self, X, y=None, sample_weight=None, fit_params=None, **kwargs):
+        if not len(self.steps):
+            raise ParameterError("The pipeline is empty. Please add steps.")
+        self._check_parts()
+        self._check_names([name for name, _ in self._pairs()])
         if not fit_params:
             return super()._fit(X, y, sample_weight, **kwargs)
         return self._keep(_foreign.Pipeline(self, X, y, sample_weight, fit_params), X)
@@ -155,7 +182,13 @@ class Members(Composed):
                 f"(string, estimator) tuples, got {self.estimators!r}"
             )
         if any(isinstance(item, (list, tuple)) for item in self.estimators):
-            self._check_names([item[0] for item in self.estimators if isinstance(item, (list, tuple))])
+            names = [item[0] for item in self.estimators if isinstance(item, (list, tuple))]
+            if not all(isinstance(name, str) for name in names):
+                raise ParameterError(
+                    "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of "
+                    f"(string, estimator) tuples, got names {names!r}"
+                )
+            self._check_names(names)
             if all(member == "drop" for _, member in self._pairs()):
                 raise ParameterError("All estimators are dropped. At least one is required to be an estimator.")
         weights = getattr(self, "weights", None)
@@ -164,21 +197,6 @@ class Members(Composed):
                 "Number of `estimators` and weights must be equal; got "
                 f"{len(weights)} weights, {len(self.estimators)} estimators"
             )
-
-    def _check_names(self, names):
-        if not all(isinstance(name, str) for name in names):
-            raise ParameterError(
-                "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of "
-                f"(string, estimator) tuples, got names {names!r}"
-            )
-        if len(set(names)) != len(names):
-            raise ParameterError(f"Names provided are not unique: {names!r}")
-        own = sorted(set(names) & set(self._defaults()))
-        if own:
-            raise ParameterError(f"Estimator names conflict with constructor arguments: {own!r}")
-        wrong = [name for name in names if "__" in name]
-        if wrong:
-            raise ParameterError(f"Estimator names must not contain __: got {wrong!r}")
 
     def _pairs(self):
         items = self.estimators

@@ -97,7 +97,8 @@ def _fitted(estimator, X, y, sample_weight, given=None):
     takes = "sample_weight" in inspect.signature(estimator.fit).parameters
     extra = {"sample_weight": sample_weight} if takes and sample_weight is not None else {}
     extra.update(given or {})
-    return estimator.fit(X, **extra) if y is None else estimator.fit(X, y, **extra)
+    alone = y is None and "y" not in inspect.signature(estimator.fit).parameters
+    return estimator.fit(X, **extra) if alone else estimator.fit(X, y, **extra)
 
 
 def _dense(values):

@@ -462,3 +462,14 @@ def test_enumerations_of_polars_are_categories():
     frame = polars.DataFrame({"a": column})
     y = [1.0, 2.0, 3.0, 1.0] * 5
     np.testing.assert_allclose(tree.DecisionTreeRegressor().fit(frame, y).predict(frame), y)
+
+
+def test_composites_refuse_what_is_no_learner_in_words():
+    with pytest.raises(TypeError, match="got estimator class instead \\(StandardScaler\\)"):
+        pipeline.Pipeline([("scale", StandardScaler), ("ridge", linear_model.Ridge())]).fit(X, Y)
+    with pytest.raises(ValueError, match="The pipeline is empty"):
+        pipeline.Pipeline([]).fit(X, Y)
+    with pytest.raises(ValueError, match="must not contain __"):
+        pipeline.Pipeline([("a__b", StandardScaler()), ("ridge", linear_model.Ridge())]).fit(X, Y)
+    with pytest.raises(AttributeError, match="This 'Pipeline' has no attribute 'predict_proba'"):
+        pipeline.make_pipeline(linear_model.Ridge()).predict_proba
