@@ -97,6 +97,14 @@ class BaseEstimator(Tagged, Parameters):
                 LearntWarning,
             )
             return self
+        name = "max_iter" if "max_iter" in given["params"] else "n_estimators"
+        wanted, made = given["params"].get(name), len(before.parts()) if rounds is None else int(rounds)
+        if wanted is not None and wanted < made:
+            has = "len(estimators_)" if rounds is None else "n_iter_"
+            raise ParameterError(
+                f"{name}={wanted} must be larger than or equal to {has}={made} when warm_start==True; "
+                f"take at least {made}"
+            )
         self._model, self._cache = _native.extend(before, given), {}
         self.__dict__.pop("_kept_outcome", None)
         return self

@@ -26,6 +26,8 @@ _TAKEN = {
     "warm_start": _FLAGS,
     "sparse_output": (False,),
     "metric": ("euclidean",),
+    "scoring": ("loss",),
+    "dual": (False,),
     "gcv_mode": (None, "auto", "svd", "eigen"),
     "algorithm": ("auto", "brute", "kd_tree", "ball_tree", "kdtree", "balltree", "lloyd", "elkan"),
     "power_iteration_normalizer": ("auto", "QR", "LU", "none"),

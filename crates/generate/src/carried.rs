@@ -298,6 +298,20 @@ const CARRIED: &[Carried] = &[
         learners: &["SimpleImputer"],
     },
     Carried {
+        name: "scoring",
+        kind: "str",
+        default: "\"loss\"",
+        doc: "What judges rounds for early stopping; only 'loss' is taken.",
+        learners: &["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"],
+    },
+    Carried {
+        name: "dual",
+        kind: "bool",
+        default: "False",
+        doc: "Whether the dual problem is solved; only False is taken, the answer is the same.",
+        learners: &["LogisticRegression"],
+    },
+    Carried {
         name: "flatten_transform",
         kind: "bool",
         default: "True",
