@@ -13,7 +13,7 @@ from ._functions import whole
 from ._modules import MODULES
 from ._native import __version__
 
-_LAZY = (*MODULES, "distributed", "plot")
+_LAZY = (*MODULES, "distributed", "inspection", "plot")
 __all__ = [
     "__version__",
     "anova",

@@ -43,14 +43,19 @@ class BaseEstimator(Tagged, Parameters):
     def _roles(self):
         return self._facts()["roles"]
 
+    def _read(self, X, volumes=False):
+        """Rows and columns from what the user gives."""
+        return _validation.read_table(X, estimator=type(self).__name__, volumes=volumes)
+
     def _fit(self, X, y=None, sample_weight=None, lengths=None, groups=None, engine=None):
         if engine is not None or _is_place(X):
             return self._fit_files(X, y, sample_weight, lengths, engine)
         name, facts = type(self).__name__, self._facts()
         volumes = getattr(X, "ndim", 2) > 2 and facts["accepts"]["volumes"]
-        before = self.__dict__.get("_model") if getattr(self, "warm_start", False) else None
+        goes_on = getattr(self, "warm_start", False) and "warm_start" not in self._carried
+        before = self.__dict__.get("_model") if goes_on else None
         if before is None:
-            table = _validation.read_table(X, estimator=name, volumes=volumes)
+            table = self._read(X, volumes)
         else:
             table = self._rows(X)
         target, classes, labels, single = None, None, None, True
@@ -59,7 +64,7 @@ class BaseEstimator(Tagged, Parameters):
                 raise DataError(f"{name} requires y to be passed, but the target y is None.")
             many = facts["accepts"]["many_outputs"] and facts["target"] == "numbers"
             target = _validation.read_target(y, len(table.values), many=many)
-            single = target.ndim == 1
+            single, self._n_outputs = target.ndim == 1, 1 if target.ndim == 1 else target.shape[1]
             if facts["target"] == "classes":
                 target, classes = _validation.encode_classes(target)
                 labels = _labels(classes)
@@ -92,6 +97,14 @@ class BaseEstimator(Tagged, Parameters):
                 LearntWarning,
             )
             return self
+        name = "max_iter" if "max_iter" in given["params"] else "n_estimators"
+        wanted, made = given["params"].get(name), len(before.parts()) if rounds is None else int(rounds)
+        if wanted is not None and wanted < made:
+            has = "len(estimators_)" if rounds is None else "n_iter_"
+            raise ParameterError(
+                f"{name}={wanted} must be larger than or equal to {has}={made} when warm_start==True; "
+                f"take at least {made}"
+            )
         self._model, self._cache = _native.extend(before, given), {}
         self.__dict__.pop("_kept_outcome", None)
         return self
@@ -155,7 +168,7 @@ class BaseEstimator(Tagged, Parameters):
             own = list(self.feature_names_in_)
             X = X[own] if set(own) <= set(X.columns) else X
         volumes = getattr(X, "ndim", 2) > 2 and self._facts()["accepts"]["volumes"]
-        table = _validation.read_table(X, estimator=name, volumes=volumes)
+        table = self._read(X, volumes)
         known, width = self.__dict__.get("feature_names_in_"), table.values.shape[1]
         if known is not None and table.names is not None:
             extra = sorted(set(table.names) - set(known))
@@ -179,6 +192,29 @@ class BaseEstimator(Tagged, Parameters):
         table.names = None
         return table
 
+    def _names_in(self, input_features):
+        """Names that are given for the columns, which must be those of training."""
+        self._fitted()
+        known = self.__dict__.get("feature_names_in_")
+        names = None if input_features is None else [str(name) for name in input_features]
+        if names is not None:
+            if known is not None and list(known) != names:
+                raise DataError("input_features is not equal to feature_names_in_")
+            if len(names) != self.n_features_in_:
+                raise DataError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(names)}"
+                )
+        return names
+
+    def _finite_rows(self, X):
+        """New rows as numbers, where they are read without the native half's gate."""
+        values = self._rows(X).values
+        missing = np.isnan(values).any() and not self._facts()["accepts"]["missing"]
+        if missing or np.isinf(values).any():
+            raise DataError(f"Input X contains {'NaN' if missing else 'infinity'}.")
+        return values
+
     def _call(self, method, X, lengths=None):
         table = self._rows(X)
         lengths = _validation.read_lengths(lengths)
@@ -199,6 +235,9 @@ class BaseEstimator(Tagged, Parameters):
         return values.ravel() if self._single_output and values.shape[1:] == (1,) else values
 
     def _seed(self, state=UNCHANGED):
+        if state is UNCHANGED and "random_state" in self._carried:
+            state = self.random_state
+            return 0 if state is None or hasattr(state, "randint") else seed_of(state)
         return seed_of(getattr(self, "random_state", 0) if state is UNCHANGED else state)
 
     def _threads(self):
@@ -209,7 +248,9 @@ class BaseEstimator(Tagged, Parameters):
             found = self._attributes()
             if name[:-1] in found:
                 return found[name[:-1]]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        # Methods that some parameters or parts do not offer are told as scikit-learn tells them.
+        who = f"This {type(self).__name__!r}" if hasattr(type(self), name) else f"{type(self).__name__!r} object"
+        raise AttributeError(f"{who} has no attribute {name!r}")
 
     def __dir__(self):
         fitted = [f"{name}_" for name in self._attributes()] if self.__sklearn_is_fitted__() else []
@@ -333,6 +374,11 @@ class Regressor(Scored, Predictor):
 class Classifier(Scored, Predictor):
     """A learner of classes."""
 
+    @property
+    def n_classes_(self):
+        """The number of classes."""
+        return len(self.classes_)
+
     def score(self, X, y, sample_weight=None):
         """The share of rows whose class is predicted."""
         return accuracy(y, self.predict(X), sample_weight)
@@ -387,7 +433,7 @@ class Online:
     def _partial_fit(self, X, y=None, classes=None, sample_weight=None):
         name = type(self).__name__
         before = self.__dict__.get("_model")
-        table = _validation.read_table(X, estimator=name) if before is None else self._rows(X)
+        table = self._read(X) if before is None else self._rows(X)
         target, known, labels = None, None, None
         kind = self._facts()["target"]
         if kind != "none":
@@ -601,17 +647,8 @@ class Transformer(BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         """The names of the transformed columns."""
-        model, known = self._fitted(), self.__dict__.get("feature_names_in_")
-        names = None if input_features is None else [str(name) for name in input_features]
-        if names is not None:
-            if known is not None and list(known) != names:
-                raise DataError("input_features is not equal to feature_names_in_")
-            if len(names) != self.n_features_in_:
-                raise DataError(
-                    "input_features should have length equal to number of features "
-                    f"({self.n_features_in_}), got {len(names)}"
-                )
-        return np.array(model.names_out(names), dtype=object)
+        names = self._names_in(input_features)
+        return np.array(self._fitted().names_out(names), dtype=object)
 
     def set_output(self, *, transform=None):
         """Chooses what `transform` gives: "default", "pandas", "polars" or "arrow"."""
@@ -678,10 +715,24 @@ class Composite(Scored, BaseEstimator):
         return last[1] if isinstance(last, (list, tuple)) else last
 
     @_AsLastStep
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y=None, sample_weight=None):
         """The score of the last step."""
-        measure = accuracy if "classifier" in self._roles() else r_squared
-        return measure(y, self.predict(X), sample_weight)
+        roles, last = self._roles(), self._last()
+        if "classifier" in roles:
+            return accuracy(y, self.predict(X), sample_weight)
+        if "regressor" in roles:
+            power = last._facts()["deviance"] if hasattr(last, "_facts") else None
+            if power is None:
+                return r_squared(y, self.predict(X), sample_weight)
+            power = getattr(last, power) if isinstance(power, str) else power
+            return d_squared(y, self.predict(X), sample_weight, float(power))
+        if "density" in roles:
+            values = self.score_samples(X)
+            return float(values.mean() if isinstance(last, Mixture) else values.sum())
+        *before, (_, fitted) = self._parts()
+        for _, step in before:
+            X = step.transform(X)
+        return fitted.score(X) if sample_weight is None else fitted.score(X, sample_weight=sample_weight)
 
     predict = _AsLastStep(Predictor.predict)
     predict_link = _AsLastStep(Regressor.predict_link)
@@ -715,7 +766,7 @@ def from_model(model):
     names, _ = history["columns"]
     unnamed = names == [f"x{i}" for i in range(len(names))]
     classes = _class_array(history["classes"]) if history["classes"] else None
-    if "random_state" in estimator._defaults():
+    if "random_state" in set(estimator._defaults()) - set(estimator._carried):
         estimator.random_state = history["seed"]
     estimator._remember(model, None if unnamed else names, len(names), classes, True)
     return estimator

@@ -10,12 +10,14 @@ import inspect
 import numpy as np
 
 from ._params import _by_name, is_learner, is_word
-from .errors import DataError, ParameterError, UnsupportedError
+from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, warn
 
 
 def fit(composite, X, y, sample_weight):
     """The fitted model of a composite with foreign parts."""
-    kind = KINDS.get(composite._path)
+    from ._foreign_ensemble import KINDS as ensembles
+
+    kind = KINDS.get(composite._path) or ensembles.get(composite._path)
     if kind is None:
         raise ParameterError(f"{type(composite).__name__} takes learners of learnt only")
     return kind(composite, X, y, sample_weight)
@@ -74,12 +76,29 @@ def width(X):
     return X.shape[1] if hasattr(X, "shape") else len(X[0])
 
 
-def _fitted(estimator, X, y, sample_weight):
-    """A fitted copy; weights are given to learners that take them."""
+def _by_step(fit_params, names):
+    """Arguments of `fit` by the step that their names begin with."""
+    out = {}
+    for key, value in fit_params.items():
+        step, inner, name = key.partition("__")
+        if not inner or step not in names:
+            raise ValueError(
+                f"Pipeline.fit does not accept the {key} parameter. You can pass parameters to specific "
+                "steps of your pipeline using the stepname__parameter format, e.g. "
+                "`Pipeline.fit(X, y, logisticregression__sample_weight=sample_weight)`."
+            )
+        out.setdefault(step, {})[name] = value
+    return out
+
+
+def _fitted(estimator, X, y, sample_weight, given=None):
+    """A fitted copy; weights are given to learners that take them, other arguments as they are."""
     estimator = clone(estimator)
     takes = "sample_weight" in inspect.signature(estimator.fit).parameters
     extra = {"sample_weight": sample_weight} if takes and sample_weight is not None else {}
-    return estimator.fit(X, **extra) if y is None else estimator.fit(X, y, **extra)
+    extra.update(given or {})
+    alone = y is None and "y" not in inspect.signature(estimator.fit).parameters
+    return estimator.fit(X, **extra) if alone else estimator.fit(X, y, **extra)
 
 
 def _dense(values):
@@ -129,9 +148,10 @@ class Model:
 class Pipeline(Model):
     """Transformers one after the other, then a learner."""
 
-    def __init__(self, composite, X, y, sample_weight):
+    def __init__(self, composite, X, y, sample_weight, fit_params=None):
         self.fitted = []
         *before, (last_name, last) = composite._pairs()
+        given = _by_step(fit_params or {}, [name for name, _ in composite._pairs()])
         for name, step in before:
             if is_word(step) or step is None:
                 continue
@@ -139,11 +159,12 @@ class Pipeline(Model):
                 raise ParameterError(
                     f"Pipeline: step '{name}' ({type(step).__name__}) is not a transformer"
                 )
-            step = _fitted(step, X, y, sample_weight)
+            step = _fitted(step, X, y, sample_weight, given.get(name))
             self.fitted.append((name, step))
             X = step.transform(X)
         if not (is_word(last) or last is None):
-            self.fitted.append((last_name, _fitted(last, X, y, sample_weight)))
+            last = _fitted(last, X, y, sample_weight, given.get(last_name))
+            self.fitted.append((last_name, last))
         classes = getattr(self.fitted[-1][1], "classes_", None) if self.fitted else None
         if classes is not None:
             self.classes_ = classes
@@ -442,7 +463,84 @@ class IterativeImputer(Model):
         return names or self.columns
 
 
+class _Functions:
+    """A function and the one that undoes it, as a transformer."""
+
+    def __init__(self, func, inverse_func):
+        self.func, self.inverse_func = func, inverse_func
+
+    def fit(self, y):
+        """Nothing is learnt."""
+        return self
+
+    def transform(self, y):
+        """The changed numbers."""
+        return y if self.func is None else self.func(y)
+
+    def inverse_transform(self, y):
+        """The numbers before the change."""
+        return y if self.inverse_func is None else self.inverse_func(y)
+
+
+class TransformedTarget(Model):
+    """A regressor of a changed target."""
+
+    def __init__(self, composite, X, y, sample_weight):
+        if composite.offset is not None:
+            raise ParameterError("`offset` is for expressions and learners of this package")
+        y = np.asarray(y)
+        self.single, table = y.ndim == 1, y.reshape(len(y), -1)
+        self.transformer = self._transformer(composite).fit(table)
+        if composite.check_inverse:
+            self._check(table)
+        changed = np.asarray(self.transformer.transform(table))
+        if changed.ndim == 2 and changed.shape[1] == 1:
+            changed = changed[:, 0]
+        regressor = composite.regressor
+        if regressor is None:
+            from .linear_model import LinearRegression
+
+            regressor = LinearRegression()
+        extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.fitted = [("regressor", clone(regressor).fit(X, changed, **extra))]
+
+    def _transformer(self, composite):
+        func, inverse = composite.func, composite.inverse_func
+        if composite.transformer is not None:
+            if func is not None or inverse is not None:
+                raise ParameterError(
+                    "'transformer' and functions 'func'/'inverse_func' cannot both be set."
+                )
+            return clone(composite.transformer)
+        if (func is None) != (inverse is None):
+            lacks, has = ("inverse_func", "func") if inverse is None else ("func", "inverse_func")
+            raise ParameterError(f"When {has!r} is provided, {lacks!r} must also be provided")
+        if isinstance(func, str):
+            raise ParameterError("`func` as an expression needs a regressor of this package")
+        return _Functions(func, inverse)
+
+    def _check(self, table):
+        some = table[:: max(1, len(table) // 10)]
+        if not np.allclose(some, self.transformer.inverse_transform(self.transformer.transform(some))):
+            warn(
+                "The provided functions or transformer are not strictly inverse of each other. If you "
+                "are sure you want to proceed regardless, set 'check_inverse=False'",
+                LearntWarning,
+            )
+
+    def labels(self):
+        """None."""
+        return None
+
+    def predict(self, X):
+        """The predictions, changed back."""
+        found = np.asarray(self.fitted[0][1].predict(X))
+        back = np.asarray(self.transformer.inverse_transform(found.reshape(len(found), -1)))
+        return back.ravel() if self.single and back.ndim == 2 and back.shape[1] == 1 else back
+
+
 KINDS = {
+    "compose.TransformedTargetRegressor": TransformedTarget,
     "pipeline.Pipeline": Pipeline,
     "compose.ColumnTransformer": ColumnTransformer,
     "multiclass.OneVsRestClassifier": OneVsRest,

@@ -159,3 +159,78 @@ class Neighborly:
                 "a function as `weights` cannot be saved; pickle the learner, or take weights with a name"
             )
         super().save(path)
+
+
+class Surrounded:
+    """A learner that remembers its rows, with scikit-learn's methods for those within a radius."""
+
+    def _fit(self, X, y=None, *args, **kwargs):
+        super()._fit(X, y, *args, **kwargs)
+        self._training = _numbers(self, X)
+        return self
+
+    @property
+    def effective_metric_params_(self):
+        """The power of Minkowski's distance where it is neither 1 nor 2."""
+        self._fitted()
+        return {"p": self.p} if self.effective_metric_ == "minkowski" else {}
+
+    def radius_neighbors(self, X=None, radius=None, return_distance=True, sort_results=False):
+        """Distances and numbers of the training rows within the radius, one array for each row.
+
+        Without `X`, those of every training row but itself. They come in the order of the rows, with
+        `sort_results` the nearest first.
+        """
+        self._fitted()
+        rows = self.__dict__.get("_training")
+        if rows is None:
+            raise UnsupportedError("a model from a file does not tell its training rows; fit it again")
+        queries = rows if X is None else self._rows(X).values
+        radius = self.radius if radius is None else radius
+        found = [self._within(rows, query, radius) for query in queries]
+        if X is None:
+            found = [(d[r != i], r[r != i]) for i, (d, r) in enumerate(found)]
+        if sort_results:
+            if not return_distance:
+                raise ValueError("return_distance must be True if sort_results is True.")
+            orders = [np.argsort(d, kind="stable") for d, _ in found]
+            found = [(d[order], r[order]) for (d, r), order in zip(found, orders)]
+        numbers_found = _ragged([r for _, r in found])
+        return (_ragged([d for d, _ in found]), numbers_found) if return_distance else numbers_found
+
+    def _within(self, rows, query, radius):
+        from .metrics import pairwise_distances
+
+        metric = self.effective_metric_
+        if metric == "minkowski":
+            distances = (np.abs(rows - query) ** self.p).sum(axis=1) ** (1.0 / self.p)
+        else:
+            distances = np.asarray(pairwise_distances(query[None, :], rows, metric=metric)).ravel()
+        inside = np.flatnonzero(distances <= radius)
+        return distances[inside], inside
+
+    def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
+        """The graph of training rows within the radius, as a sparse matrix of SciPy's."""
+        from scipy.sparse import csr_matrix
+
+        if mode not in ("connectivity", "distance"):
+            raise ValueError(
+                f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead'
+            )
+        distances, rows = self.radius_neighbors(X, radius, sort_results=sort_results)
+        starts = np.cumsum([0, *map(len, rows)])
+        places = np.concatenate(rows) if len(rows) else np.empty(0, dtype=np.intp)
+        values = np.concatenate(distances) if mode == "distance" else np.ones(len(places))
+        return csr_matrix((values, places, starts), shape=(len(rows), self.n_samples_fit_))
+
+
+def _numbers(learner, X):
+    from ._validation import read_table
+
+    return read_table(X, estimator=type(learner).__name__).values
+
+
+def _ragged(arrays):
+    out = np.empty(len(arrays), dtype=object)
+    out[:] = arrays
+    return out

@@ -5,15 +5,42 @@ from html import escape
 
 import numpy as np
 
-from .errors import ParameterError
+from .errors import ParameterError, warn
 
 EXECUTION = ("warm_start", "random_state", "n_jobs")
 # In place of a table, where only the kinds of learners matter and not their columns.
 NO_TABLE = object()
 
 
+# Values of parameters that are taken for scikit-learn's sake and change no answer.
+_FLAGS = (False, True)
+_TAKEN = {
+    "copy": _FLAGS,
+    "copy_X": _FLAGS,
+    "copy_x": _FLAGS,
+    "compute_distances": _FLAGS,
+    "compute_labels": _FLAGS,
+    "breadth_first": _FLAGS,
+    "dense_output": _FLAGS,
+    "flatten_transform": _FLAGS,
+    "warm_start": _FLAGS,
+    "sparse_output": (False,),
+    "metric": ("euclidean",),
+    "scoring": ("loss",),
+    "dual": (False,),
+    "gcv_mode": (None, "auto", "svd", "eigen"),
+    "algorithm": ("auto", "brute", "kd_tree", "ball_tree", "kdtree", "balltree", "lloyd", "elkan"),
+    "power_iteration_normalizer": ("auto", "QR", "LU", "none"),
+    "compute_full_tree": ("auto", False, True),
+    "store_centers": (None, "centroid", "medoid", "both"),
+}
+
+
 class Parameters:
     """An object whose parameters are the arguments of its `__init__`, kept under the same names."""
+
+    # Names of parameters that the native half does not know.
+    _carried = ()
 
     @classmethod
     def _defaults(cls):
@@ -85,11 +112,42 @@ class Parameters:
 
         With a table, columns that are given by place, mask, slice or function become names.
         """
-        return {
-            name: _resolved(value, X, table)
-            for name, value in self.get_params(deep=False).items()
-            if name not in EXECUTION
+        self._check_carried()
+        # A subclass of a user's own may take other parameters: those of the learner are what it set.
+        learner = next((cls for cls in type(self).__mro__ if "_path" in cls.__dict__), type(self))
+        params = {
+            name: _resolved(getattr(self, name), X, table)
+            for name in learner._defaults()
+            if name not in EXECUTION and name not in self._carried
         }
+        return {**params, **self._metric_params(params)}
+
+    def _metric_params(self, params):
+        """More parameters of a distance, given as a dictionary."""
+        given = getattr(self, "metric_params", None) if "metric_params" in self._carried else None
+        if given and "p" in given and params.get("p") not in (None, 2):
+            warn(
+                "Parameter p is found in metric_params. The corresponding parameter from __init__ is "
+                "ignored.",
+                SyntaxWarning,
+            )
+        unknown = [name for name in given or {} if name != "p"]
+        if unknown or (given and params.get("metric") != "minkowski"):
+            raise ParameterError(
+                f"`metric_params` of {type(self).__name__} may have `p` with metric='minkowski', got {given!r}"
+            )
+        return given or {}
+
+    def _check_carried(self):
+        """Refuses values that scikit-learn would refuse of parameters that nothing else reads."""
+        for name in self._carried:
+            value, taken = getattr(self, name), _TAKEN.get(name)
+            if taken is not None and not any(value is one or (value == one) is True for one in taken):
+                words = ", ".join(repr(one) for one in taken)
+                raise ParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be one of {words}. Got "
+                    f"{value!r} instead."
+                )
 
     def _changed(self):
         """Parameters that differ from their defaults."""

@@ -9,6 +9,9 @@ UNCHANGED = "$UNCHANGED$"
 class Tagged:
     """Answers scikit-learn's questions from the learner's facts."""
 
+    # Whether `transform` is there beside the roles of the registry.
+    _also_transforms = False
+
     def __sklearn_tags__(self):
         from sklearn.utils import (
             ClassifierTags,
@@ -38,7 +41,11 @@ class Tagged:
                 else None
             ),
             regressor_tags=RegressorTags(poor_score=poor) if "regressor" in roles else None,
-            transformer_tags=TransformerTags() if "transformer" in roles else None,
+            transformer_tags=(
+                TransformerTags(preserves_dtype=["float64"] if "transformer" in roles else [])
+                if "transformer" in roles or self._also_transforms
+                else None
+            ),
             input_tags=InputTags(
                 allow_nan=accepts["missing"],
                 string=accepts["categories"],

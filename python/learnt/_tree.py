@@ -3,6 +3,10 @@
 import numpy as np
 
 from learnt import _base
+from ._compose import Bunch
+from ._foreign import clone
+from ._validation import level_name
+from .errors import DataError
 
 
 class Tree:
@@ -42,12 +46,98 @@ class Treelike:
     @property
     def tree_(self):
         """The nodes as arrays, under the names of scikit-learn's `tree_`."""
-        classes = len(self.classes_) if "classifier" in self._roles() else 0
-        return Tree(self.ask("nodes"), self.n_features_in_, classes)
+        self._fitted()
+        if "_nodes" not in self._cache:
+            classes = len(self.classes_) if "classifier" in self._roles() else 0
+            self._attributes()
+            self._cache["_nodes"] = Tree(self.ask("nodes"), self.n_features_in_, classes)
+        return self._cache["_nodes"]
+
+    def apply(self, X, check_input=True):
+        """The leaf of each row, as its place in `tree_`."""
+        return np.asarray(self.ask("leaves", X)["leaf"]).astype(np.intp)
+
+    def decision_path(self, X, check_input=True):
+        """Which nodes each row passes, as a sparse matrix of SciPy's: rows times nodes."""
+        return _paths(self.tree_, self.apply(X))
+
+    def get_depth(self):
+        """The number of questions on the longest way to a leaf."""
+        self._fitted()
+        return int(self.depth_)
+
+    def get_n_leaves(self):
+        """The number of leaves."""
+        self._fitted()
+        return int(self.n_leaves_)
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """The values of `ccp_alpha` from which on a smaller subtree is best, and its impurity."""
+        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        found = whole.ask("pruning_path")
+        alphas, impurities = (np.asarray(found[name]) for name in ("ccp_alpha", "impurity"))
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+    @property
+    def n_outputs_(self):
+        """The number of targets."""
+        return self.tree_.n_outputs
+
+    @property
+    def max_features_(self):
+        """The number of columns that are tried in each node."""
+        return features_tried(self.max_features, self._fitted() and self.n_features_in_)
+
+
+def features_tried(wanted, columns):
+    """A number of columns from a number, a share or a word."""
+    words = {None: columns, "all": columns, "sqrt": int(columns**0.5), "log2": int(np.log2(columns))}
+    if wanted is None or isinstance(wanted, str):
+        return max(1, words[wanted])
+    if isinstance(wanted, (int, np.integer)):
+        return min(int(wanted), columns)
+    return max(1, int(wanted * columns))
+
+
+def _paths(tree, leaves):
+    """The nodes on the way to each of the leaves, as rows of a sparse matrix."""
+    from scipy.sparse import csr_matrix
+
+    parents = np.full(tree.node_count, -1)
+    inner = np.flatnonzero(tree.children_left >= 0)
+    parents[tree.children_left[inner]] = inner
+    parents[tree.children_right[inner]] = inner
+    ways = {}
+    for leaf in np.unique(leaves):
+        way, node = [], int(leaf)
+        while node >= 0:
+            way.append(node)
+            node = int(parents[node])
+        ways[int(leaf)] = way[::-1]
+    found = [ways[int(leaf)] for leaf in leaves]
+    ends = np.cumsum([0, *map(len, found)])
+    places = np.concatenate(found) if found else np.empty(0, dtype=np.intp)
+    ones = np.ones(len(places), dtype=np.int64)
+    return csr_matrix((ones, places, ends), shape=(len(leaves), tree.node_count))
 
 
 class ManyTrees:
     """A learner whose model is many binary trees."""
+
+    def apply(self, X):
+        """The leaf of each row in each tree, as its place in the `tree_` of that tree."""
+        trees = self.estimators_
+        if isinstance(trees, list):
+            return np.column_stack([tree.apply(X) for tree in trees])
+        leaves = [np.column_stack([tree.apply(X) for tree in scores]) for scores in trees]
+        found = np.stack(leaves, axis=1).astype(np.float64)
+        return found if "classifier" in self._roles() else found[:, :, 0]
+
+    @property
+    def n_outputs_(self):
+        """The number of targets."""
+        self._fitted()
+        return self.__dict__.get("_n_outputs", 1)
 
     @property
     def estimators_(self):
@@ -61,3 +151,148 @@ class ManyTrees:
         out = np.empty(len(trees), dtype=object)
         out[:] = trees
         return out.reshape(int(self.n_iter_), -1)
+
+
+class Forest:
+    """Trees that are fitted side by side."""
+
+    def decision_path(self, X):
+        """Which nodes of which tree each row passes: a sparse matrix, and where each tree begins in it."""
+        from scipy.sparse import hstack
+
+        paths = [tree.decision_path(X) for tree in self.estimators_]
+        starts = np.cumsum([0, *(path.shape[1] for path in paths)])
+        return hstack(paths).tocsr(), starts
+
+    @property
+    def estimator_(self):
+        """A learner like the trees, with their parameters."""
+        first = self.estimators_[0]
+        return type(first)(**{k: getattr(self, k) for k in first._defaults() if hasattr(self, k)})
+
+
+class Rounds:
+    """Trees that are fitted one after the other, each to what the others left."""
+
+    def _staged_scores(self, X):
+        """The scores of rows after each round."""
+        def added(trees, rows):
+            return np.column_stack([tree.predict(rows) for tree in trees])
+
+        rounds, first = self.estimators_, X[:1]
+        final = self._scores(X).reshape(len(X), -1)
+        # What the first round starts from is the same for every row.
+        total = self._scores(first).reshape(1, -1) - sum(added(trees, first) for trees in rounds)
+        for trees in rounds[:-1]:
+            total = total + added(trees, X)
+            yield total
+        yield final
+
+    @property
+    def n_trees_per_iteration_(self):
+        """The number of trees of each round."""
+        return self.estimators_.shape[1]
+
+    @property
+    def n_estimators_(self):
+        """The number of rounds."""
+        return int(self.n_iter_)
+
+    @property
+    def max_features_(self):
+        """The number of columns that are tried in each node."""
+        return features_tried(self.max_features, self._fitted() and self.n_features_in_)
+
+
+class RegressorRounds(Rounds):
+    """Rounds for numbers."""
+
+    def _scores(self, X):
+        means = self.predict(X)
+        return np.log(means) if self.loss in ("poisson", "gamma") else means
+
+    def staged_predict(self, X):
+        """The predictions after each round."""
+        for scores in self._staged_scores(X):
+            yield np.exp(scores).ravel() if self.loss in ("poisson", "gamma") else scores.ravel()
+
+
+class ClassifierRounds(Rounds):
+    """Rounds for classes."""
+
+    def _scores(self, X):
+        return self.decision_function(X)
+
+    def staged_decision_function(self, X):
+        """The decision scores after each round."""
+        for scores in self._staged_scores(X):
+            yield scores.ravel() if scores.shape[1] == 1 else scores
+
+    def staged_predict_proba(self, X):
+        """The probabilities of the classes after each round."""
+        for scores in self._staged_scores(X):
+            if scores.shape[1] == 1:
+                twice = 2.0 if getattr(self, "loss", "") == "exponential" else 1.0
+                second = 1.0 / (1.0 + np.exp(-twice * scores.ravel()))
+                yield np.column_stack([1.0 - second, second])
+            else:
+                powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+                yield powers / powers.sum(axis=1, keepdims=True)
+
+    def staged_predict(self, X):
+        """The classes after each round."""
+        for shares in self.staged_predict_proba(X):
+            yield self.classes_[shares.argmax(axis=1)]
+
+
+class Categorical:
+    """A learner whose columns of numbers may be categories."""
+
+    def _read(self, X, volumes=False):
+        table = super()._read(X, volumes)
+        given = self.categorical_features
+        if given is None or (isinstance(given, str) and given == "from_dtype"):
+            return table
+        known = {place for place, *_ in table.levels}
+        values = np.array(table.values, dtype=np.float64)
+        for place in _places(given, table.names, values.shape[1]):
+            if place in known:
+                continue
+            column = values[:, place]
+            levels, codes = np.unique(column[~np.isnan(column)], return_inverse=True)
+            values[~np.isnan(column), place] = codes
+            table.levels.append((place, [level_name(level) for level in levels], False))
+        table.values = values
+        table.levels.sort(key=lambda level: level[0])
+        return table
+
+    @property
+    def is_categorical_(self):
+        """Which columns are categories; None if none is."""
+        _, levels = self._fitted().history()["columns"]
+        found = np.zeros(self.n_features_in_, dtype=bool)
+        found[[place for place, *_ in levels]] = True
+        return found if found.any() else None
+
+
+def _places(given, names, width):
+    """The places of columns from a mask, from places or from names."""
+    given = list(np.atleast_1d(np.asarray(given)).tolist())
+    if given and all(isinstance(flag, bool) for flag in given):
+        if len(given) != width:
+            raise DataError(
+                f"categorical_features set as a boolean mask must have shape (n_features,), got: ({len(given)},)"
+            )
+        return [place for place, flag in enumerate(given) if flag]
+    if given and all(isinstance(name, str) for name in given):
+        if names is None:
+            raise DataError("categorical_features should be passed as an array of integers or as a boolean mask when the model is fitted on data without feature names.")
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise DataError(f"categorical_features has a item value {unknown[0]!r} which is not a valid feature name of the training data.")
+        return [names.index(name) for name in given]
+    if any(not isinstance(place, int) for place in given):
+        raise DataError(f"categorical_features must be an array-like of bool, int or str, got: {given!r}.")
+    if any(not 0 <= place < width for place in given):
+        raise DataError("categorical_features set as integer indices must be in [0, n_features - 1]")
+    return given

@@ -199,7 +199,7 @@ def _polars_column(series):
     ordered = series.dtype == polars.Enum
     if ordered or series.dtype == polars.Categorical:
         words = series.cast(polars.String)
-        known = series.cat.get_categories().to_list() if ordered else None
+        known = series.dtype.categories.to_list() if ordered else None
         return _levels(words.to_list(), known, ordered=False)
     return _numbers_or_levels(np.array(series.to_list(), dtype=object))
 
@@ -420,7 +420,14 @@ def read_weights(sample_weight, rows):
         raise DataError(
             f"sample_weight.shape == {weights.shape}, expected {(rows,)}: one weight a row"
         )
-    return np.ascontiguousarray(read_numbers(weights, "sample_weight"), dtype=np.float64)
+    weights = np.ascontiguousarray(read_numbers(weights, "sample_weight"), dtype=np.float64)
+    if weights.size and weights.min() < 0:
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise DataError(
+            f"Negative values in data passed to `sample_weight`: {weights[row]:g} in row {row + 1}; "
+            "weights must be finite and >= 0"
+        )
+    return weights
 
 
 def class_weights(given, classes):

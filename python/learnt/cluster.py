@@ -2,6 +2,7 @@
 """The learners and functions of `learnt.cluster`."""
 
 from ._base import Assigning, Clusterer, Online, Transformer
+from ._clusters import Components, Hierarchy, Inertia, Projected, Shares
 from ._sklearn import Weighted
 from ._functions import call
 
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 
-class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
+class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     """k-means clustering: groups rows around centroids, each the mean of the rows nearest to it.
 
     Restarts keep scikit-learn's default: one from k-means++ or given centres, ten from random
@@ -95,6 +96,10 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_x : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -123,6 +128,7 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     """
 
     _path = "cluster.KMeans"
+    _carried = ("copy_x", "verbose")
 
     def __init__(
         self,
@@ -135,6 +141,8 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         algorithm="lloyd",
         random_state=None,
         n_jobs=None,
+        copy_x=True,
+        verbose=0,
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -144,6 +152,8 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         self.algorithm = algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.copy_x = copy_x
+        self.verbose = verbose
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -159,7 +169,7 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         return self._partial_fit(X, sample_weight=sample_weight)
 
 
-class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
+class MiniBatchKMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     """Mini-batch k-means: nearly the clusters of k-means, from small batches of rows.
 
     `reassignment_ratio`, `compute_labels` and `verbose` do not exist.
@@ -202,6 +212,10 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    compute_labels : bool, default=True
+        Taken as scikit-learn takes it; `labels_` are always there.
 
     Attributes
     ----------
@@ -230,6 +244,7 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
     """
 
     _path = "cluster.MiniBatchKMeans"
+    _carried = ("verbose", "compute_labels")
 
     def __init__(
         self,
@@ -244,6 +259,8 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         n_init="auto",
         random_state=None,
         n_jobs=None,
+        verbose=0,
+        compute_labels=True,
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -255,6 +272,8 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         self.n_init = n_init
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.compute_labels = compute_labels
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
@@ -265,7 +284,7 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         return self._partial_fit(X, sample_weight=sample_weight)
 
 
-class BisectingKMeans(Weighted, Assigning, Clusterer):
+class BisectingKMeans(Inertia, Projected, Weighted, Assigning, Clusterer):
     """Bisecting k-means: clusters by repeated division in two.
 
     Use it for: Many clusters, and a hierarchy above them, at a cost that grows with their
@@ -299,6 +318,12 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_x : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    algorithm : str, default="lloyd"
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
 
     Attributes
     ----------
@@ -327,6 +352,7 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
     """
 
     _path = "cluster.BisectingKMeans"
+    _carried = ("copy_x", "verbose", "algorithm")
 
     def __init__(
         self,
@@ -339,6 +365,9 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
         bisecting_strategy="biggest_inertia",
         random_state=None,
         n_jobs=None,
+        copy_x=True,
+        verbose=0,
+        algorithm="lloyd",
     ):
         self.n_clusters = n_clusters
         self.init = init
@@ -348,6 +377,9 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
         self.bisecting_strategy = bisecting_strategy
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.copy_x = copy_x
+        self.verbose = verbose
+        self.algorithm = algorithm
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
@@ -445,7 +477,7 @@ class KMedoids(Weighted, Assigning, Clusterer):
         return self._fit(X, None, sample_weight)
 
 
-class DBSCAN(Weighted, Clusterer):
+class DBSCAN(Components, Weighted, Clusterer):
     """Groups rows that lie densely, of any shape, and leaves out noise.
 
     Use it for: Clusters of any shape of one density, and noise that belongs to none; no number of
@@ -492,6 +524,8 @@ class DBSCAN(Weighted, Clusterer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
 
     Attributes
     ----------
@@ -521,6 +555,7 @@ class DBSCAN(Weighted, Clusterer):
     """
 
     _path = "cluster.DBSCAN"
+    _carried = ("metric_params",)
 
     def __init__(
         self,
@@ -533,6 +568,7 @@ class DBSCAN(Weighted, Clusterer):
         p=2.0,
         border="first",
         n_jobs=None,
+        metric_params=None,
     ):
         self.eps = eps
         self.min_samples = min_samples
@@ -542,13 +578,14 @@ class DBSCAN(Weighted, Clusterer):
         self.p = p
         self.border = border
         self.n_jobs = n_jobs
+        self.metric_params = metric_params
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
         return self._fit(X, None, sample_weight)
 
 
-class HDBSCAN(Clusterer):
+class HDBSCAN(Hierarchy, Clusterer):
     """Density clusters of any shape and of different densities, without a radius.
 
     `algorithm`, `leaf_size`, `n_jobs` of the search, `store_centers` and precomputed distances do
@@ -596,6 +633,17 @@ class HDBSCAN(Clusterer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    algorithm : str, default="auto"
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
+    leaf_size : int, default=40
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
+    store_centers : str or None, default=None
+        Which centres of clusters are kept: 'centroid' (`centroids_`), 'medoid' (`medoids_`) or
+        'both'.
 
     Attributes
     ----------
@@ -633,6 +681,7 @@ class HDBSCAN(Clusterer):
     """
 
     _path = "cluster.HDBSCAN"
+    _carried = ("copy", "algorithm", "leaf_size", "metric_params", "store_centers")
 
     def __init__(
         self,
@@ -647,6 +696,11 @@ class HDBSCAN(Clusterer):
         cluster_selection_method="eom",
         allow_single_cluster=False,
         n_jobs=None,
+        copy=True,
+        algorithm="auto",
+        leaf_size=40,
+        metric_params=None,
+        store_centers=None,
     ):
         self.min_cluster_size = min_cluster_size
         self.min_samples = min_samples
@@ -658,13 +712,18 @@ class HDBSCAN(Clusterer):
         self.cluster_selection_method = cluster_selection_method
         self.allow_single_cluster = allow_single_cluster
         self.n_jobs = n_jobs
+        self.copy = copy
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric_params = metric_params
+        self.store_centers = store_centers
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""
         return self._fit(X, None)
 
 
-class OPTICS(Clusterer):
+class OPTICS(Shares, Clusterer):
     """Density clusters of different densities, from an order of the rows.
 
     `algorithm`, `leaf_size`, `memory` and precomputed distances do not exist.
@@ -711,6 +770,14 @@ class OPTICS(Clusterer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    algorithm : str, default="auto"
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
+    leaf_size : int, default=30
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
+    memory : Any, default=None
+        Taken as scikit-learn takes it; nothing is kept on disk.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
 
     Attributes
     ----------
@@ -745,6 +812,7 @@ class OPTICS(Clusterer):
     """
 
     _path = "cluster.OPTICS"
+    _carried = ("algorithm", "leaf_size", "memory", "metric_params")
 
     def __init__(
         self,
@@ -759,6 +827,10 @@ class OPTICS(Clusterer):
         predecessor_correction=True,
         min_cluster_size=None,
         n_jobs=None,
+        algorithm="auto",
+        leaf_size=30,
+        memory=None,
+        metric_params=None,
     ):
         self.min_samples = min_samples
         self.max_eps = max_eps
@@ -770,6 +842,10 @@ class OPTICS(Clusterer):
         self.predecessor_correction = predecessor_correction
         self.min_cluster_size = min_cluster_size
         self.n_jobs = n_jobs
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.memory = memory
+        self.metric_params = metric_params
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""
@@ -894,6 +970,12 @@ class AgglomerativeClustering(Clusterer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    memory : Any, default=None
+        Taken as scikit-learn takes it; nothing is kept on disk.
+    compute_full_tree : bool or str, default="auto"
+        Taken as scikit-learn takes it; the tree is always whole.
+    compute_distances : bool, default=False
+        Taken as scikit-learn takes it; `distances_` are always there.
 
     Attributes
     ----------
@@ -924,6 +1006,7 @@ class AgglomerativeClustering(Clusterer):
     """
 
     _path = "cluster.AgglomerativeClustering"
+    _carried = ("memory", "compute_full_tree", "compute_distances")
 
     def __init__(
         self,
@@ -933,12 +1016,18 @@ class AgglomerativeClustering(Clusterer):
         linkage="ward",
         distance_threshold=None,
         n_jobs=None,
+        memory=None,
+        compute_full_tree="auto",
+        compute_distances=False,
     ):
         self.n_clusters = n_clusters
         self.metric = metric
         self.linkage = linkage
         self.distance_threshold = distance_threshold
         self.n_jobs = n_jobs
+        self.memory = memory
+        self.compute_full_tree = compute_full_tree
+        self.compute_distances = compute_distances
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""

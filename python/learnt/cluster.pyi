@@ -5,9 +5,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Assigning, Clusterer, Online, Transformer
+from ._clusters import Components, Hierarchy, Inertia, Projected, Shares
 from ._sklearn import Weighted
 
-class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
+class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     cluster_centers_: Any
     labels_: Any
     inertia_: Any
@@ -26,11 +27,13 @@ class KMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         algorithm: Literal["lloyd", "elkan"] = "lloyd",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        copy_x: bool = True,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> KMeans: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
 
-class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
+class MiniBatchKMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     cluster_centers_: Any
     labels_: Any
     inertia_: Any
@@ -51,11 +54,13 @@ class MiniBatchKMeans(Weighted, Online, Assigning, Clusterer, Transformer):
         n_init: Literal["auto"] | int = "auto",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        compute_labels: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans: ...
 
-class BisectingKMeans(Weighted, Assigning, Clusterer):
+class BisectingKMeans(Inertia, Projected, Weighted, Assigning, Clusterer):
     cluster_centers_: Any
     inertia_: Any
     cluster_sizes_: Any
@@ -74,6 +79,9 @@ class BisectingKMeans(Weighted, Assigning, Clusterer):
         bisecting_strategy: Literal["biggest_inertia", "largest_cluster"] = "biggest_inertia",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        copy_x: bool = True,
+        verbose: int = 0,
+        algorithm: str = "lloyd",
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BisectingKMeans: ...
 
@@ -99,7 +107,7 @@ class KMedoids(Weighted, Assigning, Clusterer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids: ...
 
-class DBSCAN(Weighted, Clusterer):
+class DBSCAN(Components, Weighted, Clusterer):
     core_sample_indices_: Any
     cluster_sizes_: Any
     n_noise_: Any
@@ -118,10 +126,11 @@ class DBSCAN(Weighted, Clusterer):
         p: float = 2.0,
         border: Literal["first", "nearest", "all"] = "first",
         n_jobs: int | None = None,
+        metric_params: dict | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN: ...
 
-class HDBSCAN(Clusterer):
+class HDBSCAN(Hierarchy, Clusterer):
     cluster_sizes_: Any
     cluster_persistence_: Any
     n_noise_: Any
@@ -146,10 +155,15 @@ class HDBSCAN(Clusterer):
         cluster_selection_method: Literal["eom", "leaf"] = "eom",
         allow_single_cluster: bool = False,
         n_jobs: int | None = None,
+        copy: bool = True,
+        algorithm: str = "auto",
+        leaf_size: int = 40,
+        metric_params: dict | None = None,
+        store_centers: str | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> HDBSCAN: ...
 
-class OPTICS(Clusterer):
+class OPTICS(Shares, Clusterer):
     cluster_sizes_: Any
     n_noise_: Any
     ordering_: Any
@@ -173,6 +187,10 @@ class OPTICS(Clusterer):
         predecessor_correction: bool = True,
         min_cluster_size: int | None = None,
         n_jobs: int | None = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        memory: Any = None,
+        metric_params: dict | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> OPTICS: ...
 
@@ -213,6 +231,9 @@ class AgglomerativeClustering(Clusterer):
         linkage: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "ward",
         distance_threshold: float | None = None,
         n_jobs: int | None = None,
+        memory: Any = None,
+        compute_full_tree: bool | str = "auto",
+        compute_distances: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> AgglomerativeClustering: ...
 

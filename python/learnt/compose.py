@@ -2,12 +2,18 @@
 """The learners of `learnt.compose`."""
 
 from ._base import Regressor, Transformer
-from ._compose import Columns, Composed
+from ._compose import Columns, Composed, Targeted
 from ._sklearn import Weighted
+from ._make import (
+    make_column_selector,
+    make_column_transformer,
+)
 
 __all__ = [
     "ColumnTransformer",
     "TransformedTargetRegressor",
+    "make_column_selector",
+    "make_column_transformer",
 ]
 
 
@@ -35,6 +41,10 @@ class ColumnTransformer(Weighted, Columns, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    sparse_threshold : float, default=0.3
+        Taken as scikit-learn takes it; tables are always dense.
 
     Attributes
     ----------
@@ -49,6 +59,7 @@ class ColumnTransformer(Weighted, Columns, Transformer):
     """
 
     _path = "compose.ColumnTransformer"
+    _carried = ("verbose", "sparse_threshold")
 
     def __init__(
         self,
@@ -58,12 +69,16 @@ class ColumnTransformer(Weighted, Columns, Transformer):
         verbose_feature_names_out=True,
         random_state=None,
         n_jobs=None,
+        verbose=0,
+        sparse_threshold=0.3,
     ):
         self.transformers = transformers
         self.remainder = remainder
         self.verbose_feature_names_out = verbose_feature_names_out
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.sparse_threshold = sparse_threshold
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -75,7 +90,7 @@ class ColumnTransformer(Weighted, Columns, Transformer):
         return self._fit(X, y, sample_weight, engine=engine)
 
 
-class TransformedTargetRegressor(Weighted, Composed, Regressor):
+class TransformedTargetRegressor(Targeted, Weighted, Composed, Regressor):
     """Fits a regressor to a function of the target, such as its logarithm, and predicts the target
     itself.
 
@@ -97,6 +112,12 @@ class TransformedTargetRegressor(Weighted, Composed, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    transformer : Any, default=None
+        A transformer of the target, instead of `func`; the model then runs in Python.
+    inverse_func : Any, default=None
+        What undoes `func`, where that is a function instead of an expression.
+    check_inverse : bool, default=True
+        Whether a warning tells of functions or a transformer that do not undo themselves.
 
     Attributes
     ----------
@@ -115,12 +136,26 @@ class TransformedTargetRegressor(Weighted, Composed, Regressor):
     """
 
     _path = "compose.TransformedTargetRegressor"
+    _carried = ("transformer", "inverse_func", "check_inverse")
 
-    def __init__(self, regressor=None, *, func=None, offset=None, n_jobs=None):
+    def __init__(
+        self,
+        regressor=None,
+        *,
+        func=None,
+        offset=None,
+        n_jobs=None,
+        transformer=None,
+        inverse_func=None,
+        check_inverse=True,
+    ):
         self.regressor = regressor
         self.func = func
         self.offset = offset
         self.n_jobs = n_jobs
+        self.transformer = transformer
+        self.inverse_func = inverse_func
+        self.check_inverse = check_inverse
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.

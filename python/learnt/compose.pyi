@@ -5,8 +5,10 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Regressor, Transformer
-from ._compose import Columns, Composed
+from ._compose import Columns, Composed, Targeted
 from ._sklearn import Weighted
+from ._make import make_column_selector as make_column_selector
+from ._make import make_column_transformer as make_column_transformer
 
 class ColumnTransformer(Weighted, Columns, Transformer):
     n_features_in_: int
@@ -19,10 +21,12 @@ class ColumnTransformer(Weighted, Columns, Transformer):
         verbose_feature_names_out: bool = True,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        sparse_threshold: float = 0.3,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> ColumnTransformer: ...
 
-class TransformedTargetRegressor(Weighted, Composed, Regressor):
+class TransformedTargetRegressor(Targeted, Weighted, Composed, Regressor):
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -32,5 +36,8 @@ class TransformedTargetRegressor(Weighted, Composed, Regressor):
         func: str | None = None,
         offset: str | None = None,
         n_jobs: int | None = None,
+        transformer: Any = None,
+        inverse_func: Any = None,
+        check_inverse: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> TransformedTargetRegressor: ...

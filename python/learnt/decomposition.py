@@ -60,6 +60,18 @@ class PCA(Principal, Weighted, Invertible, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Taken as scikit-learn takes it; this fit draws nothing.
+    tol : float, default=0.0
+        Taken as scikit-learn takes it; the randomised solver has its own sweeps.
+    iterated_power : int or str, default="auto"
+        Taken as scikit-learn takes it; the randomised solver has its own sweeps.
+    n_oversamples : int, default=10
+        Taken as scikit-learn takes it; the randomised solver has its own sweeps.
+    power_iteration_normalizer : str, default="auto"
+        Taken as scikit-learn takes it; the randomised solver has its own sweeps.
 
     Attributes
     ----------
@@ -94,6 +106,7 @@ class PCA(Principal, Weighted, Invertible, Transformer):
     """
 
     _path = "decomposition.PCA"
+    _carried = ("copy", "random_state", "tol", "iterated_power", "n_oversamples", "power_iteration_normalizer")
 
     def __init__(
         self,
@@ -105,6 +118,12 @@ class PCA(Principal, Weighted, Invertible, Transformer):
         svd_solver="auto",
         min_variance=None,
         n_jobs=None,
+        copy=True,
+        random_state=None,
+        tol=0.0,
+        iterated_power="auto",
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
     ):
         self.n_components = n_components
         self.whiten = whiten
@@ -113,6 +132,12 @@ class PCA(Principal, Weighted, Invertible, Transformer):
         self.svd_solver = svd_solver
         self.min_variance = min_variance
         self.n_jobs = n_jobs
+        self.copy = copy
+        self.random_state = random_state
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -147,6 +172,8 @@ class IncrementalPCA(Principal, Online, Invertible, Transformer):
         +1, and no reflection.
     batch_size : a whole number >= 1 or None, default=None
         Rows of a batch of `fit`; five times the columns by default.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
 
     Attributes
     ----------
@@ -185,6 +212,7 @@ class IncrementalPCA(Principal, Online, Invertible, Transformer):
     """
 
     _path = "decomposition.IncrementalPCA"
+    _carried = ("copy",)
 
     def __init__(
         self,
@@ -194,12 +222,14 @@ class IncrementalPCA(Principal, Online, Invertible, Transformer):
         ddof=1,
         proper_rotation=False,
         batch_size=None,
+        copy=True,
     ):
         self.n_components = n_components
         self.whiten = whiten
         self.ddof = ddof
         self.proper_rotation = proper_rotation
         self.batch_size = batch_size
+        self.copy = copy
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""

@@ -2,9 +2,10 @@
 """The learners and functions of `learnt.ensemble`."""
 
 from ._base import Classifier, DecisionScores, Probabilities, Regressor
-from ._compose import Composed
+from ._boosting import WeighedClassifier, WeighedRegressor
+from ._compose import Composed, Stacked, StackedClassifier, Voters
 from ._sklearn import Weighted
-from ._tree import ManyTrees
+from ._tree import Categorical, ClassifierRounds, Forest, ManyTrees, RegressorRounds
 from ._functions import call
 
 __all__ = [
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 
-class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
+class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifier):
     """Random forest classifier: the mean of trees on bootstrap samples with few columns a split.
 
     Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
@@ -138,6 +139,8 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -170,6 +173,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     """
 
     _path = "ensemble.RandomForestClassifier"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -195,6 +199,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -217,6 +222,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -315,7 +321,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         return self.ask("proximities", X)
 
 
-class RandomForestRegressor(Weighted, ManyTrees, Regressor):
+class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
     """Random forest regressor: the mean of trees on bootstrap samples with few columns a split.
 
     Takes categories, several targets and missing values as they are. scikit-learn's
@@ -400,6 +406,8 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -431,6 +439,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     """
 
     _path = "ensemble.RandomForestRegressor"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -455,6 +464,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -476,6 +486,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -574,7 +585,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         return self.ask("proximities", X)
 
 
-class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
+class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifier):
     """Extra-trees (extremely randomised trees) classifier: the mean of trees with random cuts.
 
     Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
@@ -664,6 +675,8 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -696,6 +709,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     """
 
     _path = "ensemble.ExtraTreesClassifier"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -721,6 +735,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -743,6 +758,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -841,7 +857,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         return self.ask("proximities", X)
 
 
-class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
+class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
     """Extra-trees (extremely randomised trees) regressor: the mean of trees with random cuts.
 
     Takes categories, several targets and missing values as they are. scikit-learn's
@@ -926,6 +942,8 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -957,6 +975,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     """
 
     _path = "ensemble.ExtraTreesRegressor"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -981,6 +1000,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -1002,6 +1022,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1100,13 +1121,12 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         return self.ask("proximities", X)
 
 
-class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after
     another.
 
-    Takes categories and missing values as they are. scikit-learn's `scoring` and
-    `categorical_features` are left out: the loss judges, and categories are those of the table.
-    `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
+    Takes categories and missing values as they are. scikit-learn's `scoring` is left out: the loss
+    judges. `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
 
     Use it for: The usual first choice for accuracy on tables from a thousand rows on: fast,
     missing values and categories as they are.
@@ -1162,6 +1182,11 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    categorical_features : Any, default="from_dtype"
+        Columns of numbers that are categories too: a mask, places or names. Texts and categories
+        of frames are in any case.
 
     Attributes
     ----------
@@ -1192,6 +1217,7 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
     """
 
     _path = "ensemble.HistGradientBoostingClassifier"
+    _carried = ("verbose", "categorical_features")
 
     def __init__(
         self,
@@ -1214,6 +1240,8 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
+        categorical_features="from_dtype",
     ):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -1233,6 +1261,8 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1327,12 +1357,12 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
+class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, ManyTrees, Regressor):
     """Histogram-based gradient boosting regressor (like LightGBM): trees over bins, one after
     another.
 
-    Takes categories and missing values as they are. scikit-learn's `scoring` and
-    `categorical_features` are left out: the loss judges, and categories are those of the table.
+    Takes categories and missing values as they are. scikit-learn's `scoring` is left out: the loss
+    judges.
 
     Use it for: The usual first choice for accuracy on tables from a thousand rows on: fast,
     missing values and categories as they are.
@@ -1394,6 +1424,11 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    categorical_features : Any, default="from_dtype"
+        Columns of numbers that are categories too: a mask, places or names. Texts and categories
+        of frames are in any case.
 
     Attributes
     ----------
@@ -1422,6 +1457,7 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     """
 
     _path = "ensemble.HistGradientBoostingRegressor"
+    _carried = ("verbose", "categorical_features")
 
     def __init__(
         self,
@@ -1445,6 +1481,8 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
+        categorical_features="from_dtype",
     ):
         self.loss = loss
         self.quantile = quantile
@@ -1465,6 +1503,8 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.categorical_features = categorical_features
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1559,7 +1599,7 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Gradient boosting classifier with exact trees (MART, GBM): each tree fits what the others left.
 
     Takes categories and missing values as they are. scikit-learn's `init` is left out. For many
@@ -1633,6 +1673,8 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -1663,6 +1705,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
     """
 
     _path = "ensemble.GradientBoostingClassifier"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -1686,6 +1729,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.loss = loss
         self.learning_rate = learning_rate
@@ -1706,6 +1750,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -1795,7 +1840,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
+class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor):
     """Gradient boosting regressor with exact trees (MART, GBM): each tree fits what the others left.
 
     Takes categories and missing values as they are. scikit-learn's `init` is left out. For many
@@ -1874,6 +1919,8 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -1902,6 +1949,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     """
 
     _path = "ensemble.GradientBoostingRegressor"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -1926,6 +1974,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.loss = loss
         self.alpha = alpha
@@ -1947,6 +1996,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2036,7 +2086,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
+class AdaBoostClassifier(WeighedClassifier, Weighted, Composed, Probabilities, DecisionScores, Classifier):
     """AdaBoost classifier (SAMME, M1): weak classifiers one after another, on reweighted rows.
 
     Decision scores and probabilities are scikit-learn's: weighted votes divided by the sum of
@@ -2123,7 +2173,7 @@ class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Clas
         return self.ask("row_weights", X, y, sample_weight)
 
 
-class AdaBoostRegressor(Weighted, Composed, Regressor):
+class AdaBoostRegressor(WeighedRegressor, Weighted, Composed, Regressor):
     """AdaBoost regressor (R2): regressors one after another, on rows that were predicted badly.
 
     Use it for: Weak regressors combined by a weighted median; few parameters.
@@ -2238,6 +2288,8 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -2263,6 +2315,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
     """
 
     _path = "ensemble.BaggingClassifier"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -2277,6 +2330,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -2288,6 +2342,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2335,6 +2390,8 @@ class BaggingRegressor(Weighted, Composed, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -2358,6 +2415,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
     """
 
     _path = "ensemble.BaggingRegressor"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -2372,6 +2430,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         warm_start=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -2383,6 +2442,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2499,11 +2559,10 @@ class BumpingRegressor(Weighted, Composed, Regressor):
         return self._fit(X, y, sample_weight)
 
 
-class VotingClassifier(Weighted, Probabilities, Classifier):
+class VotingClassifier(Voters, Weighted, Probabilities, Classifier):
     """Voting classifier: several classifiers of any kind vote, or average their probabilities.
 
-    scikit-learn's `flatten_transform` is left out. With hard votes, probabilities are shares of
-    votes.
+    With hard votes, probabilities are shares of votes.
 
     Use it for: Two or more good classifiers of different kinds whose mistakes differ.
 
@@ -2524,6 +2583,10 @@ class VotingClassifier(Weighted, Probabilities, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    flatten_transform : bool, default=True
+        Whether `transform` gives the probabilities of the members side by side.
 
     Attributes
     ----------
@@ -2544,19 +2607,31 @@ class VotingClassifier(Weighted, Probabilities, Classifier):
     """
 
     _path = "ensemble.VotingClassifier"
+    _carried = ("verbose", "flatten_transform")
 
-    def __init__(self, estimators, *, voting="hard", weights=None, n_jobs=None):
+    def __init__(
+        self,
+        estimators,
+        *,
+        voting="hard",
+        weights=None,
+        n_jobs=None,
+        verbose=0,
+        flatten_transform=True,
+    ):
         self.estimators = estimators
         self.voting = voting
         self.weights = weights
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.flatten_transform = flatten_transform
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
 
-class VotingRegressor(Weighted, Regressor):
+class VotingRegressor(Voters, Weighted, Regressor):
     """Voting regressor: the (weighted) mean of several regressors of any kind.
 
     Use it for: Two or more good regressors of different kinds whose mistakes differ.
@@ -2573,6 +2648,8 @@ class VotingRegressor(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -2591,22 +2668,24 @@ class VotingRegressor(Weighted, Regressor):
     """
 
     _path = "ensemble.VotingRegressor"
+    _carried = ("verbose",)
 
-    def __init__(self, estimators, *, weights=None, n_jobs=None):
+    def __init__(self, estimators, *, weights=None, n_jobs=None, verbose=0):
         self.estimators = estimators
         self.weights = weights
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
 
-class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+class StackingClassifier(StackedClassifier, Weighted, Probabilities, DecisionScores, Classifier):
     """Stacking classifier: several classifiers of any kind, combined by one more that is fitted on
     their predictions.
 
-    scikit-learn's `cv` objects are left out: `cv` is a number of folds.
+    `cv` is a number of folds; in Python it may be a splitter too.
 
     Use it for: Several good classifiers, and enough rows to learn from folds how to combine them.
 
@@ -2632,6 +2711,8 @@ class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -2652,6 +2733,7 @@ class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
     """
 
     _path = "ensemble.StackingClassifier"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -2662,6 +2744,7 @@ class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
         stack_method="auto",
         passthrough=False,
         n_jobs=None,
+        verbose=0,
     ):
         self.estimators = estimators
         self.final_estimator = final_estimator
@@ -2669,17 +2752,18 @@ class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
         self.stack_method = stack_method
         self.passthrough = passthrough
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
 
-class StackingRegressor(Weighted, Regressor):
+class StackingRegressor(Stacked, Weighted, Regressor):
     """Stacking regressor: several regressors of any kind, combined by one more that is fitted on
     their predictions.
 
-    scikit-learn's `cv` objects are left out: `cv` is a number of folds.
+    `cv` is a number of folds; in Python it may be a splitter too.
 
     Use it for: Several good regressors, and enough rows to learn from folds how to combine them.
 
@@ -2698,6 +2782,8 @@ class StackingRegressor(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -2716,13 +2802,24 @@ class StackingRegressor(Weighted, Regressor):
     """
 
     _path = "ensemble.StackingRegressor"
+    _carried = ("verbose",)
 
-    def __init__(self, estimators, *, final_estimator=None, cv=5, passthrough=False, n_jobs=None):
+    def __init__(
+        self,
+        estimators,
+        *,
+        final_estimator=None,
+        cv=5,
+        passthrough=False,
+        n_jobs=None,
+        verbose=0,
+    ):
         self.estimators = estimators
         self.final_estimator = final_estimator
         self.cv = cv
         self.passthrough = passthrough
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""

@@ -5,12 +5,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Classifier, DecisionScores, Probabilities, Regressor
-from ._compose import Composed
+from ._boosting import WeighedClassifier, WeighedRegressor
+from ._compose import Composed, Stacked, StackedClassifier, Voters
 from ._sklearn import Weighted
-from ._tree import ManyTrees
+from ._tree import Categorical, ClassifierRounds, Forest, ManyTrees, RegressorRounds
 from .answer import Answer
 
-class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
+class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifier):
     feature_importances_: Any
     oob_score_: Any
     oob_curve_: Any
@@ -43,6 +44,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> RandomForestClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -56,7 +58,7 @@ class RandomForestClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def proximities(self, X) -> Answer: ...
 
-class RandomForestRegressor(Weighted, ManyTrees, Regressor):
+class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
     feature_importances_: Any
     oob_score_: Any
     oob_curve_: Any
@@ -87,6 +89,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> RandomForestRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -100,7 +103,7 @@ class RandomForestRegressor(Weighted, ManyTrees, Regressor):
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def proximities(self, X) -> Answer: ...
 
-class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
+class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifier):
     feature_importances_: Any
     oob_score_: Any
     oob_curve_: Any
@@ -133,6 +136,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> ExtraTreesClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -146,7 +150,7 @@ class ExtraTreesClassifier(Weighted, ManyTrees, Probabilities, Classifier):
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def proximities(self, X) -> Answer: ...
 
-class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
+class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
     feature_importances_: Any
     oob_score_: Any
     oob_curve_: Any
@@ -177,6 +181,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> ExtraTreesRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -190,7 +195,7 @@ class ExtraTreesRegressor(Weighted, ManyTrees, Regressor):
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def proximities(self, X) -> Answer: ...
 
-class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -220,6 +225,8 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        categorical_features: Any = "from_dtype",
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> HistGradientBoostingClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -232,7 +239,7 @@ class HistGradientBoostingClassifier(Weighted, ManyTrees, Probabilities, Decisio
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
+class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, ManyTrees, Regressor):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -262,6 +269,8 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        categorical_features: Any = "from_dtype",
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> HistGradientBoostingRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -274,7 +283,7 @@ class HistGradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -305,6 +314,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GradientBoostingClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -317,7 +327,7 @@ class GradientBoostingClassifier(Weighted, ManyTrees, Probabilities, DecisionSco
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
+class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
@@ -348,6 +358,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GradientBoostingRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
@@ -360,7 +371,7 @@ class GradientBoostingRegressor(Weighted, ManyTrees, Regressor):
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Classifier):
+class AdaBoostClassifier(WeighedClassifier, Weighted, Composed, Probabilities, DecisionScores, Classifier):
     estimator_weights_: Any
     estimator_errors_: Any
     classes_: Any
@@ -381,7 +392,7 @@ class AdaBoostClassifier(Weighted, Composed, Probabilities, DecisionScores, Clas
     def trace(self, X, y, sample_weight=None) -> Answer: ...
     def row_weights(self, X, y, sample_weight=None) -> Answer: ...
 
-class AdaBoostRegressor(Weighted, Composed, Regressor):
+class AdaBoostRegressor(WeighedRegressor, Weighted, Composed, Regressor):
     estimator_weights_: Any
     estimator_errors_: Any
     loss_curve_: Any
@@ -418,6 +429,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaggingClassifier: ...
 
@@ -439,6 +451,7 @@ class BaggingRegressor(Weighted, Composed, Regressor):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaggingRegressor: ...
 
@@ -473,7 +486,7 @@ class BumpingRegressor(Weighted, Composed, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BumpingRegressor: ...
 
-class VotingClassifier(Weighted, Probabilities, Classifier):
+class VotingClassifier(Voters, Weighted, Probabilities, Classifier):
     classes_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -484,10 +497,12 @@ class VotingClassifier(Weighted, Probabilities, Classifier):
         voting: Literal["hard", "soft"] = "hard",
         weights: Sequence[float] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        flatten_transform: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VotingClassifier: ...
 
-class VotingRegressor(Weighted, Regressor):
+class VotingRegressor(Voters, Weighted, Regressor):
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -496,10 +511,11 @@ class VotingRegressor(Weighted, Regressor):
         *,
         weights: Sequence[float] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VotingRegressor: ...
 
-class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
+class StackingClassifier(StackedClassifier, Weighted, Probabilities, DecisionScores, Classifier):
     classes_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -512,10 +528,11 @@ class StackingClassifier(Weighted, Probabilities, DecisionScores, Classifier):
         stack_method: Literal["auto", "predict_proba", "decision_function", "predict"] = "auto",
         passthrough: bool = False,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StackingClassifier: ...
 
-class StackingRegressor(Weighted, Regressor):
+class StackingRegressor(Stacked, Weighted, Regressor):
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -526,6 +543,7 @@ class StackingRegressor(Weighted, Regressor):
         cv: int = 5,
         passthrough: bool = False,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StackingRegressor: ...
 

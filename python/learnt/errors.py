@@ -28,8 +28,8 @@ class LearntError(ValueError):
     row = None
 
 
-class ParameterError(LearntError):
-    """A parameter, name or combination of arguments that is not accepted."""
+class ParameterError(LearntError, TypeError):
+    """A parameter, name or combination of arguments that is not accepted, by its value or its type."""
 
     code = "E002"
 

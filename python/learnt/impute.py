@@ -3,6 +3,7 @@
 
 from ._base import Transformer
 from ._compose import Composed
+from ._prepare import Marked
 from ._sklearn import Weighted
 from ._functions import call
 
@@ -13,7 +14,7 @@ __all__ = [
 ]
 
 
-class SimpleImputer(Transformer):
+class SimpleImputer(Marked, Transformer):
     """Imputes missing values with a statistic of their column (mean, median, mode).
 
     Use it for: A few holes to be filled by the mean, the median or the commonest level.
@@ -37,6 +38,10 @@ class SimpleImputer(Transformer):
         Add a column of 0 and 1 for each column that had missing values in training.
     keep_empty_features : True or False, default=False
         Keep columns that are missing altogether, filled with 0.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    missing_values : Any, default=float("nan")
+        What stands for a missing value: NaN, a number or a text.
 
     Attributes
     ----------
@@ -53,6 +58,7 @@ class SimpleImputer(Transformer):
     """
 
     _path = "impute.SimpleImputer"
+    _carried = ("copy", "missing_values")
 
     def __init__(
         self,
@@ -61,11 +67,15 @@ class SimpleImputer(Transformer):
         fill_value=None,
         add_indicator=False,
         keep_empty_features=False,
+        copy=True,
+        missing_values=float("nan"),
     ):
         self.strategy = strategy
         self.fill_value = fill_value
         self.add_indicator = add_indicator
         self.keep_empty_features = keep_empty_features
+        self.copy = copy
+        self.missing_values = missing_values
 
     def fit(self, X, y=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -105,6 +115,10 @@ class IterativeImputer(Weighted, Composed, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Taken as scikit-learn takes it; this fit draws nothing.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -125,6 +139,7 @@ class IterativeImputer(Weighted, Composed, Transformer):
     """
 
     _path = "impute.IterativeImputer"
+    _carried = ("random_state", "verbose")
 
     def __init__(
         self,
@@ -135,6 +150,8 @@ class IterativeImputer(Weighted, Composed, Transformer):
         tol=0.001,
         skip_complete=False,
         n_jobs=None,
+        random_state=None,
+        verbose=0,
     ):
         self.estimator = estimator
         self.classifier = classifier
@@ -142,6 +159,8 @@ class IterativeImputer(Weighted, Composed, Transformer):
         self.tol = tol
         self.skip_complete = skip_complete
         self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""

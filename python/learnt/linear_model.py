@@ -68,6 +68,8 @@ class LinearRegression(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
 
     Attributes
     ----------
@@ -95,12 +97,14 @@ class LinearRegression(Weighted, Regressor):
     """
 
     _path = "linear_model.LinearRegression"
+    _carried = ("copy_X",)
 
-    def __init__(self, *, fit_intercept=True, tol=1e-6, positive=False, n_jobs=None):
+    def __init__(self, *, fit_intercept=True, tol=1e-6, positive=False, n_jobs=None, copy_X=True):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.positive = positive
         self.n_jobs = n_jobs
+        self.copy_X = copy_X
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -248,6 +252,10 @@ class Ridge(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Taken as scikit-learn takes it; this fit draws nothing.
 
     Attributes
     ----------
@@ -273,6 +281,7 @@ class Ridge(Weighted, Regressor):
     """
 
     _path = "linear_model.Ridge"
+    _carried = ("copy_X", "random_state")
 
     def __init__(
         self,
@@ -286,6 +295,8 @@ class Ridge(Weighted, Regressor):
         positive=False,
         penalize_intercept=False,
         n_jobs=None,
+        copy_X=True,
+        random_state=None,
     ):
         self.alpha = alpha
         self.alpha_per_target = alpha_per_target
@@ -296,6 +307,8 @@ class Ridge(Weighted, Regressor):
         self.positive = positive
         self.penalize_intercept = penalize_intercept
         self.n_jobs = n_jobs
+        self.copy_X = copy_X
+        self.random_state = random_state
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -369,6 +382,14 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Taken as scikit-learn takes it; this fit draws nothing.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
+    intercept_scaling : float, default=1.0
+        Taken as scikit-learn takes it; the intercept is never penalised.
 
     Attributes
     ----------
@@ -397,6 +418,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     """
 
     _path = "linear_model.LogisticRegression"
+    _carried = ("random_state", "verbose", "warm_start", "intercept_scaling")
 
     def __init__(
         self,
@@ -411,6 +433,10 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         max_iter=100,
         offset=None,
         n_jobs=None,
+        random_state=None,
+        verbose=0,
+        warm_start=False,
+        intercept_scaling=1.0,
     ):
         self.penalty = penalty
         self.C = C
@@ -422,6 +448,10 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         self.max_iter = max_iter
         self.offset = offset
         self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.intercept_scaling = intercept_scaling
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -824,8 +854,7 @@ class IndicatorRegression(Weighted, DecisionScores, Classifier):
 class Lasso(Weighted, Regressor):
     """Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 
-    scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-    faster.
+    Products of columns are summed first whenever that is faster.
 
     Use it for: Many columns of which few matter: coefficients of the others become exactly zero.
 
@@ -855,6 +884,12 @@ class Lasso(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
+    precompute : Any, default=False
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
 
     Attributes
     ----------
@@ -884,6 +919,7 @@ class Lasso(Weighted, Regressor):
     """
 
     _path = "linear_model.Lasso"
+    _carried = ("copy_X", "warm_start", "precompute")
 
     def __init__(
         self,
@@ -896,6 +932,9 @@ class Lasso(Weighted, Regressor):
         selection="cyclic",
         random_state=None,
         n_jobs=None,
+        copy_X=True,
+        warm_start=False,
+        precompute=False,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -905,6 +944,9 @@ class Lasso(Weighted, Regressor):
         self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.copy_X = copy_X
+        self.warm_start = warm_start
+        self.precompute = precompute
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -919,8 +961,7 @@ class Lasso(Weighted, Regressor):
 class ElasticNet(Weighted, Regressor):
     """Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
 
-    scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-    faster.
+    Products of columns are summed first whenever that is faster.
 
     Use it for: Many columns in correlated groups, of which few matter: zeros as with the lasso,
     groups kept together as with ridge.
@@ -953,6 +994,12 @@ class ElasticNet(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
+    precompute : Any, default=False
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
 
     Attributes
     ----------
@@ -982,6 +1029,7 @@ class ElasticNet(Weighted, Regressor):
     """
 
     _path = "linear_model.ElasticNet"
+    _carried = ("copy_X", "warm_start", "precompute")
 
     def __init__(
         self,
@@ -995,6 +1043,9 @@ class ElasticNet(Weighted, Regressor):
         selection="cyclic",
         random_state=None,
         n_jobs=None,
+        copy_X=True,
+        warm_start=False,
+        precompute=False,
     ):
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -1005,6 +1056,9 @@ class ElasticNet(Weighted, Regressor):
         self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.copy_X = copy_X
+        self.warm_start = warm_start
+        self.precompute = precompute
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1234,6 +1288,10 @@ class PoissonRegressor(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
 
     Attributes
     ----------
@@ -1262,6 +1320,7 @@ class PoissonRegressor(Weighted, Regressor):
     """
 
     _path = "linear_model.PoissonRegressor"
+    _carried = ("verbose", "warm_start")
 
     def __init__(
         self,
@@ -1272,6 +1331,8 @@ class PoissonRegressor(Weighted, Regressor):
         max_iter=100,
         tol=0.0001,
         n_jobs=None,
+        verbose=0,
+        warm_start=False,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -1279,6 +1340,8 @@ class PoissonRegressor(Weighted, Regressor):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1395,6 +1458,10 @@ class GammaRegressor(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
 
     Attributes
     ----------
@@ -1423,6 +1490,7 @@ class GammaRegressor(Weighted, Regressor):
     """
 
     _path = "linear_model.GammaRegressor"
+    _carried = ("verbose", "warm_start")
 
     def __init__(
         self,
@@ -1433,6 +1501,8 @@ class GammaRegressor(Weighted, Regressor):
         max_iter=100,
         tol=0.0001,
         n_jobs=None,
+        verbose=0,
+        warm_start=False,
     ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -1440,6 +1510,8 @@ class GammaRegressor(Weighted, Regressor):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1567,6 +1639,10 @@ class TweedieRegressor(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    warm_start : bool, default=False
+        Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
 
     Attributes
     ----------
@@ -1595,6 +1671,7 @@ class TweedieRegressor(Weighted, Regressor):
     """
 
     _path = "linear_model.TweedieRegressor"
+    _carried = ("verbose", "warm_start")
 
     def __init__(
         self,
@@ -1607,6 +1684,8 @@ class TweedieRegressor(Weighted, Regressor):
         max_iter=100,
         tol=0.0001,
         n_jobs=None,
+        verbose=0,
+        warm_start=False,
     ):
         self.power = power
         self.alpha = alpha
@@ -1616,6 +1695,8 @@ class TweedieRegressor(Weighted, Regressor):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1797,6 +1878,8 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -1827,6 +1910,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
     """
 
     _path = "linear_model.SGDClassifier"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -1852,6 +1936,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         class_weight=None,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.loss = loss
         self.penalty = penalty
@@ -1874,6 +1959,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -1962,6 +2048,8 @@ class SGDRegressor(Weighted, Online, Regressor):
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
         Seed of the random draws; the same seed gives the same model on any number of threads. None
         takes a seed from NumPy's global generator.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -1990,6 +2078,7 @@ class SGDRegressor(Weighted, Online, Regressor):
     """
 
     _path = "linear_model.SGDRegressor"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -2014,6 +2103,7 @@ class SGDRegressor(Weighted, Online, Regressor):
         power_t=0.25,
         factor2=False,
         random_state=None,
+        verbose=0,
     ):
         self.loss = loss
         self.penalty = penalty
@@ -2035,6 +2125,7 @@ class SGDRegressor(Weighted, Online, Regressor):
         self.power_t = power_t
         self.factor2 = factor2
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2121,6 +2212,8 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -2155,6 +2248,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
     """
 
     _path = "linear_model.Perceptron"
+    _carried = ("verbose",)
 
     def __init__(
         self,
@@ -2177,6 +2271,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         power_t=0.5,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.penalty = penalty
         self.alpha = alpha
@@ -2196,6 +2291,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         self.power_t = power_t
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2398,6 +2494,8 @@ class RidgeCV(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    gcv_mode : str or None, default=None
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
 
     Attributes
     ----------
@@ -2424,12 +2522,22 @@ class RidgeCV(Weighted, Regressor):
     """
 
     _path = "linear_model.RidgeCV"
+    _carried = ("gcv_mode",)
 
-    def __init__(self, alphas=(0.1, 1.0, 10.0), *, fit_intercept=True, cv=None, n_jobs=None):
+    def __init__(
+        self,
+        alphas=(0.1, 1.0, 10.0),
+        *,
+        fit_intercept=True,
+        cv=None,
+        n_jobs=None,
+        gcv_mode=None,
+    ):
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.cv = cv
         self.n_jobs = n_jobs
+        self.gcv_mode = gcv_mode
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2439,8 +2547,7 @@ class RidgeCV(Weighted, Regressor):
 class LassoCV(Weighted, Regressor):
     """Lasso with a penalty chosen by cross-validation.
 
-    scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-    faster. `cv` is a number of folds.
+    Products of columns are summed first whenever that is faster. `cv` is a number of folds.
 
     Use it for: The lasso whose strength is to be chosen by folds along its path.
 
@@ -2478,6 +2585,12 @@ class LassoCV(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    precompute : Any, default="auto"
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
 
     Attributes
     ----------
@@ -2512,6 +2625,7 @@ class LassoCV(Weighted, Regressor):
     """
 
     _path = "linear_model.LassoCV"
+    _carried = ("copy_X", "verbose", "precompute")
 
     def __init__(
         self,
@@ -2526,6 +2640,9 @@ class LassoCV(Weighted, Regressor):
         selection="cyclic",
         random_state=None,
         n_jobs=None,
+        copy_X=True,
+        verbose=0,
+        precompute="auto",
     ):
         self.eps = eps
         self.alphas = alphas
@@ -2537,6 +2654,9 @@ class LassoCV(Weighted, Regressor):
         self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.precompute = precompute
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -2546,8 +2666,7 @@ class LassoCV(Weighted, Regressor):
 class ElasticNetCV(Weighted, Regressor):
     """Elastic net with penalties chosen by cross-validation.
 
-    scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-    faster. `cv` is a number of folds.
+    Products of columns are summed first whenever that is faster. `cv` is a number of folds.
 
     Use it for: The elastic net whose strength and mixture are to be chosen by folds along its
     paths.
@@ -2590,6 +2709,12 @@ class ElasticNetCV(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy_X : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    precompute : Any, default="auto"
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
 
     Attributes
     ----------
@@ -2626,6 +2751,7 @@ class ElasticNetCV(Weighted, Regressor):
     """
 
     _path = "linear_model.ElasticNetCV"
+    _carried = ("copy_X", "verbose", "precompute")
 
     def __init__(
         self,
@@ -2641,6 +2767,9 @@ class ElasticNetCV(Weighted, Regressor):
         selection="cyclic",
         random_state=None,
         n_jobs=None,
+        copy_X=True,
+        verbose=0,
+        precompute="auto",
     ):
         self.l1_ratio = l1_ratio
         self.eps = eps
@@ -2653,6 +2782,9 @@ class ElasticNetCV(Weighted, Regressor):
         self.selection = selection
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.precompute = precompute
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learns from the rows of `X` and the target `y`."""

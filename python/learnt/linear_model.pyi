@@ -22,6 +22,7 @@ class LinearRegression(Weighted, Regressor):
         tol: float = 1e-6,
         positive: bool = False,
         n_jobs: int | None = None,
+        copy_X: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> LinearRegression: ...
     def coefficients(self, *, level=0.95, distribution="t", output=0) -> Answer: ...
@@ -56,6 +57,8 @@ class Ridge(Weighted, Regressor):
         positive: bool = False,
         penalize_intercept: bool = False,
         n_jobs: int | None = None,
+        copy_X: bool = True,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> Ridge: ...
 
@@ -80,6 +83,10 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         max_iter: int = 100,
         offset: str | None = None,
         n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        intercept_scaling: float = 1.0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> LogisticRegression: ...
     def coefficients(self, *, level=0.95) -> Answer: ...
@@ -194,6 +201,9 @@ class Lasso(Weighted, Regressor):
         selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        copy_X: bool = True,
+        warm_start: bool = False,
+        precompute: Any = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> Lasso: ...
 
@@ -217,6 +227,9 @@ class ElasticNet(Weighted, Regressor):
         selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        copy_X: bool = True,
+        warm_start: bool = False,
+        precompute: Any = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> ElasticNet: ...
 
@@ -273,6 +286,8 @@ class PoissonRegressor(Weighted, Regressor):
         max_iter: int = 100,
         tol: float = 0.0001,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> PoissonRegressor: ...
     def coefficients(self, *, level=0.95) -> Answer: ...
@@ -306,6 +321,8 @@ class GammaRegressor(Weighted, Regressor):
         max_iter: int = 100,
         tol: float = 0.0001,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> GammaRegressor: ...
     def coefficients(self, *, level=0.95) -> Answer: ...
@@ -341,6 +358,8 @@ class TweedieRegressor(Weighted, Regressor):
         max_iter: int = 100,
         tol: float = 0.0001,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> TweedieRegressor: ...
     def coefficients(self, *, level=0.95) -> Answer: ...
@@ -390,6 +409,7 @@ class SGDClassifier(Weighted, Online, SomeProbabilities, DecisionScores, Classif
         class_weight: Literal["balanced"] | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDClassifier: ...
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDClassifier: ...
@@ -425,6 +445,7 @@ class SGDRegressor(Weighted, Online, Regressor):
         power_t: float = 0.25,
         factor2: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SGDRegressor: ...
@@ -461,6 +482,7 @@ class Perceptron(Weighted, Online, DecisionScores, Classifier):
         power_t: float = 0.5,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron: ...
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron: ...
@@ -525,6 +547,7 @@ class RidgeCV(Weighted, Regressor):
         fit_intercept: bool = True,
         cv: int | None = None,
         n_jobs: int | None = None,
+        gcv_mode: str | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> RidgeCV: ...
 
@@ -552,6 +575,9 @@ class LassoCV(Weighted, Regressor):
         selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        copy_X: bool = True,
+        verbose: int = 0,
+        precompute: Any = "auto",
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> LassoCV: ...
 
@@ -581,6 +607,9 @@ class ElasticNetCV(Weighted, Regressor):
         selection: Literal["cyclic", "random"] = "cyclic",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        copy_X: bool = True,
+        verbose: int = 0,
+        precompute: Any = "auto",
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ElasticNetCV: ...
 

@@ -74,6 +74,10 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    verbose_interval : int, default=10
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -108,6 +112,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
     """
 
     _path = "mixture.GaussianMixture"
+    _carried = ("verbose", "verbose_interval")
 
     def __init__(
         self,
@@ -127,6 +132,8 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         sort=False,
         random_state=None,
         n_jobs=None,
+        verbose=0,
+        verbose_interval=10,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -143,6 +150,8 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         self.sort = sort
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
         """Learns from the rows of `X`.

@@ -79,6 +79,8 @@ class OneVsRestClassifier(Weighted, Composed, Probabilities, DecisionScores, Cla
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
 
     Attributes
     ----------
@@ -103,10 +105,12 @@ class OneVsRestClassifier(Weighted, Composed, Probabilities, DecisionScores, Cla
     """
 
     _path = "multiclass.OneVsRestClassifier"
+    _carried = ("verbose",)
 
-    def __init__(self, estimator=None, *, n_jobs=None):
+    def __init__(self, estimator=None, *, n_jobs=None, verbose=0):
         self.estimator = estimator
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""

@@ -20,5 +20,11 @@ class OneVsRestClassifier(Weighted, Composed, Probabilities, DecisionScores, Cla
     loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
-    def __init__(self, estimator: Any | None = None, *, n_jobs: int | None = None) -> None: ...
+    def __init__(
+        self,
+        estimator: Any | None = None,
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OneVsRestClassifier: ...

@@ -2,7 +2,7 @@
 """The learners and functions of `learnt.neighbors`."""
 
 from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor, SomeProbabilities
-from ._neighbors import Neighborly
+from ._neighbors import Neighborly, Surrounded
 from ._sklearn import Weighted
 from ._functions import call
 from ._neighbors import (
@@ -90,6 +90,8 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
 
     Attributes
     ----------
@@ -114,6 +116,7 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
     """
 
     _path = "neighbors.KNeighborsClassifier"
+    _carried = ("metric_params",)
 
     def __init__(
         self,
@@ -125,6 +128,7 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
         p=2.0,
         metric="minkowski",
         n_jobs=None,
+        metric_params=None,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -133,6 +137,7 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
         self.p = p
         self.metric = metric
         self.n_jobs = n_jobs
+        self.metric_params = metric_params
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -207,6 +212,8 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
 
     Attributes
     ----------
@@ -229,6 +236,7 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
     """
 
     _path = "neighbors.KNeighborsRegressor"
+    _carried = ("metric_params",)
 
     def __init__(
         self,
@@ -240,6 +248,7 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
         p=2.0,
         metric="minkowski",
         n_jobs=None,
+        metric_params=None,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -248,6 +257,7 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
         self.p = p
         self.metric = metric
         self.n_jobs = n_jobs
+        self.metric_params = metric_params
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -268,7 +278,7 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
         return self.ask("training_neighbors", k=k)
 
 
-class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
+class RadiusNeighborsClassifier(Surrounded, Weighted, Probabilities, Classifier):
     """Classification by a vote of all training rows within a radius.
 
     A class as `outlier_label`, functions as `weights` or `metric`, and `metric_params` are not
@@ -327,6 +337,8 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
 
     Attributes
     ----------
@@ -351,6 +363,7 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
     """
 
     _path = "neighbors.RadiusNeighborsClassifier"
+    _carried = ("metric_params",)
 
     def __init__(
         self,
@@ -363,6 +376,7 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
         metric="minkowski",
         outlier_label=None,
         n_jobs=None,
+        metric_params=None,
     ):
         self.radius = radius
         self.weights = weights
@@ -372,13 +386,14 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
         self.metric = metric
         self.outlier_label = outlier_label
         self.n_jobs = n_jobs
+        self.metric_params = metric_params
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
 
-class RadiusNeighborsRegressor(Weighted, Regressor):
+class RadiusNeighborsRegressor(Surrounded, Weighted, Regressor):
     """Regression by the mean target of all training rows within a radius.
 
     A row without neighbours is an error, where scikit-learn gives NaN. Functions as `weights` or
@@ -431,6 +446,8 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    metric_params : dict or None, default=None
+        More parameters of the distance: `p` for Minkowski's.
 
     Attributes
     ----------
@@ -453,6 +470,7 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
     """
 
     _path = "neighbors.RadiusNeighborsRegressor"
+    _carried = ("metric_params",)
 
     def __init__(
         self,
@@ -464,6 +482,7 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
         p=2.0,
         metric="minkowski",
         n_jobs=None,
+        metric_params=None,
     ):
         self.radius = radius
         self.weights = weights
@@ -472,6 +491,7 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
         self.p = p
         self.metric = metric
         self.n_jobs = n_jobs
+        self.metric_params = metric_params
 
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
@@ -731,6 +751,12 @@ class KernelDensity(Weighted, Density):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    algorithm : str, default="auto"
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
+    breadth_first : bool, default=True
+        Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
+    metric : str, default="euclidean"
+        The distance; only 'euclidean' is taken.
 
     Attributes
     ----------
@@ -753,6 +779,7 @@ class KernelDensity(Weighted, Density):
     """
 
     _path = "neighbors.KernelDensity"
+    _carried = ("algorithm", "breadth_first", "metric")
 
     def __init__(
         self,
@@ -764,6 +791,9 @@ class KernelDensity(Weighted, Density):
         rtol=0.0,
         leaf_size=40,
         n_jobs=None,
+        algorithm="auto",
+        breadth_first=True,
+        metric="euclidean",
     ):
         self.bandwidth = bandwidth
         self.kernel = kernel
@@ -772,6 +802,9 @@ class KernelDensity(Weighted, Density):
         self.rtol = rtol
         self.leaf_size = leaf_size
         self.n_jobs = n_jobs
+        self.algorithm = algorithm
+        self.breadth_first = breadth_first
+        self.metric = metric
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""

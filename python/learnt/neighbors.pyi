@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor, SomeProbabilities
-from ._neighbors import Neighborly
+from ._neighbors import Neighborly, Surrounded
 from ._sklearn import Weighted
 from ._neighbors import distances_by as distances_by
 from .answer import Answer
@@ -26,6 +26,7 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
         p: float = 2.0,
         metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "minkowski",
         n_jobs: int | None = None,
+        metric_params: dict | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KNeighborsClassifier: ...
     def neighbors(self, X, *, k=0) -> Answer: ...
@@ -46,12 +47,13 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
         p: float = 2.0,
         metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "minkowski",
         n_jobs: int | None = None,
+        metric_params: dict | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KNeighborsRegressor: ...
     def neighbors(self, X, *, k=0) -> Answer: ...
     def training_neighbors(self, *, k=0) -> Answer: ...
 
-class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
+class RadiusNeighborsClassifier(Surrounded, Weighted, Probabilities, Classifier):
     effective_metric_: Any
     n_samples_fit_: Any
     classes_: Any
@@ -68,10 +70,11 @@ class RadiusNeighborsClassifier(Weighted, Probabilities, Classifier):
         metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "minkowski",
         outlier_label: Literal["most_frequent"] | None = None,
         n_jobs: int | None = None,
+        metric_params: dict | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RadiusNeighborsClassifier: ...
 
-class RadiusNeighborsRegressor(Weighted, Regressor):
+class RadiusNeighborsRegressor(Surrounded, Weighted, Regressor):
     effective_metric_: Any
     n_samples_fit_: Any
     n_features_in_: int
@@ -86,6 +89,7 @@ class RadiusNeighborsRegressor(Weighted, Regressor):
         p: float = 2.0,
         metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "minkowski",
         n_jobs: int | None = None,
+        metric_params: dict | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RadiusNeighborsRegressor: ...
 
@@ -158,6 +162,9 @@ class KernelDensity(Weighted, Density):
         rtol: float = 0.0,
         leaf_size: int = 40,
         n_jobs: int | None = None,
+        algorithm: str = "auto",
+        breadth_first: bool = True,
+        metric: str = "euclidean",
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelDensity: ...
 

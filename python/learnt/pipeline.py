@@ -4,9 +4,13 @@
 from ._base import Composite
 from ._compose import Steps
 from ._sklearn import Weighted
+from ._make import (
+    make_pipeline,
+)
 
 __all__ = [
     "Pipeline",
+    "make_pipeline",
 ]
 
 
@@ -28,6 +32,10 @@ class Pipeline(Weighted, Steps, Composite):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    verbose : int, default=0
+        Taken as scikit-learn takes it; nothing is printed.
+    memory : Any, default=None
+        Taken as scikit-learn takes it; nothing is kept on disk.
 
     Attributes
     ----------
@@ -44,17 +52,20 @@ class Pipeline(Weighted, Steps, Composite):
     """
 
     _path = "pipeline.Pipeline"
+    _carried = ("verbose", "memory")
 
-    def __init__(self, steps, *, random_state=None, n_jobs=None):
+    def __init__(self, steps, *, random_state=None, n_jobs=None, verbose=0, memory=None):
         self.steps = steps
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.memory = memory
 
-    def fit(self, X, y=None, sample_weight=None, *, engine=None):
+    def fit(self, X, y=None, sample_weight=None, *, engine=None, **fit_params):
         """Learns from the rows of `X`.
 
         `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
         and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
         `learnt.distributed.fit`.
         """
-        return self._fit(X, y, sample_weight, engine=engine)
+        return self._fit(X, y, sample_weight, engine=engine, fit_params=fit_params)

@@ -7,6 +7,7 @@ import numpy as np
 from ._base import Composite
 from ._compose import Steps
 from ._sklearn import Weighted
+from ._make import make_pipeline as make_pipeline
 
 class Pipeline(Weighted, Steps, Composite):
     loss_curve_: Any
@@ -18,5 +19,7 @@ class Pipeline(Weighted, Steps, Composite):
         *,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        memory: Any = None,
     ) -> None: ...
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> Pipeline: ...
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None, **fit_params: Any) -> Pipeline: ...

@@ -43,6 +43,8 @@ class StandardScaler(Weighted, Invertible, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
 
     Attributes
     ----------
@@ -65,12 +67,14 @@ class StandardScaler(Weighted, Invertible, Transformer):
     """
 
     _path = "preprocessing.StandardScaler"
+    _carried = ("copy",)
 
-    def __init__(self, *, with_mean=True, with_std=True, ddof=0, n_jobs=None):
+    def __init__(self, *, with_mean=True, with_std=True, ddof=0, n_jobs=None, copy=True):
         self.with_mean = with_mean
         self.with_std = with_std
         self.ddof = ddof
         self.n_jobs = n_jobs
+        self.copy = copy
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -100,6 +104,8 @@ class MinMaxScaler(Invertible, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
 
     Attributes
     ----------
@@ -126,12 +132,22 @@ class MinMaxScaler(Invertible, Transformer):
     """
 
     _path = "preprocessing.MinMaxScaler"
+    _carried = ("copy",)
 
-    def __init__(self, feature_range=(0.0, 1.0), *, clip=False, center=False, n_jobs=None):
+    def __init__(
+        self,
+        feature_range=(0.0, 1.0),
+        *,
+        clip=False,
+        center=False,
+        n_jobs=None,
+        copy=True,
+    ):
         self.feature_range = feature_range
         self.clip = clip
         self.center = center
         self.n_jobs = n_jobs
+        self.copy = copy
 
     def fit(self, X, y=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -157,6 +173,8 @@ class MaxAbsScaler(Invertible, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
 
     Attributes
     ----------
@@ -177,10 +195,12 @@ class MaxAbsScaler(Invertible, Transformer):
     """
 
     _path = "preprocessing.MaxAbsScaler"
+    _carried = ("copy",)
 
-    def __init__(self, *, clip=False, n_jobs=None):
+    def __init__(self, *, clip=False, n_jobs=None, copy=True):
         self.clip = clip
         self.n_jobs = n_jobs
+        self.copy = copy
 
     def fit(self, X, y=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -226,6 +246,8 @@ class OneHotEncoder(Invertible, Transformer):
 
         - 'concat': Column and category with `_` between: `Contract_Two year`.
         - 'colon': With a colon, as people read it: `Contract: Two year`.
+    sparse_output : bool, default=False
+        Whether a sparse matrix is wanted; only False is taken.
 
     Attributes
     ----------
@@ -242,6 +264,7 @@ class OneHotEncoder(Invertible, Transformer):
     """
 
     _path = "preprocessing.OneHotEncoder"
+    _carried = ("sparse_output",)
 
     def __init__(
         self,
@@ -251,12 +274,14 @@ class OneHotEncoder(Invertible, Transformer):
         min_frequency=None,
         max_categories=None,
         feature_name_combiner="concat",
+        sparse_output=False,
     ):
         self.drop = drop
         self.handle_unknown = handle_unknown
         self.min_frequency = min_frequency
         self.max_categories = max_categories
         self.feature_name_combiner = feature_name_combiner
+        self.sparse_output = sparse_output
 
     def fit(self, X, y=None, *, engine=None):
         """Learns from the rows of `X`.
@@ -402,6 +427,8 @@ class RobustScaler(Weighted, Invertible, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    copy : bool, default=True
+        Taken as scikit-learn takes it; the data that are given are never changed.
 
     Attributes
     ----------
@@ -420,6 +447,7 @@ class RobustScaler(Weighted, Invertible, Transformer):
     """
 
     _path = "preprocessing.RobustScaler"
+    _carried = ("copy",)
 
     def __init__(
         self,
@@ -429,12 +457,14 @@ class RobustScaler(Weighted, Invertible, Transformer):
         quantile_range=(25.0, 75.0),
         unit_variance=False,
         n_jobs=None,
+        copy=True,
     ):
         self.with_centering = with_centering
         self.with_scaling = with_scaling
         self.quantile_range = quantile_range
         self.unit_variance = unit_variance
         self.n_jobs = n_jobs
+        self.copy = copy
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""
@@ -488,6 +518,10 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    random_state : int or np.random.RandomState or np.random.Generator or None, default=None
+        Taken as scikit-learn takes it; this fit draws nothing.
+    subsample : int or None, default=200_000
+        Taken as scikit-learn takes it; every row is used.
 
     Attributes
     ----------
@@ -510,6 +544,7 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
     """
 
     _path = "preprocessing.KBinsDiscretizer"
+    _carried = ("random_state", "subsample")
 
     def __init__(
         self,
@@ -521,6 +556,8 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
         edges=None,
         closed="left",
         n_jobs=None,
+        random_state=None,
+        subsample=200_000,
     ):
         self.n_bins = n_bins
         self.encode = encode
@@ -529,6 +566,8 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
         self.edges = edges
         self.closed = closed
         self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.subsample = subsample
 
     def fit(self, X, y=None, sample_weight=None):
         """Learns from the rows of `X`."""

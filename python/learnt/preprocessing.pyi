@@ -2,6 +2,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from ._base import Invertible, Transformer
 from ._sklearn import Weighted
 
@@ -19,6 +21,7 @@ class StandardScaler(Weighted, Invertible, Transformer):
         with_std: bool = True,
         ddof: int = 0,
         n_jobs: int | None = None,
+        copy: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> StandardScaler: ...
 
@@ -38,6 +41,7 @@ class MinMaxScaler(Invertible, Transformer):
         clip: bool = False,
         center: bool = False,
         n_jobs: int | None = None,
+        copy: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, *, engine: Any = None) -> MinMaxScaler: ...
 
@@ -47,7 +51,7 @@ class MaxAbsScaler(Invertible, Transformer):
     n_samples_seen_: Any
     n_features_in_: int
     feature_names_in_: Any
-    def __init__(self, *, clip: bool = False, n_jobs: int | None = None) -> None: ...
+    def __init__(self, *, clip: bool = False, n_jobs: int | None = None, copy: bool = True) -> None: ...
     def fit(self, X: Any, y: Any = None, *, engine: Any = None) -> MaxAbsScaler: ...
 
 class OneHotEncoder(Invertible, Transformer):
@@ -62,6 +66,7 @@ class OneHotEncoder(Invertible, Transformer):
         min_frequency: float | None = None,
         max_categories: int | None = None,
         feature_name_combiner: Literal["concat", "colon"] = "concat",
+        sparse_output: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, *, engine: Any = None) -> OneHotEncoder: ...
 
@@ -108,6 +113,7 @@ class RobustScaler(Weighted, Invertible, Transformer):
         quantile_range: Sequence[float] = (25.0, 75.0),
         unit_variance: bool = False,
         n_jobs: int | None = None,
+        copy: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustScaler: ...
 
@@ -126,6 +132,8 @@ class KBinsDiscretizer(Weighted, Invertible, Transformer):
         edges: Sequence[Sequence[float]] | None = None,
         closed: Literal["left", "right"] = "left",
         n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        subsample: int | None = 200_000,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KBinsDiscretizer: ...
 

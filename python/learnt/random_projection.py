@@ -2,6 +2,7 @@
 """The learners and functions of `learnt.random_projection`."""
 
 from ._base import Transformer
+from ._projection import Inverted
 from ._functions import call
 
 __all__ = [
@@ -14,7 +15,7 @@ __all__ = [
 ]
 
 
-class GaussianRandomProjection(Transformer):
+class GaussianRandomProjection(Inverted, Transformer):
     """Gaussian random projection: fewer columns that keep distances, by a matrix of normal numbers.
 
     Use it for: Very many columns to be brought down fast with distances nearly kept, without
@@ -37,6 +38,9 @@ class GaussianRandomProjection(Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    compute_inverse_components : bool, default=False
+        Whether `inverse_components_`, the pseudo-inverse of the components, is computed at the
+        fit.
 
     Attributes
     ----------
@@ -59,19 +63,29 @@ class GaussianRandomProjection(Transformer):
     """
 
     _path = "random_projection.GaussianRandomProjection"
+    _carried = ("compute_inverse_components",)
 
-    def __init__(self, n_components="auto", *, eps=0.1, random_state=None, n_jobs=None):
+    def __init__(
+        self,
+        n_components="auto",
+        *,
+        eps=0.1,
+        random_state=None,
+        n_jobs=None,
+        compute_inverse_components=False,
+    ):
         self.n_components = n_components
         self.eps = eps
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.compute_inverse_components = compute_inverse_components
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""
         return self._fit(X, None)
 
 
-class SparseRandomProjection(Transformer):
+class SparseRandomProjection(Inverted, Transformer):
     """Sparse random projection: fewer columns that keep distances, by a matrix of few signs.
 
     Use it for: As a Gaussian projection with mostly zeros: less memory and time for very many
@@ -99,6 +113,11 @@ class SparseRandomProjection(Transformer):
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
+    compute_inverse_components : bool, default=False
+        Whether `inverse_components_`, the pseudo-inverse of the components, is computed at the
+        fit.
+    dense_output : bool, default=False
+        Taken as scikit-learn takes it; tables are always dense.
 
     Attributes
     ----------
@@ -121,6 +140,7 @@ class SparseRandomProjection(Transformer):
     """
 
     _path = "random_projection.SparseRandomProjection"
+    _carried = ("compute_inverse_components", "dense_output")
 
     def __init__(
         self,
@@ -130,12 +150,16 @@ class SparseRandomProjection(Transformer):
         eps=0.1,
         random_state=None,
         n_jobs=None,
+        compute_inverse_components=False,
+        dense_output=False,
     ):
         self.n_components = n_components
         self.density = density
         self.eps = eps
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.compute_inverse_components = compute_inverse_components
+        self.dense_output = dense_output
 
     def fit(self, X, y=None):
         """Learns from the rows of `X`."""

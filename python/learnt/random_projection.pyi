@@ -4,8 +4,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Transformer
+from ._projection import Inverted
 
-class GaussianRandomProjection(Transformer):
+class GaussianRandomProjection(Inverted, Transformer):
     components_: Any
     density_: Any
     n_features_in_: int
@@ -17,10 +18,11 @@ class GaussianRandomProjection(Transformer):
         eps: float = 0.1,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        compute_inverse_components: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> GaussianRandomProjection: ...
 
-class SparseRandomProjection(Transformer):
+class SparseRandomProjection(Inverted, Transformer):
     components_: Any
     density_: Any
     n_features_in_: int
@@ -33,6 +35,8 @@ class SparseRandomProjection(Transformer):
         eps: float = 0.1,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        compute_inverse_components: bool = False,
+        dense_output: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> SparseRandomProjection: ...
 

@@ -5,6 +5,11 @@ from ._base import Classifier, Probabilities, Regressor
 from ._sklearn import Weighted
 from ._tree import Treelike
 from ._functions import call
+from ._tree_export import (
+    export_graphviz,
+    export_text,
+    plot_tree,
+)
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -13,6 +18,9 @@ __all__ = [
     "ID3Classifier",
     "M5Regressor",
     "ObliqueTreeClassifier",
+    "export_graphviz",
+    "export_text",
+    "plot_tree",
     "impurity",
     "information_gain",
     "gain_ratio",
@@ -203,6 +211,14 @@ class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
         """The nodes as arrays, under scikit-learn's names: -1 is no child, -2 no column."""
         return self.ask("nodes")
 
+    def leaves(self, X):
+        """The leaf of each row, as its place among the nodes."""
+        return self.ask("leaves", X)
+
+    def pruning_path(self):
+        """The values of `ccp_alpha` from which on a smaller subtree is optimal, and its total impurity."""
+        return self.ask("pruning_path")
+
     def surrogates(self):
         """The cuts that stand for a split where its value is missing, with the share of rows that they send the same way."""
         return self.ask("surrogates")
@@ -356,6 +372,14 @@ class DecisionTreeRegressor(Weighted, Treelike, Regressor):
     def nodes(self):
         """The nodes as arrays, under scikit-learn's names: -1 is no child, -2 no column."""
         return self.ask("nodes")
+
+    def leaves(self, X):
+        """The leaf of each row, as its place among the nodes."""
+        return self.ask("leaves", X)
+
+    def pruning_path(self):
+        """The values of `ccp_alpha` from which on a smaller subtree is optimal, and its total impurity."""
+        return self.ask("pruning_path")
 
     def surrogates(self):
         """The cuts that stand for a split where its value is missing, with the share of rows that they send the same way."""

@@ -15,7 +15,8 @@ PACKAGE = pathlib.Path(learnt.__file__).parent
 def arguments(function):
     """Names of the arguments of a parsed function, without self."""
     given = function.args
-    return [a.arg for a in given.posonlyargs + given.args + given.kwonlyargs][1:]
+    named = [a.arg for a in given.posonlyargs + given.args + given.kwonlyargs][1:]
+    return named + ([given.kwarg.arg] if given.kwarg else [])
 
 
 @pytest.mark.parametrize("path", paths())

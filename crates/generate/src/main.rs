@@ -1,6 +1,7 @@
 //! `cargo xtask gen`: everything that is written from the registry. The Python classes, their
 //! stubs, the reference pages, `registry.json` and the map of the courses.
 
+mod carried;
 mod courses;
 mod datasets;
 mod examples;

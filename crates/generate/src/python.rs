@@ -8,12 +8,13 @@ use std::fmt::Write as _;
 
 pub(super) use super::literals::{annotation, choices, literal, python_words};
 use super::text::{plain, wrap};
-use super::{MARK, Members, datasets, functions};
+use super::{MARK, Members, carried, datasets, functions};
 
 pub(super) const WIDTH: usize = 99;
 
 /// Functions that are written by hand, by module: the file they stand in, and their names.
 const FUNCTIONS: &[(&str, &str, &[&str])] = &[
+    ("compose", "_make", &["make_column_selector", "make_column_transformer"]),
     ("datasets", "_datasets", &["load", "names"]),
     ("density", "_density", &["window_density"]),
     ("metrics", "_metrics", &["classification_report"]),
@@ -53,6 +54,8 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
             "minimize_stochastic",
         ],
     ),
+    ("pipeline", "_make", &["make_pipeline"]),
+    ("tree", "_tree_export", &["export_graphviz", "export_text", "plot_tree"]),
     ("utils", "_utils", &["compute_class_weight", "compute_sample_weight"]),
 ];
 
@@ -111,11 +114,43 @@ pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -
     )
 }
 
+/// Classes by hand with what scikit-learn's class of the same name also has, and who inherits them.
+const COMPANIONS: &[(&str, &[&str])] = &[
+    ("Voters", &["VotingClassifier", "VotingRegressor"]),
+    ("StackedClassifier", &["StackingClassifier"]),
+    ("Stacked", &["StackingRegressor"]),
+    ("Targeted", &["TransformedTargetRegressor"]),
+    ("WeighedClassifier", &["AdaBoostClassifier"]),
+    ("WeighedRegressor", &["AdaBoostRegressor"]),
+    (
+        "Forest",
+        &[
+            "RandomForestClassifier",
+            "RandomForestRegressor",
+            "ExtraTreesClassifier",
+            "ExtraTreesRegressor",
+        ],
+    ),
+    ("ClassifierRounds", &["GradientBoostingClassifier", "HistGradientBoostingClassifier"]),
+    ("RegressorRounds", &["GradientBoostingRegressor", "HistGradientBoostingRegressor"]),
+    ("Categorical", &["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]),
+    ("Marked", &["SimpleImputer"]),
+    ("Surrounded", &["RadiusNeighborsClassifier", "RadiusNeighborsRegressor"]),
+    ("Components", &["DBSCAN"]),
+    ("Hierarchy", &["HDBSCAN"]),
+    ("Inertia", &["KMeans", "MiniBatchKMeans", "BisectingKMeans"]),
+    ("Projected", &["BisectingKMeans"]),
+    ("Shares", &["OPTICS"]),
+    ("Inverted", &["GaussianRandomProjection", "SparseRandomProjection"]),
+];
+
 /// What a class inherits: first what a model offers, then its roles.
 fn bases_of(entry: &Entry) -> Vec<&'static str> {
     let about = entry.about;
     let (roles, offers) = (about.roles, about.offers);
     let asked = |name: &str| (entry.questions)().iter().any(|question| question.name == name);
+    let companions =
+        COMPANIONS.iter().map(|(class, learners)| (learners.contains(&about.name()), *class));
     let offered = [
         (asked("training_neighbors"), "Neighborly"),
         (roles.transformer && about.name().ends_with("PCA"), "Principal"),
@@ -135,7 +170,7 @@ fn bases_of(entry: &Entry) -> Vec<&'static str> {
         (roles.clusterer && offers.assign, "Assigning"),
     ];
     let played = ROLES.iter().map(|role| ((role.among)(&roles), role.class));
-    offered.into_iter().chain(played).filter(|(has, _)| *has).map(|(_, base)| base).collect()
+    companions.chain(offered).chain(played).filter(|(has, _)| *has).map(|(_, base)| base).collect()
 }
 
 /// Whether learners among the parameters stand in a list; `None` if there are none.
@@ -148,12 +183,29 @@ fn holds_learners(entry: &Entry) -> Option<bool> {
 
 /// The lines that bring the classes in that others inherit from.
 fn imports(bases: &BTreeSet<&'static str>) -> String {
-    const HOMES: [(&str, &[&str]); 5] = [
-        ("_compose", &["Columns", "Composed", "Steps"]),
+    const HOMES: [(&str, &[&str]); 9] = [
+        ("_boosting", &["WeighedClassifier", "WeighedRegressor"]),
+        ("_clusters", &["Components", "Hierarchy", "Inertia", "Projected", "Shares"]),
+        (
+            "_compose",
+            &["Columns", "Composed", "Stacked", "StackedClassifier", "Steps", "Targeted", "Voters"],
+        ),
         ("_decomposition", &["Principal"]),
-        ("_neighbors", &["Neighborly"]),
+        ("_neighbors", &["Neighborly", "Surrounded"]),
+        ("_prepare", &["Marked"]),
+        ("_projection", &["Inverted"]),
         ("_sklearn", &["Weighted"]),
-        ("_tree", &["ManyTrees", "Treelike"]),
+        (
+            "_tree",
+            &[
+                "Categorical",
+                "ClassifierRounds",
+                "Forest",
+                "ManyTrees",
+                "RegressorRounds",
+                "Treelike",
+            ],
+        ),
     ];
     let elsewhere = |base: &str| HOMES.iter().any(|(_, names)| names.contains(&base));
     let own: Vec<&str> = bases.iter().copied().filter(|base| !elsewhere(base)).collect();
@@ -209,13 +261,18 @@ fn class(entry: &Entry) -> String {
         ),
         false => ("", "", ""),
     };
+    let (more, passed_on) = match is_composite(entry) {
+        true => (", **fit_params", ", fit_params=fit_params"),
+        false => ("", ""),
+    };
     format!(
-        "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}{length}{group}{engine}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
-         return self._fit(X{passed}{weights}{lengths}{groups}{engines})\n{}",
+        "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n{}\n{}{assignments}\n    \
+         def fit(self, X{target}{weight}{length}{group}{engine}{more}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths}{groups}{engines}{passed_on})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
+        carried_line(about),
         head(&arguments),
         if target == ", y" { " and the target `y`" } else { "" },
         online_method(entry),
@@ -355,6 +412,12 @@ struct RunParameter {
 
 /// Parameters about running rather than modelling.
 fn run_parameters(about: &About) -> Vec<RunParameter> {
+    let carried = carried::of(about).map(|carried| RunParameter {
+        name: carried.name,
+        kind: carried.kind,
+        default: carried.default,
+        doc: carried.doc,
+    });
     let all = [
         (
             about.uses.extends,
@@ -388,7 +451,18 @@ fn run_parameters(about: &About) -> Vec<RunParameter> {
             },
         ),
     ];
-    all.into_iter().filter(|(used, _)| *used).map(|(_, parameter)| parameter).collect()
+    let used = all.into_iter().filter(|(used, _)| *used).map(|(_, parameter)| parameter);
+    used.chain(carried).collect()
+}
+
+/// The line of a class that names the parameters which change no answer.
+fn carried_line(about: &About) -> String {
+    let names: Vec<String> = carried::of(about).map(|one| format!("\"{}\"", one.name)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("    _carried = ({one},)\n"),
+        _ => format!("    _carried = ({})\n", names.join(", ")),
+    }
 }
 
 fn docstring(doc: &str, about: &About, specs: &[ParamSpec], entry: &Entry) -> String {
@@ -509,10 +583,11 @@ fn stub_class(entry: &Entry) -> String {
     let length = if about.accepts.sequences { ", lengths: Any = None" } else { "" };
     let group = if about.accepts.groups { ", groups: Any = None" } else { "" };
     let engine = if about.uses.streaming { ", *, engine: Any = None" } else { "" };
+    let more = if is_composite(entry) { ", **fit_params: Any" } else { "" };
     let name = about.name();
     let _ = writeln!(
         out,
-        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}) -> {name}: ..."
+        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}{more}) -> {name}: ..."
     );
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };

@@ -146,8 +146,10 @@ impl Estimator for OPTICS {
         let x = data.x.values();
         let n = x.nrows();
         if self.min_samples > n {
-            let message =
-                format!("min_samples ({}) must be at most n_samples ({n})", self.min_samples);
+            let message = format!(
+                "min_samples must be no greater than n_samples ({n}), got {}",
+                self.min_samples
+            );
             return Err(Error::new(Code::TooFew, message).hint("lower min_samples"));
         }
         let metric = self.metric.with_power(self.p);
@@ -161,8 +163,8 @@ impl Estimator for OPTICS {
             predecessor[seen.row as usize] = seen.from.map_or(-1, i64::from);
         }
         if reachability.iter().all(|reach| *reach == f64::INFINITY) {
-            let message = "All reachability values are inf: no row is within max_eps of another, and \
-                           all rows are noise; set a larger max_eps";
+            let message = "All reachability values are inf. Set a larger max_eps: no row is within it of \
+                           another, and all rows are noise";
             run.warn(Code::TooFew, message.to_string());
         }
         let ordering: Vec<u32> = visits.iter().map(|seen| seen.row).collect();

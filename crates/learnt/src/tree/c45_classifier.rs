@@ -18,6 +18,7 @@ use super::multiway::{
     grow,
 };
 use super::nodes::{NONE, Tree};
+use super::prune::PruningPath;
 use super::rules;
 use super::text::{self, Sketch};
 use learnt_core::answer::number;
@@ -292,6 +293,40 @@ pub(super) fn nodes_answer(tree: &Tree) -> Answer {
     answer.tables.push(table);
     answer.push("numbers in a prediction", tree.outputs);
     answer.push("depth", tree.depth());
+    answer
+}
+
+/// Where rows end.
+pub(super) const LEAVES: Question = Question {
+    name: "leaves",
+    doc: "The leaf of each row, as its place among the nodes.",
+    needs: Needs::Rows,
+    arguments: || Box::new(NoArguments::default()),
+};
+
+/// The leaves of rows.
+pub(super) fn leaves_answer(leaves: Vec<u32>) -> Answer {
+    let leaves = leaves.into_iter().map(i64::from).collect();
+    let mut answer = Answer::new("Leaves");
+    answer.tables.push(Columns::titled("Leaves").counts("leaf", leaves));
+    answer
+}
+
+/// The subtrees that cost-complexity pruning passes.
+pub(super) const PRUNING: Question = Question {
+    name: "pruning_path",
+    doc: "The values of `ccp_alpha` from which on a smaller subtree is optimal, and its total impurity.",
+    needs: Needs::Nothing,
+    arguments: || Box::new(NoArguments::default()),
+};
+
+/// The subtrees of a tree, the whole one first.
+pub(super) fn pruning_answer(path: PruningPath) -> Answer {
+    let table = Columns::titled("Subtrees")
+        .reals("ccp_alpha", path.ccp_alphas)
+        .reals("impurity", path.impurities);
+    let mut answer = Answer::new("Subtrees");
+    answer.tables.push(table);
     answer
 }
 

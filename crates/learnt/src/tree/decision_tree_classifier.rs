@@ -13,7 +13,10 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::c45_classifier::{EXPORT, NODES, PRUNED_RULES, RULES, export_answer, nodes_answer};
+use super::c45_classifier::{
+    EXPORT, LEAVES, NODES, PRUNED_RULES, PRUNING, RULES, export_answer, leaves_answer,
+    nodes_answer, pruning_answer,
+};
 use super::grow::{Criterion, Entropy, Exponential, Gini, LossGini, WithCases};
 use super::loss::Losses;
 use super::nodes::Tree;
@@ -281,7 +284,7 @@ pub(crate) fn balanced_weights(sums: &[f64], codes: &[u32], given: Option<&[f64]
     (0..codes.len()).map(balanced).collect()
 }
 
-const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES, NODES, SURROGATES];
+const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES, NODES, LEAVES, PRUNING, SURROGATES];
 
 impl DecisionTreeClassifierModel {
     /// One tree of many, as a model of its own.
@@ -332,6 +335,8 @@ impl DecisionTreeClassifierModel {
         let found = || rules::of_binary(&self.tree);
         match asked.name {
             "nodes" => Ok(nodes_answer(&self.tree)),
+            "pruning_path" => Ok(pruning_answer(self.pruning_path())),
+            "leaves" => Ok(leaves_answer(self.apply(&asked.rows()?.x, &asked.run)?)),
             "surrogates" => Ok(self.surrogates.answer(&self.tree, &self.schema)),
             "export" => export_answer(&self.sketches(), asked),
             "rules" => Ok(rules::table(&found()?, &self.schema, row)),

@@ -9,7 +9,10 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::c45_classifier::{EXPORT, NODES, RULES, export_answer, nodes_answer};
+use super::c45_classifier::{
+    EXPORT, LEAVES, NODES, PRUNING, RULES, export_answer, leaves_answer, nodes_answer,
+    pruning_answer,
+};
 use super::grow::{Absolute, Poisson, Squared};
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Method, Splitter};
@@ -176,7 +179,7 @@ impl DecisionTreeRegressor {
     }
 }
 
-const QUESTIONS: &[Question] = &[EXPORT, RULES, NODES, SURROGATES];
+const QUESTIONS: &[Question] = &[EXPORT, RULES, NODES, LEAVES, PRUNING, SURROGATES];
 
 impl DecisionTreeRegressorModel {
     /// One tree of many, as a model of its own.
@@ -225,6 +228,8 @@ impl DecisionTreeRegressorModel {
         let found = || rules::of_binary(&self.tree);
         match asked.name {
             "nodes" => Ok(nodes_answer(&self.tree)),
+            "pruning_path" => Ok(pruning_answer(self.pruning_path())),
+            "leaves" => Ok(leaves_answer(self.apply(&asked.rows()?.x, &asked.run)?)),
             "surrogates" => Ok(self.surrogates.answer(&self.tree, &self.schema)),
             "export" => export_answer(&self.sketches(), asked),
             _ => Ok(rules::table(&found()?, &self.schema, row)),

@@ -47,8 +47,9 @@ impl<'a> Table<'a> {
     ) -> Result<Table<'a>> {
         let n = distances.nrows();
         if distances.ncols() != n {
-            let found = format!("{n} x {}", distances.ncols());
-            return Err(Error::shape("distances", "a square table", found));
+            let found = format!("({n}, {})", distances.ncols());
+            let message = format!("Distance matrix should be square, got matrix of shape {found}");
+            return Err(Error::new(Code::Shape, message));
         }
         Self::claim(n, run)?;
         let mut values = Vec::with_capacity(n * n.saturating_sub(1) / 2);

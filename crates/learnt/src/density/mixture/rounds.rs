@@ -245,7 +245,7 @@ impl Rounds for GaussianMixture {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<MixtureState> {
         if outline.rows < self.n_components as u64 {
             let message = format!(
-                "n_samples={} should be >= n_components={}",
+                "Expected n_samples >= n_components but got n_samples = {}, n_components = {}",
                 outline.rows, self.n_components
             );
             return Err(Error::new(Code::TooFew, message).hint("ask for fewer components"));

@@ -144,6 +144,14 @@ pub(super) fn last_rows(
     }
 }
 
+/// The columns that the last learner sees, those of the members by number.
+pub(super) fn last_schema(schema: &Schema, width: usize, passthrough: bool) -> Result<Schema> {
+    let own: &[Column] = if passthrough { schema.columns() } else { &[] };
+    let said = width.saturating_sub(own.len());
+    let name = |j: usize| if passthrough { format!("member {j}") } else { format!("x{j}") };
+    Schema::new((0..said).map(|j| Column::numeric(name(j))).chain(own.iter().cloned()).collect())
+}
+
 /// What a stack accepts: what its members do, and the last learner of what it sees itself.
 pub(super) fn accepts(members: Accepts, last: Accepts, passthrough: bool) -> Accepts {
     let weights = members.weights && last.weights;

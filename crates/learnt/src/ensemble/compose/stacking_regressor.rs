@@ -16,7 +16,7 @@ use learnt_core::prelude::*;
 
 /// Stacking regressor: several regressors of any kind, combined by one more that is fitted on their predictions.
 ///
-/// scikit-learn's `cv` objects are left out: `cv` is a number of folds.
+/// `cv` is a number of folds; in Python it may be a splitter too.
 ///
 /// ```
 /// use learnt::{ensemble::StackingRegressor, linear::Ridge, tree::DecisionTreeRegressor};
@@ -111,7 +111,11 @@ impl StackingRegressorModel {
     }
 
     fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
-        Ok(parts_of(&self.members, schema, classes))
+        let mut parts = parts_of(&self.members, schema, classes);
+        let seen = stacking::last_schema(schema, self.width, self.passthrough)?;
+        let name = "final_estimator".to_string();
+        parts.push(FittedPart { name, ..self.last.part(seen, classes) });
+        Ok(parts)
     }
 
     fn validate(&self) -> Result<()> {

@@ -17,7 +17,7 @@ use learnt_core::prelude::*;
 
 /// Voting classifier: several classifiers of any kind vote, or average their probabilities.
 ///
-/// scikit-learn's `flatten_transform` is left out. With hard votes, probabilities are shares of votes.
+/// With hard votes, probabilities are shares of votes.
 ///
 /// ```
 /// use learnt::{bayes::GaussianNB, ensemble::VotingClassifier, tree::DecisionTreeClassifier};

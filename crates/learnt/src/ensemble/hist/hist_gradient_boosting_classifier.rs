@@ -15,8 +15,8 @@ use learnt_core::prelude::*;
 
 /// Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after another.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `scoring` and
-/// `categorical_features` are left out: the loss judges, and categories are those of the table.
+/// Takes categories and missing values as they are. scikit-learn's `scoring` is
+/// left out: the loss judges.
 /// `class_weight` takes no dictionary (use weights). The usual log loss is the only loss.
 ///
 /// ```

@@ -14,8 +14,8 @@ use learnt_core::prelude::*;
 
 /// Histogram-based gradient boosting regressor (like LightGBM): trees over bins, one after another.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `scoring` and
-/// `categorical_features` are left out: the loss judges, and categories are those of the table.
+/// Takes categories and missing values as they are. scikit-learn's `scoring` is
+/// left out: the loss judges.
 ///
 /// ```
 /// use learnt::{ensemble::HistGradientBoostingRegressor, prelude::*};

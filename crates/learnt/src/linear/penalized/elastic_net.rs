@@ -18,8 +18,7 @@ use learnt_core::rounds::{InMemory, Source};
 
 /// Elastic net: least squares with an L1 and an L2 penalty on the coefficients.
 ///
-/// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-/// faster.
+/// Products of columns are summed first whenever that is faster.
 ///
 /// ```
 /// use learnt::{linear::penalized::ElasticNet, prelude::*};

@@ -12,8 +12,7 @@ use learnt_core::prelude::*;
 
 /// Lasso: least squares with an L1 penalty, which sets coefficients to zero.
 ///
-/// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-/// faster.
+/// Products of columns are summed first whenever that is faster.
 ///
 /// ```
 /// use learnt::{linear::penalized::Lasso, prelude::*};

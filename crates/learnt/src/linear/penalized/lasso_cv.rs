@@ -13,8 +13,7 @@ use learnt_core::prelude::*;
 
 /// Lasso with a penalty chosen by cross-validation.
 ///
-/// scikit-learn's `precompute` is left out: products of columns are summed first whenever that is
-/// faster. `cv` is a number of folds.
+/// Products of columns are summed first whenever that is faster. `cv` is a number of folds.
 ///
 /// ```
 /// use learnt::{linear::LassoCV, prelude::*};

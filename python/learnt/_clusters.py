@@ -1,0 +1,143 @@
+"""What clusterers know beside their labels, under scikit-learn's names."""
+
+import numpy as np
+
+from . import _output, _validation
+from ._params import NO_TABLE
+from ._sklearn import Scored
+from .errors import ParameterError
+
+
+class Inertia(Scored):
+    """A clusterer with centres."""
+
+    def score(self, X, y=None, sample_weight=None):
+        """Minus the weighted sum of squared distances to the centres."""
+        labels, centres = self.predict(X), self.cluster_centers_
+        rows = _validation.read_table(X, estimator=type(self).__name__).values
+        weights = _validation.read_weights(sample_weight, len(rows))
+        squares = ((rows - centres[labels]) ** 2).sum(axis=1)
+        return -float(squares.sum() if weights is None else squares @ weights)
+
+
+class Projected:
+    """A clusterer whose transformed rows are their distances to the centres."""
+
+    _also_transforms = True
+
+    def transform(self, X):
+        """The distance of each row to each centre."""
+        rows, centres = self._finite_rows(X), self.cluster_centers_
+        values = np.empty((len(rows), len(centres)))
+        for k, centre in enumerate(centres):
+            values[:, k] = np.sqrt(((rows - centre) ** 2).sum(axis=1))
+        columns = (list(self.get_feature_names_out()), [])
+        return _output.wrap(_output.configured(self), values, columns, X)
+
+    def fit_transform(self, X, y=None, **fit_params):
+        """Fits, then gives the distances of the same rows."""
+        return self.fit(X, **fit_params).transform(X)
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the distances."""
+        self._names_in(input_features)
+        own = type(self).__name__.lower()
+        return np.array([f"{own}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
+
+    def set_output(self, *, transform=None):
+        """Chooses what `transform` gives: "default", "pandas", "polars" or "arrow"."""
+        from ._base import Transformer
+
+        return Transformer.set_output(self, transform=transform)
+
+
+class Components:
+    """A clusterer with core rows, by any distance."""
+
+    def _fit(self, X, *args, **kwargs):
+        from ._neighbors import distances_by
+
+        rows = _validation.read_table(X, estimator=type(self).__name__).values
+        if callable(self.metric):
+            super()._fit(distances_by(rows, self.metric), *args, **kwargs)
+            self.n_features_in_ = rows.shape[1]
+        else:
+            super()._fit(X, *args, **kwargs)
+        self.__dict__.pop("core_sample_indices_", None)
+        if not hasattr(self, "core_sample_indices_"):
+            # No row is a core.
+            self.core_sample_indices_ = np.empty(0, dtype=np.intp)
+        self.components_ = rows[self.core_sample_indices_]
+        return self
+
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        if callable(params["metric"]):
+            params["metric"] = "precomputed"
+        if params["p"] is None:
+            del params["p"]
+        return params
+
+
+class Hierarchy:
+    """A clusterer that keeps the tree of mergers."""
+
+    def _fit(self, X, *args, **kwargs):
+        super()._fit(X, *args, **kwargs)
+        for name in ("centroids_", "medoids_"):
+            self.__dict__.pop(name, None)
+        if self.store_centers is not None:
+            rows = _validation.read_table(X, estimator=type(self).__name__).values
+            self._keep_centres(rows)
+        return self
+
+    def _keep_centres(self, rows):
+        from .metrics import pairwise_distances
+
+        labels, strengths = self.labels_, self.probabilities_
+        count = int(labels.max(initial=-1)) + 1
+        centroids, medoids = np.empty((2, count, rows.shape[1]))
+        for k in range(count):
+            members = labels == k
+            own, strength = rows[members], strengths[members]
+            centroids[k] = np.average(own, weights=strength, axis=0)
+            if self.store_centers != "centroid":
+                distances = np.asarray(pairwise_distances(own, metric=self.metric))
+                medoids[k] = own[(distances * strength).sum(axis=1).argmin()]
+        if self.store_centers in ("centroid", "both"):
+            self.centroids_ = centroids
+        if self.store_centers in ("medoid", "both"):
+            self.medoids_ = medoids
+
+    def dbscan_clustering(self, cut_distance, min_cluster_size=5):
+        """The clusters of DBSCAN's rule without borders, at one height of the tree of mergers."""
+        tree = np.asarray(self.single_linkage_tree_)
+        count = len(tree) + 1
+        parents = np.arange(2 * count - 1)
+        for k, (a, b, height, _) in enumerate(tree):
+            if height <= cut_distance:
+                parents[[int(a), int(b)]] = count + k
+        for node in range(2 * count - 3, -1, -1):
+            parents[node] = parents[parents[node]]
+        roots, first, places, sizes = np.unique(
+            parents[:count], return_index=True, return_inverse=True, return_counts=True
+        )
+        kept = [root for root in np.argsort(first) if sizes[root] >= min_cluster_size]
+        names = np.full(len(roots), -1)
+        names[kept] = np.arange(len(kept))
+        return names[places.ravel()]
+
+
+class Shares:
+    """A clusterer whose counts of rows may be shares of all rows."""
+
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        for name, usual in (("min_samples", 5), ("min_cluster_size", None)):
+            value = params[name]
+            if isinstance(value, (float, np.floating)):
+                if not 0 < value <= 1:
+                    raise ParameterError(f"`{name}` must be a count or a share in (0, 1], got {value!r}")
+                known = table is not None and table is not NO_TABLE
+                params[name] = max(2, int(value * len(table.values))) if known else usual
+        return params
