@@ -81,6 +81,7 @@ class BaseEstimator(Tagged, Parameters):
                 error.args = (f"{error.args[0]} (n_samples = 1)", *error.args[1:])
             raise
         self._remember(model, table.names, table.values.shape[1], classes, single)
+        self._column_numbers = table.numbers
         return self
 
     def _extend(self, before, given):
@@ -135,6 +136,7 @@ class BaseEstimator(Tagged, Parameters):
         self.__dict__.pop("_kept_outcome", None)
         self.n_features_in_ = width
         self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("_column_numbers", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         if classes is not None:
@@ -167,6 +169,7 @@ class BaseEstimator(Tagged, Parameters):
                 f"X has {width} features, but {name} is expecting {self.n_features_in_} features "
                 "as input."
             )
+        _validation.same_order(self.__dict__.get("_column_numbers"), table.numbers)
         if known is not None:
             warn(
                 f"X does not have valid feature names, but {name} was fitted with feature names",
@@ -811,10 +814,12 @@ def seed_of(state):
         return int(state.randint(np.iinfo(np.int32).max))
     if hasattr(state, "integers"):
         return int(state.integers(2**63))
-    if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
-        return int(state)
+    if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
+        if 0 <= state < 2**64:
+            return int(state)
     raise ParameterError(
-        f"`random_state` must be a whole number >= 0, a NumPy generator or None, got {state!r}"
+        "`random_state` must be a whole number >= 0 and below 2**64, a NumPy generator or None, "
+        f"got {state!r}"
     )
 
 
@@ -886,8 +891,14 @@ def _class_array(classes):
 
 
 def _labels(classes):
-    """Classes as the native half takes them."""
-    return [text(c) if isinstance(c, bytes) else c for c in classes.tolist()]
+    """Classes as the native half takes them: whole numbers of more than 64 bits are texts there."""
+
+    def label(value):
+        if isinstance(value, bytes):
+            return text(value)
+        return str(value) if isinstance(value, int) and abs(value) >= 2**63 else value
+
+    return [label(value) for value in classes.tolist()]
 
 
 def _target_names(y):

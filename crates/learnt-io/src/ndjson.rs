@@ -151,7 +151,10 @@ impl Column {
         let number = NumberStyle::default().parse(text);
         let missing = text.is_empty() || crate::MISSING_TOKENS.contains(&text);
         match number {
-            Some(number) => self.collected.cells.push(number.value),
+            Some(number) => {
+                self.collected.rounded += u64::from(number.rounded);
+                self.collected.cells.push(number.value);
+            }
             None if missing => self.collected.cells.push(f64::NAN),
             None => return self.expect(Kind::Text, text, line),
         }
