@@ -110,7 +110,9 @@ fn what_needs_too_much_is_refused_with_the_count_that_caused_it() {
 
 #[test]
 fn more_threads_than_the_machine_has_are_not_started() {
-    ok(&["fit", "tree", "iris", "-j", "5000"]);
+    let most = learnt::context::most_threads();
+    let said = ok(&["fit", "forest", "iris", "--n-estimators", "3", "-j", "5000"]).err;
+    assert!(said.contains(&format!("{most} threads")), "{said}");
 }
 
 #[cfg(unix)]
