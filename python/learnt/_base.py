@@ -214,6 +214,16 @@ class BaseEstimator(Tagged, Parameters):
                 return found[name[:-1]]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __setattr__(self, name, value):
+        own = name in self.__dict__ or name in ("classes_", "n_features_in_", "feature_names_in_")
+        if name.endswith("_") and not name.startswith("_") and not own and self.__sklearn_is_fitted__():
+            if name[:-1] in self._attributes():
+                raise AttributeError(
+                    f"{name!r} is what the fit found, and predictions would not follow it; fit again, or copy "
+                    "the values"
+                )
+        super().__setattr__(name, value)
+
     def __dir__(self):
         fitted = [f"{name}_" for name in self._attributes()] if self.__sklearn_is_fitted__() else []
         return [*super().__dir__(), *fitted]
@@ -222,6 +232,9 @@ class BaseEstimator(Tagged, Parameters):
         """What training found, by name without the trailing underscore."""
         if not self._cache:
             found = self._model.attributes()
+            for value in found.values():
+                if isinstance(value, np.ndarray):
+                    value.flags.writeable = False
             found.update(self._outcome())
             if self._single_output and "regressor" in self._roles():
                 # One row an output is shown without that dimension, as scikit-learn shows it.

@@ -489,3 +489,14 @@ def test_columns_that_are_numbers_keep_their_order():
     expected = learner.predict(frame)
     np.testing.assert_array_equal(learner.predict(VALUES), expected)
     np.testing.assert_array_equal(learner.predict(pd.DataFrame(VALUES, columns=range(10, 14))), expected)
+
+
+def test_what_a_fit_found_cannot_be_changed_apart_from_the_model():
+    learner = Ridge().fit(VALUES, TARGET)
+    with pytest.raises(ValueError, match="read-only"):
+        learner.coef_[:] = 0.0
+    with pytest.raises(AttributeError, match="predictions would not follow"):
+        learner.coef_ = np.ones(4)
+    learner.note_ = "mine"
+    learner.fit(VALUES, -TARGET)
+    np.testing.assert_allclose(learner.coef_, -Ridge().fit(VALUES, TARGET).coef_)

@@ -67,9 +67,9 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
             let message = format!("{lost} numbers have more digits than f64 holds");
             return Err(Error::new(Code::Parse, message));
         }
-        lost => report
-            .notes
-            .push(format!("{lost} numbers beyond 2^53, 1.8e308 or 5e-324 lost digits")),
+        lost => {
+            report.notes.push(format!("{lost} numbers beyond 2^53, 1.8e308 or 5e-324 lost digits"))
+        }
     }
     let schema = Schema::numeric(kept.iter().map(|&j| names[j].as_str()))?;
     Ok(Loaded { table: Table::new(values, schema)?, report })

@@ -121,7 +121,10 @@ impl Column {
             Cell::Integer(value) if as_text => {
                 self.add_text(Kind::Text, &value.to_string(), line)?
             }
-            Cell::Real(value) if as_text => self.add_text(Kind::Text, &value.to_string(), line)?,
+            Cell::Real(value) if as_text => {
+                self.collected.rounded += u64::from(value.abs() >= 1e19 && has_long_integer(text));
+                self.add_text(Kind::Text, &value.to_string(), line)?;
+            }
             Cell::Integer(value) => {
                 self.expect(Kind::Number, &value.to_string(), line)?;
                 self.collected.push_integer(value);

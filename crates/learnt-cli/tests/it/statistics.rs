@@ -340,7 +340,8 @@ fn logistic_regression_with_an_offset_is_that_of_r() {
         // R reads the ends off a spline through the profile; the zeros themselves are a few 1e-5 away.
         let profile = of_race(rows(&["ask", &model, "profile", &births]));
         same_terms(&profile, "lower", "logit_offset_profile_lower", 1e-4);
-        let zeros = [-1.7962267516, -0.0274132479693, 0.363064114863, 0.21776812867, 0.347506943585];
+        let zeros =
+            [-1.7962267516, -0.0274132479693, 0.363064114863, 0.21776812867, 0.347506943585];
         for (row, zero) in profile.iter().zip(zeros) {
             let found = row["lower"].as_f64().unwrap();
             assert!((found - zero).abs() < 1e-8 * f64::abs(zero), "{row}: {zero}");
