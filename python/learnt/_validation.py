@@ -291,7 +291,7 @@ def _numbers_or_levels(objects):
     except OverflowError as error:
         raise DataError(f"a number is too large: {error}") from error
     except ValueError:
-        different, places = _different(objects)
+        different, places = distinct(objects)
         _refuse_nested(different)
         codes, levels, ordered = _levels(different, None, ordered=False)
         return codes if places is None else codes[places], levels, ordered
@@ -325,7 +325,7 @@ def _refuse_nested(values):
             raise DataTypeError(f"cells that hold a {kind} are no table; make a column of each of its values")
 
 
-def _different(objects):
+def distinct(objects):
     """The different objects of a column and where they stand; all of them and None where that saves nothing."""
     found = _native.repeated_objects(objects) if objects.dtype.kind == "O" else None
     return (objects.tolist(), None) if found is None else found
@@ -458,7 +458,7 @@ def encode_classes(y):
                 "expects discrete classes on a regression target with continuous values."
             )
     elif y.dtype.kind == "O":
-        labels, places = _different(y.ravel())
+        labels, places = distinct(y.ravel())
         if any(is_missing(label) for label in labels):
             raise DataError("Input y contains NaN.")
         if not all(isinstance(label, (str, bool, int, float, np.generic)) for label in labels):
