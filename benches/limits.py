@@ -52,7 +52,7 @@ VERBS = (
     ("plot", "roc", "m.learnt", "-", "-o", "r.svg"),
     ("metric", "accuracy-score", "-"),
     ("make", "blobs", "--n-samples", "5000000", "--n-features", "20", "-o", "o.csv", "-f"),
-    ("study", "bias-variance", "--repetitions", "100000000"),
+    ("study", "bias-variance", "--data-sets", "100000000"),
     ("describe", "big.csv"),
     ("convert", "big.csv", "o.parquet", "-f"),
     ("compare", "big.csv", "-t", "k", "--ignore", "y"),
@@ -78,7 +78,7 @@ PYTHON = (
     ("forest", "RandomForestClassifier(500).fit(x, k)", (50_000, 40)),
 )
 SCRIPT = """
-import sys, time
+import signal, sys, time
 import numpy as np
 from learnt import linalg
 from learnt.cluster import KMeans
@@ -93,6 +93,8 @@ from learnt.preprocessing import KBinsDiscretizer
 rng = np.random.default_rng(0)
 x = rng.standard_normal(SHAPE)
 y, k = x[:, 0] + rng.standard_normal(len(x)), np.arange(len(x)) % 3
+# A shell that starts this in the background tells it to ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("ready", flush=True)
 try:
     CALL
@@ -172,14 +174,15 @@ def interrupted(child, wait):
 
 def interrupts(command, folder):
     subprocess.run([command, "fit", "tree", "iris", "-o", "m.learnt", "-q"], cwd=folder, check=True)
-    numbers(folder / "big.csv", 100_000, 20)
+    numbers(folder / "big.csv", 300_000, 20)
     numbers(folder / "wide.csv", 3000, 1000)
     print("| verb | seconds from Ctrl-C to the end | exit |\n|---|---|---|")
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     for verb in VERBS:
         child = subprocess.Popen([command, *verb], cwd=folder, stdin=pipe, stdout=quiet, stderr=quiet)
-        took = interrupted(child, 0.5)
-        print(f"| {' '.join(verb)} | {took:.2f} | {child.returncode} |", flush=True)
+        took = interrupted(child, 0.25)
+        ended = child.returncode if child.returncode == 130 else f"{child.returncode}: was done before"
+        print(f"| {' '.join(verb)} | {took:.2f} | {ended} |", flush=True)
     print("\n| in Python | seconds from Ctrl-C to KeyboardInterrupt | to the end |\n|---|---|---|")
     for name, call, shape in PYTHON:
         script = SCRIPT.replace("SHAPE", str(shape)).replace("CALL", call)

@@ -41,6 +41,7 @@ pub(crate) fn csv(bytes: &[u8]) {
 }
 pub(crate) fn tsv(bytes: &[u8]) {
     table(Format::Tsv, bytes);
+    stream_of(Format::Tsv, bytes);
 }
 pub(crate) fn ndjson(bytes: &[u8]) {
     table(Format::Ndjson, bytes);
@@ -53,9 +54,11 @@ pub(crate) fn libsvm(bytes: &[u8]) {
 }
 pub(crate) fn parquet(bytes: &[u8]) {
     table(Format::Parquet, bytes);
+    stream_of(Format::Parquet, bytes);
 }
 pub(crate) fn arrow(bytes: &[u8]) {
     table(Format::Arrow, bytes);
+    stream_of(Format::Arrow, bytes);
 }
 
 fn run() -> Context<'static> {
@@ -145,9 +148,13 @@ pub(crate) fn packed(bytes: &[u8]) {
     }
 }
 
-/// CSV block by block: where the stream and the table in memory are both read, they are the same.
 pub(crate) fn stream(bytes: &[u8]) {
-    let options = options(Format::Csv, Ragged::Error);
+    stream_of(Format::Csv, bytes);
+}
+
+/// Block by block: where the stream and the table in memory are both read, they are the same.
+fn stream_of(format: Format, bytes: &[u8]) {
+    let options = options(format, Ragged::Error);
     let roles = ColumnRoles::default();
     let Ok(source) = open_stream_bytes("fuzz", bytes, &options, &roles, &run()) else { return };
     let mut parts = Vec::new();

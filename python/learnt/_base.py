@@ -86,6 +86,7 @@ class BaseEstimator(Tagged, Parameters):
                 error.args = (f"{error.args[0]} (n_samples = 1)", *error.args[1:])
             raise
         self._remember(model, table.names, table.values.shape[1], classes, single)
+        self._column_numbers = table.numbers
         return self
 
     def _extend(self, before, given):
@@ -148,6 +149,7 @@ class BaseEstimator(Tagged, Parameters):
         self.__dict__.pop("_kept_outcome", None)
         self.n_features_in_ = width
         self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("_column_numbers", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         if classes is not None:
@@ -180,6 +182,7 @@ class BaseEstimator(Tagged, Parameters):
                 f"X has {width} features, but {name} is expecting {self.n_features_in_} features "
                 "as input."
             )
+        _validation.same_order(self.__dict__.get("_column_numbers"), table.numbers)
         if known is not None:
             warn(
                 f"X does not have valid feature names, but {name} was fitted with feature names",
@@ -252,6 +255,16 @@ class BaseEstimator(Tagged, Parameters):
         who = f"This {type(self).__name__!r}" if hasattr(type(self), name) else f"{type(self).__name__!r} object"
         raise AttributeError(f"{who} has no attribute {name!r}")
 
+    def __setattr__(self, name, value):
+        own = name in self.__dict__ or name in ("classes_", "n_features_in_", "feature_names_in_")
+        if name.endswith("_") and not name.startswith("_") and not own and self.__sklearn_is_fitted__():
+            if name[:-1] in self._attributes():
+                raise AttributeError(
+                    f"{name!r} is what the fit found, and predictions would not follow it; fit again, or copy "
+                    "the values"
+                )
+        super().__setattr__(name, value)
+
     def __dir__(self):
         fitted = [f"{name}_" for name in self._attributes()] if self.__sklearn_is_fitted__() else []
         return [*super().__dir__(), *fitted]
@@ -260,6 +273,9 @@ class BaseEstimator(Tagged, Parameters):
         """What training found, by name without the trailing underscore."""
         if not self._cache:
             found = self._model.attributes()
+            for value in found.values():
+                if isinstance(value, np.ndarray):
+                    value.flags.writeable = False
             found.update(self._outcome())
             if self._single_output and "regressor" in self._roles():
                 # One row an output is shown without that dimension, as scikit-learn shows it.
@@ -862,10 +878,12 @@ def seed_of(state):
         return int(state.randint(np.iinfo(np.int32).max))
     if hasattr(state, "integers"):
         return int(state.integers(2**63))
-    if isinstance(state, (int, np.integer)) and not isinstance(state, bool) and state >= 0:
-        return int(state)
+    if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
+        if 0 <= state < 2**64:
+            return int(state)
     raise ParameterError(
-        f"`random_state` must be a whole number >= 0, a NumPy generator or None, got {state!r}"
+        "`random_state` must be a whole number >= 0 and below 2**64, a NumPy generator or None, "
+        f"got {state!r}"
     )
 
 
@@ -937,8 +955,14 @@ def _class_array(classes):
 
 
 def _labels(classes):
-    """Classes as the native half takes them."""
-    return [text(c) if isinstance(c, bytes) else c for c in classes.tolist()]
+    """Classes as the native half takes them: whole numbers of more than 64 bits are texts there."""
+
+    def label(value):
+        if isinstance(value, bytes):
+            return text(value)
+        return str(value) if isinstance(value, int) and abs(value) >= 2**63 else value
+
+    return [label(value) for value in classes.tolist()]
 
 
 def _target_names(y):

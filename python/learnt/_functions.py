@@ -5,7 +5,9 @@ from contextvars import ContextVar
 import numpy as np
 
 from . import _datasets, _native, _validation
+from ._base import _labels as known_labels
 from ._base import default_threads, seed_of, threads_of
+from .errors import DataError
 from .plot import Picture
 
 
@@ -80,6 +82,8 @@ def call(path, kinds, inputs, params, outputs, random_state=0, n_jobs=None):
         i for i, kind in enumerate(kinds) if kind in ("labels", "clusters") and inputs[i] is not None
     ]
     given = [_read(value, kind, name) for value, kind in zip(inputs, kinds)]
+    if path.startswith("metrics."):
+        _one_type(kinds, given, name)
     codes, classes = _encode([given[i] for i in coded])
     for i, array in zip(coded, codes):
         given[i] = array.astype(np.int64) if kinds[i] == "clusters" else array
@@ -124,12 +128,14 @@ def _read(value, kind, name):
     if value is None:
         return None
     if kind in ("labels", "clusters"):
-        return _validation.read_vector(value, name)
+        return _labels(_validation.read_vector(value, name), name)
     if kind == "table":
         table = _validation.read_table(value, estimator=name)
         return table.values, table.columns
-    array = np.asarray(value, dtype=None)
-    if array.dtype == object or array.dtype.kind in "US":
+    array = np.asarray(_validation.unmasked(value), dtype=None)
+    if array.dtype.kind == "c" or array.dtype.names is not None:
+        raise DataError(f"{name} takes numbers, got an array of {array.dtype}")
+    if array.dtype.kind not in "biuf":
         array = _validation.read_numbers(array, name)
     if array.ndim == 0:
         array = array.reshape(1)
@@ -142,12 +148,36 @@ def _read(value, kind, name):
     return array if array.dtype == np.float64 else array.astype(np.float64)
 
 
+def _labels(array, name):
+    """Labels of one type, none of them missing; numbers that stand in objects as numbers."""
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise DataError(f"{name}: a label is missing in row {int(np.argmax(np.isnan(array))) + 1}")
+    if array.dtype.kind != "O":
+        return array
+    different, _ = _validation.distinct(array.ravel())
+    if any(_validation.is_missing(label) for label in different):
+        raise DataError(f"{name}: a label is missing")
+    texts = [isinstance(label, (str, bytes)) for label in different]
+    if any(texts) and not all(texts):
+        raise DataError(f"{name}: labels are texts and numbers, which are never equal; make them one type")
+    return array if any(texts) or array.ndim != 1 else np.array(array.tolist())
+
+
+def _one_type(kinds, arrays, name):
+    """Refuses to compare classes that are texts with classes that are numbers; clusterings need no common names."""
+    texts = {array.dtype.kind in "USOT" for kind, array in zip(kinds, arrays) if kind == "labels" and array is not None}
+    if len(texts) == 2 and len(kinds) > 2:
+        raise DataError(
+            f"{name}: some labels are texts and others numbers, which are never equal; make them one type"
+        )
+
+
 def _encode(arrays):
     """Labels as codes of one sorted list of classes."""
     arrays = [np.asarray(array) for array in arrays]
     if not arrays:
         return [], []
-    if all(array.dtype.kind in "iu" for array in arrays):
+    if all(array.dtype.kind == "i" or array.dtype.kind == "u" and array.itemsize < 8 for array in arrays):
         codes, classes = _native.encode([np.ascontiguousarray(a, dtype=np.int64) for a in arrays])
         return codes, classes
     texts = [array.dtype.kind in "USO" for array in arrays]
@@ -161,7 +191,7 @@ def _encode(arrays):
         own = (own.ravel() + len(classes)).astype(np.uint32)
         for i, part in zip(members, np.split(own, np.cumsum([len(arrays[i]) for i in members])[:-1])):
             codes[i] = np.ascontiguousarray(part)
-        classes += found.tolist()
+        classes += known_labels(found)
     return codes, classes
 
 

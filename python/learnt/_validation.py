@@ -4,24 +4,26 @@ A table becomes an array with the names and the levels of its columns. Numbers s
 the native half reads `float64` in place and converts the rest.
 """
 
+import datetime
+
 import numpy as np
 
 from . import _native
-from .errors import DataConversionWarning, DataError, DataTypeError, warn
+from .errors import DataConversionWarning, DataError, DataTypeError, SchemaError, warn
 
 # The widest range of whole numbers that are counted one by one.
 MOST_COUNTED = 1 << 16
 
 
 class Table:
-    """An array of two dimensions with its columns: (names or None, [(place, levels, ordered)]), and
-    the sides of a volume whose cells these are."""
+    """An array of two dimensions with its columns: (names or None, [(place, levels, ordered)]), the numbers
+    of columns that have no names, and the sides of a volume whose cells these are."""
 
-    __slots__ = ("values", "names", "levels", "volume")
+    __slots__ = ("values", "names", "levels", "numbers", "volume")
 
     def __init__(self, values, names=None, levels=(), volume=None):
         self.values, self.names, self.levels = values, names, list(levels)
-        self.volume = volume
+        self.numbers, self.volume = None, volume
 
     @property
     def columns(self):
@@ -62,7 +64,7 @@ def read_table(X, *, estimator, least_rows=1, volumes=False):
 
 
 def _from_array(X, estimator, volumes=False):
-    values = np.asarray(X) if isinstance(X, np.ndarray) else _to_array(X)
+    values = np.asarray(unmasked(X)) if isinstance(X, np.ndarray) else _to_array(X)
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{values}\n")
     if volumes and values.ndim in (3, 4) and values.dtype.kind in "biuf" and values.size:
@@ -79,10 +81,38 @@ def _from_array(X, estimator, volumes=False):
             else f"Found array with dim {values.ndim}, while dim <= 2 is required by {estimator}."
         )
     if values.dtype.kind in "biuf":
+        say_lost_digits(values, "X")
         return Table(values)
     if values.dtype.kind in "OUSTM" or values.dtype.names is None:
         return _from_parts([_column(values[:, j]) for j in range(values.shape[1])], len(values))
     raise DataTypeError(f"an array of {values.dtype} is no table")
+
+
+def unmasked(values):
+    """An array in which masked values are missing ones: NaN among numbers, None among other values."""
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return values
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64).filled(np.nan)
+    return values.astype(object).filled(None)
+
+
+def say_lost_digits(values, what):
+    """Warns of whole numbers that float64 cannot tell from their neighbours."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
+        return
+    if max(-int(values.min()), int(values.max())) <= 2**53:
+        return
+    with np.errstate(invalid="ignore"):
+        lost = int((values.astype(np.float64).astype(values.dtype) != values).sum())
+    # The largest numbers of a type round up to one that it does not have.
+    lost = max(lost, int((values == np.iinfo(values.dtype).max).sum()))
+    if lost:
+        warn(
+            f"{what}: {lost} whole numbers beyond 2**53 lose digits as float64; pass them as text if they "
+            "are names",
+            DataConversionWarning,
+        )
 
 
 def _to_array(X):
@@ -117,11 +147,24 @@ def _frame_columns(X):
 def _from_columns(X, names, parts):
     values = _whole(X)
     if values is None:
-        table = _from_parts([_column(part) for part in parts], len(X))
+        table = _from_parts([_named_column(*part) for part in zip(names, parts)], len(X))
     else:
+        for name, part in zip(names, parts):
+            if part.dtype.kind in "iu":
+                say_lost_digits(part.to_numpy(), f"column {name!r}")
         table = Table(values)
     table.names = column_names(names)
+    table.numbers = None if table.names else list(names)
     return table
+
+
+def same_order(known, numbers):
+    """Refuses columns without names whose numbers are those of training in another order."""
+    if known and numbers and known != numbers and set(known) == set(numbers):
+        raise SchemaError(
+            f"the columns are {numbers}, and were {known} in training: columns that are numbers are not "
+            "matched; bring them into that order, or name them by texts"
+        )
 
 
 def _whole(X):
@@ -164,6 +207,17 @@ def _from_parts(parts, rows):
     return Table(values, None, levels)
 
 
+def _named_column(name, part):
+    """One column; what is wrong with it names it."""
+    try:
+        found = _column(part)
+    except DataTypeError as error:
+        raise DataTypeError(f"column {name!r}: {error}") from error
+    if isinstance(found, np.ndarray):
+        say_lost_digits(found, f"column {name!r}")
+    return found
+
+
 def _column(part):
     """One column as an array of numbers with NaN for missing, or as (codes, levels, ordered)."""
     module = type(part).__module__.partition(".")[0]
@@ -182,10 +236,15 @@ def _pandas_column(series):
         codes = series.cat.codes.to_numpy().astype(np.float64)
         codes[codes < 0] = np.nan
         return codes, [level_name(c) for c in dtype.categories], bool(dtype.ordered)
-    if getattr(dtype, "kind", "O") in "biuf":
+    kind = getattr(dtype, "kind", "O")
+    if kind in "biuf":
         if isinstance(dtype, np.dtype):
             return series.to_numpy()
+        if kind in "iu" and not series.hasnans:
+            return series.to_numpy(dtype=f"{kind}8")
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind in "mM":
+        _refuse_times(dtype)
     missing = series.isna().to_numpy()
     objects = series.to_numpy(dtype=object)
     return _numbers_or_levels(np.where(missing, None, objects) if missing.any() else objects)
@@ -194,6 +253,8 @@ def _pandas_column(series):
 def _polars_column(series):
     import polars
 
+    if series.dtype.is_integer() and series.null_count() == 0:
+        return series.to_numpy()
     if series.dtype.is_numeric() or series.dtype == polars.Boolean or series.dtype == polars.Null:
         return series.cast(polars.Float64).to_numpy()
     ordered = series.dtype == polars.Enum
@@ -201,7 +262,7 @@ def _polars_column(series):
         words = series.cast(polars.String)
         known = series.dtype.categories.to_list() if ordered else None
         return _levels(words.to_list(), known, ordered=False)
-    return _numbers_or_levels(np.array(series.to_list(), dtype=object))
+    return _numbers_or_levels(_objects(series.to_list()))
 
 
 def _arrow_column(column):
@@ -213,7 +274,7 @@ def _arrow_column(column):
     if pyarrow.types.is_dictionary(kind):
         return _levels(column.cast(kind.value_type).to_pylist(), None, ordered=bool(kind.ordered))
     if not (pyarrow.types.is_integer(column.type) or pyarrow.types.is_floating(column.type)):
-        return _numbers_or_levels(np.array(column.to_pylist(), dtype=object))
+        return _numbers_or_levels(_objects(column.to_pylist()))
     return column.to_numpy() if column.null_count == 0 else np.array(
         [np.nan if x is None else x for x in column.to_pylist()], dtype=np.float64
     )
@@ -224,13 +285,14 @@ def _numbers_or_levels(objects):
     if objects.dtype.kind in "biuf":
         return objects
     if objects.dtype.kind in "mM":
-        raise DataTypeError(
-            f"dates and times ({objects.dtype}) are no numbers; turn them into numbers or text first"
-        )
+        _refuse_times(objects.dtype)
     try:
         return objects.astype(np.float64)
+    except OverflowError as error:
+        raise DataError(f"a number is too large: {error}") from error
     except ValueError:
-        different, places = _different(objects)
+        different, places = distinct(objects)
+        _refuse_nested(different)
         codes, levels, ordered = _levels(different, None, ordered=False)
         return codes if places is None else codes[places], levels, ordered
     except TypeError as error:
@@ -239,10 +301,31 @@ def _numbers_or_levels(objects):
             return _levels(objects.tolist(), None, ordered=False)
         if all(isinstance(x, (int, float, np.number)) for x in present):
             return np.array([np.nan if is_missing(x) else x for x in objects], dtype=np.float64)
+        _refuse_nested(present)
+        if any(isinstance(x, (datetime.date, datetime.time, datetime.timedelta)) for x in present):
+            _refuse_times(type(present[0]).__name__)
         raise DataTypeError(str(error)) from error
 
 
-def _different(objects):
+def _objects(values):
+    """An array of one dimension, whatever its values are."""
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
+def _refuse_times(kind):
+    raise DataTypeError(f"dates and times ({kind}) are no numbers; turn them into numbers or text first")
+
+
+def _refuse_nested(values):
+    for value in values:
+        if isinstance(value, (list, tuple, dict, set, np.ndarray)):
+            kind = type(value).__name__
+            raise DataTypeError(f"cells that hold a {kind} are no table; make a column of each of its values")
+
+
+def distinct(objects):
     """The different objects of a column and where they stand; all of them and None where that saves nothing."""
     found = _native.repeated_objects(objects) if objects.dtype.kind == "O" else None
     return (objects.tolist(), None) if found is None else found
@@ -292,9 +375,14 @@ def read_vector(y, name):
             y = y.astype(object) if kind not in "biuf" or y.isna().any() else y.to_numpy(kind)
     if hasattr(y, "toarray") and hasattr(y, "nnz"):
         raise DataTypeError(f"Sparse data was passed for {name}, but dense data is required.")
+    if np.ma.is_masked(y):
+        row = int(np.flatnonzero(np.ma.getmaskarray(y))[0]) + 1
+        raise DataError(f"{name} has masked values (first: value {row}); leave those rows out")
     values = np.asarray(y)
     if values.dtype.kind == "c":
         raise DataError(f"Complex data not supported\n{values}\n")
+    if values.dtype.names is not None:
+        raise DataTypeError(f"{name} is an array of {values.dtype}; pass one of its fields")
     return values
 
 
@@ -348,10 +436,13 @@ def same_rows(rows, others):
 def read_numbers(y, what):
     """A target of numbers as an array of numbers."""
     if y.dtype.kind in "biuf":
+        say_lost_digits(y, what)
         return y
+    if y.dtype.kind in "mM":
+        _refuse_times(y.dtype)
     try:
         return y.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{what} must be numeric: {error}") from error
 
 
@@ -367,7 +458,7 @@ def encode_classes(y):
                 "expects discrete classes on a regression target with continuous values."
             )
     elif y.dtype.kind == "O":
-        labels, places = _different(y.ravel())
+        labels, places = distinct(y.ravel())
         if any(is_missing(label) for label in labels):
             raise DataError("Input y contains NaN.")
         if not all(isinstance(label, (str, bool, int, float, np.generic)) for label in labels):

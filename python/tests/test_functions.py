@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import learnt
-from learnt import metrics, theory, tree
+from learnt import errors, linalg, metrics, theory, tree
 from learnt.errors import DataError, ParameterError
 
 
@@ -74,3 +74,34 @@ def test_answers_keep_arrays_and_missing_numbers():
         answer["leverages"]
     with pytest.raises(ParameterError, match="level"):
         model.intervals(x, level=1.5)
+
+
+def test_masked_values_are_missing_in_functions_too():
+    masked = np.ma.masked_array([1.0, 2.0, 3.0], mask=[0, 0, 1])
+    for call in (
+        lambda: metrics.mean_squared_error(masked, [1.0, 2.0, 9.0]),
+        lambda: metrics.roc_auc_score([0, 1, 1], masked),
+        lambda: metrics.roc_auc_score([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=masked),
+        lambda: metrics.accuracy_score(masked.astype(int), [1, 2, 3]),
+        lambda: linalg.svd(np.ma.masked_array(np.eye(2), mask=[[1, 0], [0, 0]])),
+    ):
+        with pytest.raises(errors.DataError, match="missing|masked|NaN|weight"):
+            call()
+
+
+def test_dates_and_complex_numbers_are_no_numbers():
+    with pytest.raises(errors.DataTypeError, match="dates and times"):
+        linalg.svd(np.zeros((3, 2), dtype="M8[s]"))
+    with pytest.raises(errors.DataError, match="complex"):
+        linalg.svd(np.eye(2) * 1j)
+
+
+def test_texts_are_not_compared_with_numbers():
+    for truth, found in ((["1", "0"], [1, 0]), (["a", 1], [1, 2]), ([None, "a"], ["a", "a"]), ([np.nan, 1.0], [1, 1])):
+        with pytest.raises(errors.DataError, match="one type|missing"):
+            metrics.accuracy_score(np.array(truth, dtype=object) if "a" in truth else truth, found)
+    assert metrics.accuracy_score(np.array([1, 0], dtype=object), [1, 0]) == 1.0
+    assert metrics.accuracy_score([1.0, 0.0], [True, False]) == 1.0
+    assert metrics.adjusted_rand_score(["a", "a", "b"], [0, 0, 1]) == 1.0
+    large = np.array([2**63, 2**63 + 1], dtype=np.uint64)
+    assert metrics.accuracy_score(large, large[::-1]) == 0.0

@@ -1,6 +1,7 @@
 """The same numbers give the same model, whatever holds them."""
 
 import io
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -385,3 +386,117 @@ def test_classes_that_are_numbers_are_those_of_numpy(kind, scale):
     expected, places = np.unique(y, return_inverse=True)
     assert classes.dtype == expected.dtype and np.array_equal(classes, expected)
     assert np.array_equal(codes, places)
+
+
+def test_masked_values_are_missing_and_never_read():
+    masked = np.ma.masked_array(VALUES, mask=VALUES > 2)
+    assert masked.mask.any()
+    with pytest.raises(errors.DataError, match="missing values"):
+        Ridge().fit(masked, TARGET)
+    with pytest.raises(errors.DataError, match="missing|NaN"):
+        Ridge().fit(VALUES, TARGET).predict(masked)
+    holes = np.where(masked.mask, np.nan, VALUES)
+    expected = DecisionTreeRegressor(random_state=0).fit(holes, TARGET).predict(holes)
+    found = DecisionTreeRegressor(random_state=0).fit(masked, TARGET).predict(masked)
+    np.testing.assert_array_equal(found, expected)
+    whole = np.ma.masked_array(VALUES, mask=False)
+    np.testing.assert_array_equal(Ridge().fit(whole, TARGET).coef_, Ridge().fit(VALUES, TARGET).coef_)
+    for rest in ({"y": np.ma.masked_less(TARGET, 0)}, {"y": TARGET, "sample_weight": np.ma.masked_less(TARGET, 0)}):
+        with pytest.raises(errors.DataError, match="masked values"):
+            Ridge().fit(VALUES, **rest)
+
+
+DAYS = np.datetime64("2020-01-01") + np.arange(60)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [DAYS, DAYS - DAYS[0], pd.Series(DAYS), pd.Series(DAYS).dt.tz_localize("UTC"), pl.Series(DAYS.tolist())],
+    ids=["days", "spans", "pandas", "zones", "polars"],
+)
+def test_times_are_no_targets_and_no_inputs(times):
+    with pytest.raises((errors.DataTypeError, errors.DataError), match="dates and times|numeric"):
+        Ridge().fit(VALUES, times)
+    frame = pl.DataFrame({"t": times}) if isinstance(times, pl.Series) else pd.DataFrame({"t": times})
+    with pytest.raises(errors.DataTypeError, match="column 't': dates and times"):
+        Ridge().fit(frame, TARGET)
+
+
+def test_fields_of_an_array_are_no_target():
+    with pytest.raises(errors.DataTypeError, match="one of its fields"):
+        Ridge().fit(VALUES, np.zeros(60, dtype=[("a", "f8")]))
+
+
+LARGE = np.array([2**53 + 1, 2**53 + 2, 2**53 + 3] * 20)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        LARGE[:, None],
+        LARGE.astype(np.uint64)[:, None],
+        pd.DataFrame({"id": LARGE}),
+        pd.DataFrame({"id": LARGE, "x": 0.5}),
+        pd.DataFrame({"id": pd.array(LARGE, dtype="Int64")}),
+        pl.DataFrame({"id": LARGE}),
+        pa.table({"id": LARGE}),
+    ],
+)
+def test_whole_numbers_that_lose_digits_are_counted(table):
+    with pytest.warns(errors.DataConversionWarning, match="40 whole numbers beyond"):
+        StandardScaler().fit(table)
+
+
+def test_whole_numbers_that_lose_nothing_are_not_mentioned():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StandardScaler().fit(np.array([[2**53], [-(2**53)], [0]]))
+        StandardScaler().fit(np.array([[2**60], [2**62], [0]]))
+    with pytest.warns(errors.DataConversionWarning, match="y: 40 whole"):
+        Ridge().fit(VALUES, LARGE)
+    classes = LARGE.astype(np.uint64) + np.uint64(2**63)
+    tree = DecisionTreeClassifier(random_state=0).fit(np.arange(60.0)[:, None], classes)
+    np.testing.assert_array_equal(tree.predict(np.arange(60.0)[:, None]), classes)
+
+
+@pytest.mark.parametrize("cell", [[1, 2], (1,), {"a": 1}, np.zeros(2)], ids=["list", "tuple", "dict", "array"])
+def test_nested_cells_are_refused_by_name(cell):
+    cells = np.empty(60, dtype=object)
+    for i in range(60):
+        cells[i] = cell
+    with pytest.raises(errors.DataTypeError, match="column 'a': cells that hold a"):
+        OneHotEncoder().fit(pd.DataFrame({"a": cells}))
+    if isinstance(cell, (list, dict)):
+        with pytest.raises(errors.DataTypeError, match="column 'a': cells that hold a"):
+            OneHotEncoder().fit(pl.DataFrame({"a": [cell] * 60}))
+        with pytest.raises(errors.DataTypeError, match="column 'a': cells that hold a"):
+            OneHotEncoder().fit(pa.table({"a": [cell] * 60}))
+
+
+def test_numbers_beyond_any_float_and_seeds_beyond_64_bits_are_refused():
+    with pytest.raises(errors.DataError, match="too large"):
+        Ridge().fit([[10**400], [1]] * 30, TARGET)
+    with pytest.raises(errors.ParameterError, match=r"below 2\*\*64"):
+        DecisionTreeRegressor(random_state=2**64).fit(VALUES, TARGET)
+    DecisionTreeRegressor(random_state=2**64 - 1).fit(VALUES, TARGET)
+
+
+def test_columns_that_are_numbers_keep_their_order():
+    frame = pd.DataFrame(VALUES, columns=[3, 1, 2, 0])
+    learner = Ridge().fit(frame, TARGET)
+    with pytest.raises(errors.SchemaError, match="into that order"):
+        learner.predict(frame[[0, 1, 2, 3]])
+    expected = learner.predict(frame)
+    np.testing.assert_array_equal(learner.predict(VALUES), expected)
+    np.testing.assert_array_equal(learner.predict(pd.DataFrame(VALUES, columns=range(10, 14))), expected)
+
+
+def test_what_a_fit_found_cannot_be_changed_apart_from_the_model():
+    learner = Ridge().fit(VALUES, TARGET)
+    with pytest.raises(ValueError, match="read-only"):
+        learner.coef_[:] = 0.0
+    with pytest.raises(AttributeError, match="predictions would not follow"):
+        learner.coef_ = np.ones(4)
+    learner.note_ = "mine"
+    learner.fit(VALUES, -TARGET)
+    np.testing.assert_allclose(learner.coef_, -Ridge().fit(VALUES, TARGET).coef_)

@@ -9,6 +9,7 @@ use learnt::estimator::AnyEstimator;
 use learnt::prepare::{Formula, Look, Side};
 use learnt::trained::{Missing, Trained};
 use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A table, where it came from, and what was noticed on the way.
@@ -206,6 +207,7 @@ impl<'a> ColumnChoice<'a> {
         let places: Vec<usize> = inputs.iter().filter_map(|name| schema.position(name)).collect();
         let terms = Side::split(formula)?.terms;
         let used = Formula::parse(terms, &schema.select(&places))?.columns();
+        let used: BTreeSet<usize> = used.into_iter().collect();
         // A column that is taken away is still named, so the formula needs it.
         let named = Formula::words(terms)?;
         let is_named = |j: usize| named.iter().any(|word| word == inputs[j]);
@@ -247,9 +249,7 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
     asked.targets.iter().try_for_each(|target| table.schema().find(target).map(drop))?;
     let unused = asked.unused(call, table.schema())?;
     if !unused.is_empty() {
-        let kept =
-            (0..table.schema().len()).filter(|&j| !unused.contains(&table.schema().column(j).name));
-        table = table.frame().select(&kept.collect::<Vec<_>>());
+        table = without(&table, &unused);
     }
     table = without_odd(call, table, &asked)?;
     let mut dropped = None;
@@ -382,8 +382,15 @@ fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Result<Table>
     if odd.is_empty() {
         return Ok(table);
     }
-    let kept = (0..table.schema().len()).filter(|&j| !odd.contains(&table.schema().column(j).name));
-    Ok(table.frame().select(&kept.collect::<Vec<_>>()))
+    Ok(without(&table, &odd))
+}
+
+/// The table without the columns of these names, of which there may be many.
+fn without(table: &Table, names: &[String]) -> Table {
+    let names: BTreeSet<&String> = names.iter().collect();
+    let kept =
+        (0..table.schema().len()).filter(|&j| !names.contains(&table.schema().column(j).name));
+    table.frame().select(&kept.collect::<Vec<_>>())
 }
 
 /// The columns of a file in blocks that are no inputs by their looks: texts only.

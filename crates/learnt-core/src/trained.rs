@@ -19,7 +19,7 @@ use crate::context::{Context, Recorder, Traced};
 use crate::data::{ColumnKind, Dataset, Frame, Label, Matrix, Schema, Table, Target};
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::{
-    About, Accepts, AnyEstimator, Entry, Method, Model, ROLES, Role, check_weighted,
+    About, Accepts, AnyEstimator, Clusterer, Entry, Method, Model, ROLES, Role, check_weighted,
 };
 use crate::names::Names;
 use crate::params::{Value, all_values};
@@ -540,13 +540,23 @@ impl Outcome {
             let found = clusterer.labels();
             match found.len() == data.nrows() {
                 true => found,
-                false => clusterer
-                    .assign_in(&data.x, run)
+                false => assigned(clusterer, &data.x, run)
                     .unwrap_or_else(|_| with_zero_weights(&found, data)),
             }
         });
         Outcome { labels, trace: recorder.trace() }
     }
+}
+
+/// The clusters of rows, some rows at a time: whatever prepares them makes no second copy of the table.
+fn assigned(clusterer: &dyn Clusterer, x: &Frame, run: &Context) -> Result<Vec<Option<u32>>> {
+    const ROWS: usize = 16_384;
+    let mut labels = Vec::with_capacity(x.nrows());
+    for first in (0..x.nrows()).step_by(ROWS) {
+        run.checkpoint()?;
+        labels.extend(clusterer.assign_in(&x.rows(first, x.nrows().min(first + ROWS)), run)?);
+    }
+    Ok(labels)
 }
 
 /// Labels of all rows from those of the rows that count: rows of weight zero have none.

@@ -45,6 +45,15 @@ fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collect
         DataType::Boolean => Ok(Collected::text(name)),
         DataType::Dictionary(_, values) if is_text(values) => Ok(Collected::text(name)),
         kind if is_text(kind) => Ok(Collected::text(name)),
+        // Of names that are numbers no digit is lost.
+        DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..)
+            if matches!(
+                options.rule(&name),
+                Some(TypeRule::Categorical | TypeRule::Ordered(_))
+            ) =>
+        {
+            Ok(Collected::text(name))
+        }
         DataType::Null | DataType::Decimal128(..) => Ok(Collected::numeric(name)),
         kind if kind.is_integer() || kind.is_floating() => Ok(Collected::numeric(name)),
         _ => Err(unsupported(&name, kind, options)),
@@ -119,8 +128,9 @@ where
     i128: From<T::Native>,
 {
     for value in array.as_primitive_opt::<T>().into_iter().flatten() {
-        match value {
-            Some(value) => to.push_integer(value.into()),
+        match value.map(i128::from) {
+            Some(value) if to.levels.is_some() => to.push_text(&value.to_string()),
+            Some(value) => to.push_integer(value),
             None => to.cells.push(f64::NAN),
         }
     }
@@ -128,6 +138,10 @@ where
 
 fn decimals(array: &dyn Array, scale: i8, to: &mut Collected) {
     let values = array.as_primitive_opt::<ty::Decimal128Type>().into_iter().flatten();
+    if to.levels.is_some() {
+        let shown = |value: Option<i128>| value.map(|unscaled| decimal_text(unscaled, scale));
+        return values.map(shown).for_each(|text| texts([text.as_deref()].into_iter(), to));
+    }
     for value in values {
         let number = value.and_then(|unscaled| {
             fast_float2::parse::<f64, _>(format!("{unscaled}e{}", -i32::from(scale))).ok()
@@ -140,6 +154,23 @@ fn decimals(array: &dyn Array, scale: i8, to: &mut Collected) {
             to.rounded += u64::from(!gives_back(unscaled, scale, number));
         }
         to.cells.push(number.unwrap_or(f64::NAN));
+    }
+}
+
+/// All digits of a decimal, without zeros at the end of its fraction.
+fn decimal_text(unscaled: i128, scale: i8) -> String {
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let digits = unscaled.unsigned_abs().to_string();
+    let places = usize::from(scale.unsigned_abs());
+    if scale <= 0 {
+        let zeros = if unscaled == 0 { 0 } else { places };
+        return format!("{sign}{digits}{}", "0".repeat(zeros));
+    }
+    let digits = format!("{digits:0>width$}", width = places + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{sign}{whole}"),
+        fraction => format!("{sign}{whole}.{fraction}"),
     }
 }
 
@@ -196,4 +227,25 @@ fn dictionary(array: &dyn Array, to: &mut Collected) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_as_texts_have_all_their_digits() {
+        let cases = [
+            (110, 2, "1.1"),
+            (-5, 3, "-0.005"),
+            (1200, 2, "12"),
+            (0, 4, "0"),
+            (0, -3, "0"),
+            (7, -2, "700"),
+            (12_345_678_901_234_567_890, 2, "123456789012345678.9"),
+        ];
+        for (unscaled, scale, text) in cases {
+            assert_eq!(decimal_text(unscaled, scale), text);
+        }
+    }
 }

@@ -108,7 +108,7 @@ pub(crate) struct Collected {
     pub(crate) levels: Option<Levels>,
     /// The levels that were declared, in their order.
     pub(crate) declared: Option<Vec<String>>,
-    /// Integers that lost digits.
+    /// Numbers that lost digits or their size.
     pub(crate) rounded: u64,
 }
 
@@ -215,8 +215,12 @@ impl Collected {
     fn into_numbers(self) -> Result<Self> {
         let Some(levels) = &self.levels else { return Ok(self) };
         let style = crate::csv::NumberStyle::default();
-        let number = |(text, _): (&str, u64)| match style.parse(text) {
-            Some(number) => Ok(number.value),
+        let mut rounded = 0;
+        let number = |(text, count): (&str, u64)| match style.parse(text) {
+            Some(number) => {
+                rounded += if number.rounded { count } else { 0 };
+                Ok(number.value)
+            }
             None if MISSING_TOKENS.contains(&text.trim()) => Ok(f64::NAN),
             None => {
                 let message =
@@ -227,7 +231,7 @@ impl Collected {
         let numbers = levels.iter().map(number).collect::<Result<Vec<f64>>>()?;
         let value = |cell: &f64| if cell.is_nan() { f64::NAN } else { numbers[*cell as usize] };
         let cells = self.cells.iter().map(value).collect();
-        Ok(Collected { cells, levels: None, ..self })
+        Ok(Collected { cells, levels: None, rounded: self.rounded + rounded, ..self })
     }
 
     fn drop_tokens(&mut self, tokens: &[String]) {

@@ -406,7 +406,7 @@ impl Recoder {
         self.waiting.extend_from_slice(bytes);
         if !self.started && self.waiting.len() >= 2 {
             self.started = true;
-            self.big_endian = self.waiting[..2] == [0xfe, 0xff];
+            self.big_endian = is_big_endian(&self.waiting)?;
         }
         let big_endian = self.big_endian;
         let unit = |pair: &[u8]| match big_endian {
@@ -428,6 +428,21 @@ impl Recoder {
 
     fn end(&self) -> Result<()> {
         if self.waiting.is_empty() { Ok(()) } else { Err(not_utf16()) }
+    }
+}
+
+/// The order of bytes: as the mark at the start says, else as marks and line ends say, one byte of which is zero.
+fn is_big_endian(start: &[u8]) -> Result<bool> {
+    match start {
+        [0xfe, 0xff, ..] => return Ok(true),
+        [0xff, 0xfe, ..] => return Ok(false),
+        _ => {}
+    }
+    let zeros = |from: usize| start.iter().skip(from).step_by(2).filter(|&&byte| byte == 0).count();
+    match zeros(0).cmp(&zeros(1)) {
+        std::cmp::Ordering::Greater => Ok(true),
+        std::cmp::Ordering::Less => Ok(false),
+        std::cmp::Ordering::Equal => Err(not_utf16()),
     }
 }
 

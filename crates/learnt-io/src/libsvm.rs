@@ -2,7 +2,7 @@
 //!
 //! Columns are `label` and `x` with the index as written. Indices count from 1 unless a 0 is met.
 
-use crate::csv::{NumberStyle, valid_text};
+use crate::csv::{Number, NumberStyle, valid_text};
 use crate::input::Bytes;
 use crate::memory;
 use crate::options::{Format, ReadOptions};
@@ -18,6 +18,8 @@ struct Entries {
     cells: Vec<(u32, f64)>,
     largest: Option<u32>,
     zero_based: bool,
+    /// Numbers that lost digits.
+    rounded: u64,
 }
 
 /// Reads the whole file.
@@ -59,6 +61,16 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
         true => "libsvm: indices count from 0 (an index 0 was met)".to_string(),
         false => "libsvm: indices count from 1 (no index 0 was met)".to_string(),
     });
+    match entries.rounded {
+        0 => {}
+        lost if options.strict => {
+            let message = format!("{lost} numbers have more digits than f64 holds");
+            return Err(Error::new(Code::Parse, message));
+        }
+        lost => {
+            report.notes.push(format!("{lost} numbers beyond 2^53, 1.8e308 or 5e-324 lost digits"))
+        }
+    }
     let schema = Schema::numeric(kept.iter().map(|&j| names[j].as_str()))?;
     Ok(Loaded { table: Table::new(values, schema)?, report })
 }
@@ -90,6 +102,7 @@ fn entries(text: &str, options: &ReadOptions, run: &Context) -> Result<Entries> 
         cells: Vec::new(),
         largest: None,
         zero_based: false,
+        rounded: 0,
     };
     for (line, number) in text.lines().zip(1_u64..) {
         let content = line.split('#').next().unwrap_or_default();
@@ -99,7 +112,9 @@ fn entries(text: &str, options: &ReadOptions, run: &Context) -> Result<Entries> 
         if entries.labels.len().is_multiple_of(4096) {
             memory::growing(entries.cells.len(), 2, run)?;
         }
-        entries.labels.push(label_of(label, number)?);
+        let label = label_of(label, number)?;
+        entries.rounded += u64::from(label.rounded);
+        entries.labels.push(label.value);
         let mut last = None;
         for token in tokens {
             let (index, value) = pair(token, number, options)?;
@@ -111,14 +126,15 @@ fn entries(text: &str, options: &ReadOptions, run: &Context) -> Result<Entries> 
             last = Some(index);
             entries.zero_based |= index == 0;
             entries.largest = entries.largest.max(Some(index));
-            entries.cells.push((index, value));
+            entries.rounded += u64::from(value.rounded);
+            entries.cells.push((index, value.value));
         }
         entries.ends.push(entries.cells.len());
     }
     Ok(entries)
 }
 
-fn label_of(label: &str, line: u64) -> Result<f64> {
+fn label_of(label: &str, line: u64) -> Result<Number> {
     if label.contains(',') {
         let message = format!("line {line}: several labels in a row are not supported");
         return Err(Error::unsupported(message).row(line));
@@ -129,14 +145,14 @@ fn label_of(label: &str, line: u64) -> Result<f64> {
     })
 }
 
-fn number(text: &str) -> Option<f64> {
+fn number(text: &str) -> Option<Number> {
     match text {
-        "nan" | "NaN" => Some(f64::NAN),
-        _ => NumberStyle::default().parse(text).map(|number| number.value),
+        "nan" | "NaN" => Some(Number { value: f64::NAN, rounded: false }),
+        _ => NumberStyle::default().parse(text),
     }
 }
 
-fn pair(token: &str, line: u64, options: &ReadOptions) -> Result<(u32, f64)> {
+fn pair(token: &str, line: u64, options: &ReadOptions) -> Result<(u32, Number)> {
     let wrong = |what: &str| {
         let message = format!("line {line}: '{}' {what}", plain(token));
         Error::new(Code::Parse, message).row(line)

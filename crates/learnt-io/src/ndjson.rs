@@ -121,7 +121,10 @@ impl Column {
             Cell::Integer(value) if as_text => {
                 self.add_text(Kind::Text, &value.to_string(), line)?
             }
-            Cell::Real(value) if as_text => self.add_text(Kind::Text, &value.to_string(), line)?,
+            Cell::Real(value) if as_text => {
+                self.collected.rounded += u64::from(value.abs() >= 1e19 && has_long_integer(text));
+                self.add_text(Kind::Text, &value.to_string(), line)?;
+            }
             Cell::Integer(value) => {
                 self.expect(Kind::Number, &value.to_string(), line)?;
                 self.collected.push_integer(value);
@@ -151,7 +154,10 @@ impl Column {
         let number = NumberStyle::default().parse(text);
         let missing = text.is_empty() || crate::MISSING_TOKENS.contains(&text);
         match number {
-            Some(number) => self.collected.cells.push(number.value),
+            Some(number) => {
+                self.collected.rounded += u64::from(number.rounded);
+                self.collected.cells.push(number.value);
+            }
             None if missing => self.collected.cells.push(f64::NAN),
             None => return self.expect(Kind::Text, text, line),
         }

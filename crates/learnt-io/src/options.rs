@@ -110,7 +110,7 @@ pub enum Encoding {
     Utf8,
     /// ISO 8859-1: every byte is the character of that number.
     Latin1,
-    /// UTF-16; little-endian unless its byte-order mark says otherwise.
+    /// UTF-16, in the order that its byte-order mark or its line ends say.
     Utf16,
 }
 

@@ -16,11 +16,15 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
+use std::collections::BTreeSet;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 
 const WHAT: &str = "Parquet";
 const BATCH: usize = 16_384;
+
+/// The most readers of one row group.
+const READERS: usize = 256;
 
 /// A file whose footer is known.
 pub(crate) struct ParquetFile {
@@ -42,19 +46,25 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
     let texts = file.text_bytes(&columns).saturating_mul(8);
     run.claim(size.saturating_mul(2).saturating_add(texts), &what)?;
     let groups = file.starts.len() - 1;
-    let mut whole = Vec::with_capacity(columns.len());
-    let parts = run.try_par_map(groups * columns.len(), |task| {
-        let (j, group) = (task / groups.max(1), task % groups.max(1));
-        let (place, name) = (columns[j].0, &columns[j].1.name);
-        let mut part = columns[j].1.empty_like(name);
+    // Each reader looks at the whole schema: many columns share one.
+    let beside = columns.len().div_ceil(READERS).max(1);
+    let parts = run.try_par_map(groups * columns.len().div_ceil(beside), |task| {
+        let (first, group) = (task / groups.max(1) * beside, task % groups.max(1));
+        let some = &columns[first..columns.len().min(first + beside)];
+        let places: Vec<usize> = some.iter().map(|(place, _)| *place).collect();
+        let empty = some.iter().map(|(_, column)| column.empty_like(&column.name));
+        let mut parts: Vec<Collected> = empty.collect();
         let count = file.starts[group + 1] - file.starts[group];
-        file.append(&[group], 0, count, &[place], std::slice::from_mut(&mut part))?;
-        Ok(part)
+        file.append(&[group], 0, count, &places, &mut parts)?;
+        Ok(parts)
     })?;
-    let mut parts = parts.into_iter();
-    for (_, column) in columns {
-        let of_column = parts.by_ref().take(groups);
-        whole.push(of_column.fold(column, Collected::join));
+    let mut whole: Vec<Collected> = columns.into_iter().map(|(_, column)| column).collect();
+    for (task, parts) in parts.into_iter().enumerate() {
+        let first = task / groups.max(1) * beside;
+        for (column, part) in whole[first..].iter_mut().zip(parts) {
+            let so_far = std::mem::replace(column, Collected::numeric(""));
+            *column = so_far.join(part);
+        }
     }
     bytes.unchanged()?;
     assemble(whole, rows, report, options, run)
@@ -105,9 +115,9 @@ impl ParquetFile {
 
     /// About how many bytes the texts of the columns have.
     fn text_bytes(&self, columns: &[(usize, Collected)]) -> u64 {
-        let is_text = |root: usize| {
-            columns.iter().any(|(place, column)| *place == root && column.levels.is_some())
-        };
+        let texts = columns.iter().filter(|(_, column)| column.levels.is_some());
+        let texts: BTreeSet<usize> = texts.map(|(place, _)| *place).collect();
+        let is_text = |root: usize| texts.contains(&root);
         let schema = self.metadata.parquet_schema();
         let groups = self.metadata.metadata().row_groups().iter();
         let chunks = groups.flat_map(|group| group.columns().iter().enumerate());

@@ -129,7 +129,7 @@ impl ReadReport {
             }
             if column.rounded > 0 {
                 notes.push(format!(
-                    "{name}: {} numbers beyond 2^53 lost digits; --type {name}=cat keeps text as it is",
+                    "{name}: {} numbers beyond 2^53, 1.8e308 or 5e-324 lost digits; --type {name}=cat keeps text as it is",
                     column.rounded
                 ));
             }

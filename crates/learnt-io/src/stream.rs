@@ -25,6 +25,7 @@ use learnt_core::data::{
 };
 use learnt_core::error::{Code, Error, Result};
 use learnt_core::rounds::{Block, Outline, Source, block_rows};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -294,6 +295,7 @@ impl FileSource {
     /// The same file without some of its input columns.
     #[must_use]
     pub fn without(mut self, names: &[String]) -> FileSource {
+        let names: BTreeSet<&String> = names.iter().collect();
         let kept: Vec<usize> = (0..self.schema.len())
             .filter(|&j| !names.contains(&self.schema.column(j).name))
             .collect();

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// Rows of a batch.
 const BATCH: usize = 65_536;
+/// What the writer of a column takes, however few its rows are.
+const COLUMN_BYTES: u64 = 60_000;
 
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(Code::Io, plain(&error.to_string()))
@@ -19,6 +21,9 @@ fn failed(error: impl std::fmt::Display) -> Error {
 pub(crate) fn parquet<W: Write + Send>(sink: &mut W, table: &Frame) -> Result<()> {
     use parquet::basic::Compression;
     let schema = arrow_schema(table);
+    let width = schema.fields().len();
+    let what = format!("the writers of {width} columns");
+    learnt_core::context::Context::default().claim(COLUMN_BYTES * width as u64, &what)?;
     let properties = parquet::file::properties::WriterProperties::builder()
         .set_compression(Compression::ZSTD(Default::default()))
         .set_max_row_group_row_count(Some(16 * BATCH))

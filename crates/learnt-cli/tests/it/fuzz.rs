@@ -54,12 +54,12 @@ fn damaged(seed: &[u8], other: &[u8], dice: &mut Dice) -> Vec<u8> {
 
 fn corpus(name: &str) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = match name {
-        "model" => root.join("tests/golden/models"),
-        _ => root.join("fuzz/corpus").join(name),
-    };
-    let mut files: Vec<_> =
-        std::fs::read_dir(&folder).unwrap().flatten().map(|e| e.path()).collect();
+    let mut folders = vec![root.join("fuzz/corpus").join(name)];
+    if name == "model" {
+        folders.push(root.join("tests/golden/models"));
+    }
+    let listed = |folder| std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> = folders.into_iter().flat_map(listed).collect();
     files.sort();
     files.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }

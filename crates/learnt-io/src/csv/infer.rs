@@ -235,8 +235,12 @@ fn find_style(
     comma
 }
 
-/// UTF-16 is named, because its NUL bytes would be all that is reported otherwise.
+/// UTF-16 and UTF-32 are named, because their NUL bytes would be all that is reported otherwise.
 fn refuse_utf16(head: &[u8]) -> Result<()> {
+    if head.starts_with(&[0xff, 0xfe, 0, 0]) || head.starts_with(&[0, 0, 0xfe, 0xff]) {
+        let message = "the file is UTF-32, which is not read (byte 0)";
+        return Err(Error::new(Code::Encoding, message).hint("save it as UTF-8"));
+    }
     let marked = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
     let alternating = |from: usize| {
         head.len() >= 8 && head[..8].iter().skip(from).step_by(2).all(|&byte| byte == 0)

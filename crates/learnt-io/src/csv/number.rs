@@ -10,7 +10,7 @@ pub(crate) struct NumberStyle {
     pub(crate) thousands: Option<u8>,
 }
 
-/// A number, and whether it is an integer that `f64` had to round.
+/// A number, and whether `f64` changed it: an integer that was rounded, a size that became infinity or zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
@@ -82,8 +82,19 @@ pub(crate) fn prefix(bytes: &[u8]) -> Option<(Number, usize)> {
     if leading_zero || value.is_nan() {
         return None;
     }
-    let rounded = used > 15 && is_rounded(&bytes[sign..used]);
+    let digits = &bytes[sign..used];
+    let rounded = used > 15 && is_rounded(digits)
+        || (value == 0.0 || value.is_infinite()) && is_out_of_range(value, digits);
     Some((Number { value, rounded }, used))
+}
+
+/// Whether digits that became infinity or zero say something else.
+fn is_out_of_range(value: f64, digits: &[u8]) -> bool {
+    let mantissa = digits.split(|byte| matches!(byte, b'e' | b'E')).next().unwrap_or_default();
+    match value.is_infinite() {
+        true => mantissa.iter().any(u8::is_ascii_digit),
+        false => mantissa.iter().any(|byte| matches!(byte, b'1'..=b'9')),
+    }
 }
 
 /// Whether digits are an integer that `f64` cannot hold.
@@ -131,6 +142,14 @@ mod tests {
         assert!(rounded("9007199254740993") && rounded("-12345678901234567890123"));
         assert!(!rounded("9007199254740992") && !rounded("0.12345678901234567890"));
         assert!(!rounded("18014398509481984"));
+    }
+
+    #[test]
+    fn sizes_that_become_infinity_or_zero_are_known() {
+        let rounded = |text: &str| NumberStyle::default().parse(text).unwrap().rounded;
+        assert!(rounded("1e999") && rounded("-2E400") && rounded("1e-999") && rounded("-.5e-400"));
+        let exact = ["inf", "-infinity", "0", "-0.0", "0e5", "0.000", "5e-324", "1.7e308"];
+        assert!(exact.iter().all(|text| !rounded(text)));
     }
 
     #[test]

@@ -132,8 +132,17 @@ fn row_5_encodings() {
     let named = csv_error(&wide);
     assert!(named.message().contains("UTF-16"), "{named}");
     assert!(csv_error(&wide[2..]).message().contains("UTF-16"));
-    let read = File::new("t.csv", &wide).read(&with(|o| o.encoding = Encoding::Utf16)).unwrap();
+    let as_wide = with(|o| o.encoding = Encoding::Utf16);
+    let read = File::new("t.csv", &wide).read(&as_wide).unwrap();
     assert_eq!(levels(&read, 1), ["x", "é😀"]);
+    let big: Vec<u8> = wide.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+    for bytes in [&wide[2..], &big, &big[2..]] {
+        assert_eq!(File::new("t.csv", bytes).read(&as_wide).unwrap().table, read.table);
+    }
+    let narrow = File::new("t.csv", b"a,b\n1,x\n2,y\n").read(&as_wide).unwrap_err();
+    assert!(narrow.message().contains("not valid UTF-16"), "{narrow}");
+    let wider = csv_error(b"\xff\xfe\0\0a\0\0\0\n\0\0\0");
+    assert!(wider.message().contains("UTF-32"), "{wider}");
 }
 
 #[test]
@@ -194,6 +203,16 @@ fn row_8_no_digit_is_lost_silently() {
         File::new("t.csv", long).read(&with(|o| o.strict = true)).unwrap_err().code(),
         Code::Parse
     );
+    let sizes = csv("a,b\n1e999,1\n-1e400,0\n1e-999,0.0\ninf,2\n");
+    assert_eq!(sizes.report.columns.iter().map(|c| c.rounded).collect::<Vec<_>>(), [3, 0]);
+    let lines = "{\"a\": \"1e999\"}\n{\"a\": \"9007199254740993\"}\n{\"a\": \"3\"}\n";
+    let numbers = with(|o| o.types = vec![("a".into(), TypeRule::Numeric)]);
+    let read = File::new("t.ndjson", lines).read(&numbers).unwrap();
+    assert_eq!(read.report.columns[0].rounded, 2);
+    let svm = "1 1:9007199254740993 2:1e400\n0 1:3\n";
+    let read = File::new("t.libsvm", svm).read(&with(|_| ())).unwrap();
+    assert!(read.report.notes.iter().any(|note| note.starts_with("2 numbers beyond")));
+    assert!(File::new("t.libsvm", svm).read(&with(|o| o.strict = true)).is_err());
     let grouped = "a;b\n1.234,5;x\n2,5;y\n";
     assert_eq!(levels(&csv(grouped), 0), ["1.234,5", "2,5"]);
     let european = with(|o| {

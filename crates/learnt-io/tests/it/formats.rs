@@ -29,6 +29,24 @@ fn bits(values: &Matrix) -> Vec<u64> {
 }
 
 #[test]
+fn tables_of_many_columns_come_back_from_files_by_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = |j: usize| match j % 3 {
+        0 => Column::categorical(format!("c{j}"), vec!["a".to_string(), format!("b{j}")]),
+        _ => Column::numeric(format!("c{j}")),
+    };
+    let schema = Schema::new((0..700).map(names).collect()).unwrap();
+    let cell = |i: usize, j: usize| if j % 3 == 0 { ((i + j) % 2) as f64 } else { (i * j) as f64 };
+    let table = Table::new(Matrix::from_fn(30, 700, cell), schema).unwrap();
+    for name in ["t.parquet", "t.arrow"] {
+        let path = folder.path().join(name);
+        write(&path, &table.frame(), &WriteOptions::default()).unwrap();
+        let loaded = read(&path, &ReadOptions::default(), &Context::default()).unwrap();
+        assert_eq!(loaded.table, table, "{name}");
+    }
+}
+
+#[test]
 fn every_format_gives_back_what_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let table = sample(500);

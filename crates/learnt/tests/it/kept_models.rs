@@ -12,6 +12,9 @@ fn kept() -> Vec<PathBuf> {
     files
 }
 
+/// Clusterings that say nothing about new rows.
+const SILENT: &[&str] = &[];
+
 #[test]
 fn every_learner_has_a_kept_model() {
     for entry in learnt::entries() {
@@ -24,9 +27,14 @@ fn every_learner_has_a_kept_model() {
 /// Bits are promised on one kind of processor; across kinds a small difference is allowed.
 #[test]
 fn kept_models_load_and_give_their_stored_outputs() {
+    let mut silent = Vec::new();
     for path in kept() {
         let trained = learnt::load(&path).unwrap_or_else(|error| panic!("{error}"));
-        for (now, then) in trained.self_test().unwrap().unwrap_or_default() {
+        let outputs = trained.self_test().unwrap().unwrap_or_default();
+        if !outputs.iter().any(|(_, then)| then.is_finite()) {
+            silent.push(trained.about.path);
+        }
+        for (now, then) in outputs {
             let near = (now - then).abs() <= 1e-9 * (1.0 + then.abs());
             assert!(
                 near || (now.is_nan() && then.is_nan()),
@@ -35,4 +43,5 @@ fn kept_models_load_and_give_their_stored_outputs() {
             );
         }
     }
+    assert_eq!(silent, SILENT, "models without outputs to compare");
 }

@@ -14,7 +14,7 @@ use by_rounds::{JobStep, PipelineJob};
 use learnt_core::estimator::{Accepts, Roles};
 use learnt_core::prelude::*;
 use learnt_core::rounds::{InMemory, Job};
-use model::through;
+use model::{claim_output, through};
 use std::sync::Arc;
 
 /// Chains transformers and a final learner into one model.
@@ -92,6 +92,7 @@ impl Pipeline {
         for Named { name, value: learner } in &self.steps {
             if let Some(last) = parts.last() {
                 let x = table.as_ref().map_or(data.x, Table::frame);
+                claim_output(last, &x, run)?;
                 table = Some(last.transformer()?.transform_in(&x, run)?);
             }
             let x = table.as_ref().map_or(data.x, Table::frame);

@@ -21,6 +21,7 @@ pub(super) fn through(parts: &[Arc<Fitted>], x: &Frame, run: &Context) -> Result
         if table.is_some() {
             part.check_rows(&frame, run)?;
         }
+        claim_output(part, &frame, run)?;
         table = Some(
             part.transformer()?
                 .transform_in(&frame, run)
@@ -28,6 +29,16 @@ pub(super) fn through(parts: &[Arc<Fitted>], x: &Frame, run: &Context) -> Result
         );
     }
     Ok(table)
+}
+
+/// Claims the table that a step makes. Few rows are not worth the question how wide it is.
+pub(super) fn claim_output(part: &Fitted, x: &Frame, run: &Context) -> Result<()> {
+    const FEW: usize = 4096;
+    if x.nrows() < FEW {
+        return Ok(());
+    }
+    let width = part.transformer()?.transform_in(&x.rows(0, 1), run)?.values().ncols();
+    run.claim_table(x.nrows(), width, &format!("the table after step '{}'", part.name))
 }
 
 impl PipelineModel {
