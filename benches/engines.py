@@ -6,10 +6,12 @@
     python benches/engines.py linear            ridge and logistic regression of 20M x 20 rows (3.5 GB, removed afterwards)
     python benches/engines.py boost             boosting of 1M x 28 rows, 50 trees
     python benches/engines.py linear --rows 2e6 --only 'ridge.*(ray|spark)'
+    python benches/engines.py linear --table DIR --only nothing     writes the table into DIR, and leaves it there
 
 Run it with a Python that has the packages of python/requirements-engines.txt, and dask-ml, xgboost-cpu and lightgbm for the
 peers; `learnt` is what PYTHONPATH says. Every measurement has a process of its own with two workers. Seconds are those from
-the names of the files to the model, without the start of the engine, which is told beside them.
+the names of the files to the model, without the start of the engine, which is told beside them. The load is that of the
+machine just before: on a quiet one it is what the measurement before has left.
 """
 
 import argparse
@@ -232,7 +234,7 @@ def in_a_process(part, name, where, folder):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def run(part, rows, only):
+def run(part, rows, only, table):
     """All measurements of a part."""
     found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     size, columns, learners = TABLES.get(part, (0, 0, {"": ()}))
@@ -241,18 +243,21 @@ def run(part, rows, only):
     for name, peers in learners.items():
         places += [(name, where) for where in (*OURS, *peers) if part != "overhead"]
     places = [(n, w) for n, w in places if re.search(only, f"{n} {w}")]
-    folder = Path(tempfile.mkdtemp(prefix="learnt-engines-"))
+    folder = Path(table or tempfile.mkdtemp(prefix="learnt-engines-"))
+    folder.mkdir(exist_ok=True)
     try:
-        if part != "overhead":
+        if part != "overhead" and not any(folder.iterdir()):
             write_table(folder, size, columns)
         for name, where in places:
-            result = in_a_process(part, name, where, str(folder))
+            load = os.getloadavg()[0]
+            result = {**in_a_process(part, name, where, str(folder)), "load": round(load, 1)}
             print(part, name, where, json.dumps(result), flush=True)
             key = part if part == "overhead" else f"{name}, {size:,} x {columns}"
             found.setdefault(key, {})[where] = result
             RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if not table:
+            shutil.rmtree(folder, ignore_errors=True)
     write_page(found)
 
 
@@ -263,25 +268,25 @@ def write_page(found):
     lines = ["# Engines", "", f"{report.processor()}, {WORKERS} workers; `python benches/engines.py`. One run of each.", ""]
     idle = found.get("overhead", {})
     if idle:
-        names = [n for n in next(iter(idle.values())) if n != "start"]
+        names = [n for n in next(iter(idle.values())) if n not in ("start", "load")]
         lines += ["## Rounds of tasks that do nothing, milliseconds", ""]
-        lines += [f"| engine | {' | '.join(names)} | start, s |", "| --- |" + " ---: |" * (len(names) + 1)]
+        lines += [f"| engine | {' | '.join(names)} | start, s | load |", "| --- |" + " ---: |" * (len(names) + 2)]
         for where, row in idle.items():
             cells = [f"{row[n]:.1f}" for n in names] if "failed" not in row else [row["failed"]]
-            lines.append(f"| {where} | {' | '.join(cells)} | {row.get('start', 0):.1f} |")
+            lines.append(f"| {where} | {' | '.join(cells)} | {row.get('start', 0):.1f} | {row['load']} |")
         lines.append("")
     for key, rows in found.items():
         if key == "overhead":
             continue
-        lines += [f"## {key}", "", "| where | seconds | rounds | a round, s | model | start, s |"]
-        lines.append("| --- | ---: | ---: | ---: | --- | ---: |")
+        lines += [f"## {key}", "", "| where | seconds | rounds | a round, s | model | start, s | load |"]
+        lines.append("| --- | ---: | ---: | ---: | --- | ---: | ---: |")
         for where, row in rows.items():
             if "failed" in row:
-                lines.append(f"| {where} | {row['failed']} | | | | |")
+                lines.append(f"| {where} | {row['failed']} | | | | | {row['load']} |")
                 continue
             a_round = f"{row['round']:.3f}" if "round" in row else ""
             cells = [f"{row['seconds']:.1f}", row.get("rounds", ""), a_round, row.get("model", ""), f"{row['start']:.1f}"]
-            lines.append(f"| {where} | " + " | ".join(map(str, cells)) + " |")
+            lines.append(f"| {where} | " + " | ".join(map(str, [*cells, row["load"]])) + " |")
         lines.append("")
     (HERE / "results" / "engines.md").write_text("\n".join(lines))
 
@@ -291,6 +296,7 @@ def main():
     parser.add_argument("part", choices=["overhead", *TABLES, "page"])
     parser.add_argument("--rows", type=float)
     parser.add_argument("--only", metavar="REGEX", default="")
+    parser.add_argument("--table", metavar="DIR")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
@@ -298,7 +304,7 @@ def main():
     elif arguments.part == "page":
         write_page(json.loads(RESULTS.read_text()))
     else:
-        run(arguments.part, arguments.rows, arguments.only)
+        run(arguments.part, arguments.rows, arguments.only, arguments.table)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def answer(self, body):
         server, parts = self.server, urlsplit(self.path)
-        server.seen.append((self.command, unquote(parts.path), dict(self.headers)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        server.seen.append((self.command, unquote(parts.path), headers))
         query = parse_qs(parts.query)
         if server.bucket and server.wants_key and "AWS4-HMAC-SHA256" not in self.headers.get("Authorization", ""):
             return self.give(403, _xml_error("AccessDenied"), {}, body)

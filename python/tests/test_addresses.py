@@ -61,7 +61,7 @@ def test_a_folder_and_a_pattern_of_a_store_are_one_table(expected, store):
     for address in ("s3://rows/parts", "s3://rows/parts/", "s3://rows/parts/part-*.parquet"):
         assert distributed.fit(Ridge(), address, "amount", workers=2).to_bytes() == expected
     reads = [headers for verb, path, headers in store.seen if verb == "GET" and path.endswith(".parquet")]
-    assert reads and all("AWS4-HMAC-SHA256" in headers["Authorization"] for headers in reads)
+    assert reads and all("AWS4-HMAC-SHA256" in headers["authorization"] for headers in reads)
 
 
 def test_file_addresses_are_files_of_this_machine(parts, expected):
