@@ -219,7 +219,7 @@ def test_what_is_refused_and_how_it_is_said(tmp_path):
     _fails(SchemaError, "part-9.parquet has no column 'x3', and part-0.parquet has", source=parts, target="amount")
     (parts / "part-9.parquet").write_bytes(b"")
     _fails(DataError, "part-9.parquet", source=parts, target="amount")
-    _fails(DataError, "password or a token", source="s3://key:secret@bucket/x.parquet", target="amount")
+    _fails(ParameterError, "password or a token", source="s3://key:secret@bucket/x.parquet", target="amount")
 
 
 def test_engines_that_are_not_installed_say_what_to_install(tmp_path, monkeypatch):
@@ -250,7 +250,7 @@ def test_a_file_that_changes_between_rounds_is_refused(tmp_path):
 def test_another_build_and_forged_bytes_are_refused(tmp_path):
     parts = streaming.write(tmp_path / "parts", (500,), [*streaming.NUMBERS, "amount"])
     plan = distributed.plan(Ridge(), parts, "amount")
-    options = {"keep": 0, "fetch": {}, "threads": 1}
+    options = {"keep": 0, "threads": 1}
     job = learnt._native.Job(plan, 0)
     state = job.begin(1)
     (task,) = job.tasks(state, 1)
@@ -278,24 +278,6 @@ def test_another_build_and_forged_bytes_are_refused(tmp_path):
     second = distributed.plan(Ridge(alpha=2), parts, "amount")
     with pytest.raises(ModelFileError, match="another"):
         _worker.answer_of(_worker.run(second, state, task, options))
-
-
-def test_files_of_an_object_store_are_fetched_by_whoever_needs_them(tmp_path, monkeypatch):
-    monkeypatch.setenv("LEARNT_CACHE", str(tmp_path / "cache"))
-    parts = streaming.write(tmp_path / "parts", (20_000, 20_000), [*streaming.NUMBERS, "amount"])
-    address = f"file://{parts}"
-
-    class Elsewhere(Hostile):
-        """A worker on another machine has no copy."""
-
-        def round(self, job, state, tasks, options):
-            for path in options["fetch"]:
-                os.remove(path)
-            yield from super().round(job, state, tasks, options)
-            assert all(os.path.exists(path) for path in options["fetch"])
-
-    fetched = distributed.fit(Ridge(), address, "amount", engine=Elsewhere(1))
-    assert fetched.to_bytes() == distributed.fit(Ridge(), parts, "amount").to_bytes()
 
 
 def test_ctrl_c_ends_a_fit(tmp_path):

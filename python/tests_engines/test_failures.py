@@ -17,7 +17,7 @@ from learnt.distributed._engines import choose
 from learnt.linear_model import LogisticRegression, Ridge
 
 import streaming
-from shared import ENGINES, LIMIT, Lent
+from shared import ENGINES, LIMIT, Lent, workers_of
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
@@ -27,32 +27,6 @@ def many(tmp_path_factory):
 
 
 SLOW = dict(n_clusters=6, max_iter=10, tol=0, n_init=1, random_state=2)
-
-
-def workers_of(engine):
-    """Processes that run tasks now: by their names below this one, or below the session's."""
-    mark = {"ray": "ray::_Actor", "dask": "multiprocessing.spawn", "spark": "pyspark.daemon"}[engine]
-    found = []
-    for child in psutil.Process().children(recursive=True):
-        try:
-            if mark in " ".join(child.cmdline()) or mark in child.name():
-                found.append(child)
-        except psutil.Error:
-            pass
-    if engine == "ray":
-        everyone = psutil.process_iter()
-        found = [p for p in everyone if _named(p, "ray::_Actor")]
-    if engine == "spark":
-        # The daemon forks one process a task.
-        found = [c for daemon in found for c in daemon.children()] or found
-    return found
-
-
-def _named(process, mark):
-    try:
-        return " ".join(process.cmdline()).startswith(mark)
-    except psutil.Error:
-        return False
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -180,7 +154,7 @@ def test_a_worker_with_another_build_refuses_in_words(parts, engine, monkeypatch
     other += hashlib.sha256(other).digest()
     job = _native.Job(plan, 0)
     state = job.begin(1)
-    options = {"keep": 0, "fetch": {}, "threads": 1}
+    options = {"keep": 0, "threads": 1}
     with choose(engine, workers=1) as runner:
         with pytest.raises(ModelFileError, match=r"planned by learnt .* \(00000000\).*on .*process"):
             _drive.answers_of(runner, other, state, job.tasks(state, 1), options)

@@ -130,7 +130,7 @@ pub(crate) fn task_of(set: &Bundled) -> Option<TargetTask> {
 
 /// A file that is not there may be a misspelt bundled set.
 pub(crate) fn or_bundled(error: Error, name: &str) -> Error {
-    if error.code() != Code::Io || Path::new(name).exists() {
+    if error.code() != Code::Io || Path::new(name).exists() || name.contains("://") {
         return error;
     }
     let known: Vec<&str> = learnt::datasets::BUNDLED.iter().map(|set| set.name).collect();

@@ -1,6 +1,7 @@
 //! Bytes to read from: a regular file read in place, or anything else taken in once (standard
 //! input, compressed files, other encodings) so that every reader sees the same bytes.
 
+use crate::address::{self, Place};
 use crate::options::{Encoding, ReadOptions};
 use crate::report::Packing;
 use learnt_core::context::Context;
@@ -192,7 +193,14 @@ pub(crate) fn open(
     let most = if spool { 0 } else { most_in_memory(run) };
     let result = match path.as_os_str() == "-" {
         true => take_in(&mut std::io::stdin().lock(), options, most, run),
-        false => open_path(path, options, most, run),
+        false => match address::place(path) {
+            Ok(Place::Here(path)) => open_path(&path, options, most, run),
+            Ok(Place::There(text)) => {
+                address::read(text).and_then(|mut pipe| take_in(&mut pipe, options, most, run))
+            }
+            // Its words leave out what may be a secret, and so does the place of the error.
+            Err(error) => return Err(error),
+        },
     };
     result.map(|input| Input { name: name.clone(), ..input }).map_err(|error| error.within(&name))
 }
@@ -254,15 +262,22 @@ fn take_in(
     raw.hash = options.digest.then(Sha256::new);
     let mut sink = Sink::Memory(Vec::new(), most);
     match packing {
-        Packing::Plain => pump(&mut raw, |raw| raw, &mut sink, options, run)?,
+        Packing::Plain => pump(&mut raw, |raw| raw, packing, &mut sink, options, run)?,
         Packing::Gzip => {
             let mut unpacked = flate2::read::MultiGzDecoder::new(&mut raw);
-            pump(&mut unpacked, |unpacked| unpacked.get_mut(), &mut sink, options, run)?;
+            pump(&mut unpacked, |unpacked| unpacked.get_mut(), packing, &mut sink, options, run)?;
         }
         Packing::Zstd => {
             let buffered = std::io::BufReader::with_capacity(BUFFER, &mut raw);
             let mut unpacked = zstd::stream::read::Decoder::with_buffer(buffered)?;
-            pump(&mut unpacked, |unpacked| unpacked.get_mut().get_mut(), &mut sink, options, run)?;
+            pump(
+                &mut unpacked,
+                |unpacked| unpacked.get_mut().get_mut(),
+                packing,
+                &mut sink,
+                options,
+                run,
+            )?;
         }
     }
     std::io::copy(&mut raw, &mut std::io::sink())?;
@@ -279,6 +294,7 @@ fn take_in(
 fn pump<R: Read, H: Consumed>(
     source: &mut R,
     raw: impl Fn(&mut R) -> &mut H,
+    packing: Packing,
     sink: &mut Sink,
     options: &ReadOptions,
     run: &Context,
@@ -289,7 +305,9 @@ fn pump<R: Read, H: Consumed>(
     loop {
         run.checkpoint()?;
         let got = fill(source, &mut buffer).map_err(|error| match error.code() {
-            Code::Io => Error::new(Code::Parse, format!("cannot be unpacked: {}", error.message())),
+            Code::Io if packing != Packing::Plain => {
+                Error::new(Code::Parse, format!("cannot be unpacked: {}", error.message()))
+            }
             _ => error,
         })?;
         if got == 0 {
@@ -490,6 +508,6 @@ pub(crate) fn digest_of(bytes: &Bytes) -> Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

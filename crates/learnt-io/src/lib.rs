@@ -4,6 +4,7 @@
 //! what may surprise. No row is dropped and no value changed without a word in that account, and a
 //! file, standard input and compressed files give the same table. [`write()`] is its counterpart.
 
+mod address;
 mod arff;
 #[cfg(feature = "columnar")]
 mod arrow;
@@ -38,6 +39,7 @@ mod write;
 mod write_columns;
 mod write_text;
 
+pub use address::refuse_secrets;
 pub use dataset::{ColumnRoles, Prepared, TargetTask, to_dataset};
 pub use options::{Encoding, Format, Header, MISSING_TOKENS, Ragged, ReadOptions, TypeRule};
 pub use report::{ColumnReport, FoundHeader, Loaded, Packing, ReadReport};

@@ -330,21 +330,6 @@ impl FileSource {
         self.parts.iter().map(|part| part.path.as_str())
     }
 
-    /// The files that hold the rows of these blocks.
-    pub fn paths_of(&self, blocks: Range<u64>) -> Vec<&str> {
-        let last = self.range(blocks.end.saturating_sub(1)).1;
-        let Range { start: first, end } = self.place(self.range(blocks.start).0, last);
-        let mut start = 0;
-        let mut found = Vec::new();
-        for part in &self.parts {
-            if start < end && start + part.rows > first {
-                found.push(part.path.as_str());
-            }
-            start += part.rows;
-        }
-        found
-    }
-
     /// One more pass finds where the values of a column change. Equal neighbours are one sequence;
     /// missing values are equal.
     fn sequences(&self, j: usize) -> Result<FileSequences> {
@@ -380,11 +365,6 @@ impl FileSource {
     /// The number of rows that count.
     fn rows(&self) -> u64 {
         self.counted.as_ref().map_or(self.report.rows, Counted::total)
-    }
-
-    /// The rows of the file among which the rows `start..end` of those that count are.
-    fn place(&self, start: u64, end: u64) -> Range<u64> {
-        self.counted.as_ref().map_or(start..end, |counted| counted.place(start, end).0)
     }
 
     /// How the file was read.

@@ -4,6 +4,7 @@
 //! all files together. After that a file is opened when its rows are asked for, and its content is compared
 //! with what it was: a file that has changed is refused.
 
+use crate::address::{self, Place};
 use crate::dataset::Distinct;
 use crate::input::{self, Bytes, changed, digest_of};
 use crate::options::{Format, ReadOptions};
@@ -44,8 +45,12 @@ type Stamp = (u64, Option<SystemTime>);
 impl Part {
     /// Of a file that was just gone over.
     pub(crate) fn new(path: &Path, bytes: &Bytes, scanned: &Scanned) -> Part {
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let path = if path.as_os_str() == "-" { path.to_path_buf() } else { absolute };
+        let path = match address::place(path) {
+            Ok(Place::Here(local)) if local.as_os_str() != "-" => {
+                std::path::absolute(&local).unwrap_or(local)
+            }
+            _ => path.to_path_buf(),
+        };
         Part {
             path: path.display().to_string(),
             format: scanned.report.format,
@@ -70,13 +75,27 @@ impl Part {
 
 /// Whether a path stands for several files.
 pub(crate) fn is_many(path: &Path) -> bool {
+    let local = match address::place(path) {
+        Ok(Place::There(text)) => return address::is_many(text),
+        Ok(Place::Here(local)) => local,
+        Err(_) => return false,
+    };
+    let path = local.as_path();
     let pattern = path.file_name().is_some_and(|name| name.to_string_lossy().contains('*'));
     path.is_dir() || (pattern && !path.exists())
 }
 
 /// The files of a folder, or those whose names match a pattern with `*`, in the order of their names.
-/// Names that begin with a dot or an underscore are no tables.
+/// Names that begin with a dot or an underscore are no tables. Folders and patterns may be addresses.
 pub fn expand(path: &Path) -> Result<Vec<PathBuf>> {
+    let local = match address::place(path)? {
+        Place::There(text) if address::is_many(text) => {
+            return address::list(text).map_err(|error| error.within(&plain(text)));
+        }
+        Place::There(_) => return Ok(vec![path.to_path_buf()]),
+        Place::Here(local) => local,
+    };
+    let path = local.as_path();
     let place = plain(&path.display().to_string());
     let (folder, pattern) = match path.is_dir() {
         true => (path, None),
@@ -347,7 +366,11 @@ impl Files {
 
     fn open_part(&self, k: usize) -> Result<Reader> {
         let (part, options, run) = (&self.parts[k], &self.options, Context::default());
-        let input = input::open(Path::new(&part.path), options, true, &run)?;
+        let near = match address::place(Path::new(&part.path))? {
+            Place::There(text) => address::kept(text, &part.digest)?,
+            Place::Here(path) => path,
+        };
+        let input = input::open(&near, options, true, &run)?;
         let stamp = input.bytes.stamp();
         let known = self.compared.lock().unwrap_or_else(PoisonError::into_inner)[k];
         if stamp.is_none() || known != stamp {
@@ -356,16 +379,18 @@ impl Files {
                 None => digest_of(&input.bytes)?,
             };
             if digest != part.digest {
-                return Err(Error::new(
-                    Code::Io,
-                    "the file has changed since the table was looked at: its SHA-256 differs",
-                )
-                .hint("plan the fit again"));
+                return Err(other_content());
             }
             self.compared.lock().unwrap_or_else(PoisonError::into_inner)[k] = stamp;
         }
         reopen(&input.bytes, options, part, &self.schema)
     }
+}
+
+/// The error for a file that is not the one that was planned with.
+pub(crate) fn other_content() -> Error {
+    let message = "the file has changed since the table was looked at: its SHA-256 differs";
+    Error::new(Code::Io, message).hint("plan the fit again")
 }
 
 fn reopen(

@@ -123,12 +123,6 @@ impl Apply {
         tasks.iter().map(|task| task.to_bytes(&self.digest)).collect()
     }
 
-    /// The files that a task reads.
-    pub fn files(&self, task: &[u8]) -> Result<Vec<&str>> {
-        let task = Task::read(task, &self.digest, self.source.blocks())?;
-        Ok(self.source.paths_of(task.blocks))
-    }
-
     /// Writes the part of a task, and says how many rows it has.
     pub fn answer(&self, task: &[u8], run: &Context) -> Result<Vec<u8>> {
         let blocks = self.source.blocks();

@@ -275,12 +275,6 @@ impl Job {
         Ok(answer)
     }
 
-    /// The files that a task reads.
-    pub fn files(&self, task: &[u8]) -> Result<Vec<&str>> {
-        let task = Task::read(task, &self.digest, self.blocks())?;
-        Ok(self.source.paths_of(task.blocks))
-    }
-
     fn take_memos(&self, blocks: &[u64]) -> BTreeMap<u64, Memo> {
         let mut held = self.memos.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.iter().filter_map(|index| Some((*index, held.remove(index)?))).collect()

@@ -1,7 +1,7 @@
 //! What driver and workers send each other, beside states and answers of the rounds.
 
 use crate::build::Build;
-use learnt_core::error::{Code, Error, Result, plain};
+use learnt_core::error::{Code, Error, Result};
 use learnt_core::params::{LearnerSpec, Value};
 use learnt_core::persist::{Node, Stored, file, invalid};
 use std::ops::Range;
@@ -119,20 +119,11 @@ pub(crate) fn check_job(root: &Node, digest: &str) -> Result<()> {
 }
 
 /// Refuses addresses with a secret in them: a job is read by whoever runs it.
-pub(crate) fn refuse_secrets<'a>(paths: impl Iterator<Item = &'a str>) -> Result<()> {
-    for path in paths {
-        let Some((scheme, rest)) = path.split_once("://") else { continue };
-        let host = rest.split('/').next().unwrap_or_default();
-        if host.contains('@') || rest.contains('?') {
-            let message = "holds a user name, a password or a token";
-            return Err(Error::new(
-                Code::Usage,
-                format!("an address {}://… {message}", plain(scheme)),
-            )
-            .hint("workers read with rights of their own; leave secrets out of addresses"));
-        }
-    }
-    Ok(())
+pub(crate) fn refuse_secrets<'a>(mut paths: impl Iterator<Item = &'a str>) -> Result<()> {
+    paths.try_for_each(|path| match path.split_once("://") {
+        Some((scheme, rest)) => learnt_io::refuse_secrets(scheme, rest),
+        None => Ok(()),
+    })
 }
 
 #[cfg(test)]

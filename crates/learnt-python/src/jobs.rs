@@ -180,16 +180,6 @@ impl Job {
         Ok(tasks.iter().map(|task| PyBytes::new(py, task)).collect())
     }
 
-    /// The files that a task reads.
-    fn files(&self, py: Python<'_>, task: &[u8]) -> PyResult<Vec<String>> {
-        let files = match &self.work {
-            Work::Fit(job) => job.files(task),
-            Work::Apply(job) => job.files(task),
-        };
-        let files = files.map_err(|error| raise(py, error))?;
-        Ok(files.into_iter().map(ToString::to_string).collect())
-    }
-
     /// The answer to a task.
     fn answer<'py>(
         &self,

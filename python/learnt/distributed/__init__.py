@@ -13,6 +13,7 @@ secrets.
 """
 
 import os
+import sys
 from functools import partial
 
 from .. import _base, _native
@@ -20,6 +21,9 @@ from ..errors import DataError, ParameterError
 from . import _sources
 from ._drive import Kept, drive, gather
 from ._engines import NAMES, choose
+
+# Files of object stores are read by a Python that is like this one.
+os.environ.setdefault("LEARNT_PYTHON", sys.executable or "python3")
 
 __all__ = [
     "NAMES",
@@ -88,7 +92,7 @@ def _seed(learner):
 
 def _files(files, target=None, weight=None, sequence=None, task=None, ignore=(), types=None):
     return {
-        "paths": files.paths,
+        "paths": files,
         "target": target,
         "weight": weight,
         "sequence": sequence,
@@ -127,7 +131,7 @@ def fit(
     learner : a learner that is fitted by rounds, a pipeline or a column transformer of such
     source : str, path, list of them, pyarrow dataset, or data frame of Dask, Ray or Spark
         A folder, files or patterns of Parquet, Arrow or CSV; all have the same columns. Addresses such as
-        ``s3://bucket/folder`` are read through pyarrow by every worker with rights of its own. Data frames of
+        ``s3://bucket/folder`` or ``https://host/table.csv`` are read by every worker with rights of its own. Data frames of
         engines are written to Parquet once, because they have no order of rows.
     target : str
         The column to predict.
@@ -154,7 +158,7 @@ def fit(
     with _sources.opened(source) as files, choose(engine, address, workers) as runner:
         job = _plan(learner, files, target, weight, sequence, task, ignore, types, any_processor)
         kept = Kept(checkpoint, job, resume, log, progress)
-        options = {"keep": int(memory), "fetch": files.fetch, "threads": runner.threads}
+        options = {"keep": int(memory), "threads": runner.threads}
         model = drive(runner, job, options, tasks, kept)
     return _remember(learner, model)
 
@@ -229,7 +233,7 @@ def _apply(
             "any_processor": any_processor,
         }
         job = _native.plan_predict(model.to_bytes(), described, asked)
-        options = {"keep": 0, "fetch": files.fetch, "threads": runner.threads}
+        options = {"keep": 0, "threads": runner.threads}
         rows, parts, value = gather(runner, job, options)
     return rows, [os.path.join(asked["out"], part) for part in parts], value
 

@@ -26,7 +26,7 @@ def main():
     kept = Kept(folder, job, True, folder / "log.ndjson", None if given.quiet else True)
     kept.remove = lambda: None
     with choose(given.engine, given.address, given.workers) as runner:
-        options = {"keep": given.memory, "fetch": {}, "threads": runner.threads}
+        options = {"keep": given.memory, "threads": runner.threads}
         model = drive(runner, job, options, given.tasks, kept)
     write(given.out or folder / "model.learnt", model.to_bytes())
 

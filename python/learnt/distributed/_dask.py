@@ -1,10 +1,11 @@
 """Dask: a task a submission, tied softly to a worker so that rows it keeps are there in the next round."""
 
+import dask
 import distributed
 from distributed.scheduler import KilledWorker
 
 from . import _worker
-from ._engines import cores
+from ._engines import FRUGAL, cores
 
 # How often a task may lose its worker.
 TRIES = 5
@@ -20,16 +21,22 @@ class Engine:
         if client is None and address:
             client = distributed.Client(address)
         elif client is None:
-            self._cluster = distributed.LocalCluster(
-                n_workers=workers or cores(),
+            self._cluster = self._start(workers or cores())
+            client = distributed.Client(self._cluster)
+        self._client = client
+        self.workers = workers or max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+
+    @staticmethod
+    def _start(workers):
+        frugal = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in FRUGAL.items()}
+        with dask.config.set(frugal):
+            return distributed.LocalCluster(
+                n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address=None,
                 silence_logs=50,
             )
-            client = distributed.Client(self._cluster)
-        self._client = client
-        self.workers = workers or max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
 
     def _submit(self, index, count, arguments):
         known = sorted(self._client.scheduler_info(n_workers=-1)["workers"])

@@ -1,6 +1,7 @@
 """From a name, a client or a session to what runs tasks."""
 
 import importlib
+import os
 from contextlib import contextmanager
 
 from .. import _base, _native
@@ -13,6 +14,24 @@ _PACKAGES = {"ray": "ray", "dask": "distributed", "spark": "pyspark"}
 def cores():
     """The number of workers that are started on this machine, if nobody says it."""
     return _base.default_threads() or _native.threads_available()
+
+
+# What processes that are started here are told of memory: the allocator of Linux would keep a heap for every thread
+# that ever worked, and a worker's tasks come on many.
+FRUGAL = {"MALLOC_ARENA_MAX": "1"}
+
+
+@contextmanager
+def frugal():
+    """Processes that are started meanwhile give memory back."""
+    before = {name: os.environ.get(name) for name in FRUGAL}
+    os.environ.update({name: before[name] or value for name, value in FRUGAL.items()})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def mapped(runner, shared, items):
     """What the shared worker gives for every item, in their order."""
     job = MARK + dumped(shared)
     tasks = [dumped(item) for item in items]
-    options = {"keep": 0, "fetch": {}, "threads": runner.threads}
+    options = {"keep": 0, "threads": runner.threads}
     return [pickle.loads(answer) for answer in answers_of(runner, job, b"", tasks, options)]
 
 

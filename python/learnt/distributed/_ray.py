@@ -10,7 +10,7 @@ import ray
 from ray.exceptions import RayActorError, WorkerCrashedError
 
 from ..errors import SystemFailure
-from ._engines import cores
+from ._engines import cores, frugal
 
 # Seconds without any living actor until the fit gives up.
 PATIENCE = 60
@@ -48,7 +48,8 @@ class Engine:
             ray.init(address=address or "auto", log_to_driver=False, logging_level="warning")
             return
         self._folder = tempfile.mkdtemp(prefix="learnt-ray-", dir="/tmp" if os.name == "posix" else None)
-        ray.init(address="local", num_cpus=workers, _temp_dir=self._folder, **quiet)
+        with frugal():
+            ray.init(address="local", num_cpus=workers, _temp_dir=self._folder, **quiet)
 
     def _hire(self):
         actor = self._class.remote()

@@ -25,8 +25,6 @@ def run(job, state, task, options):
         if job[: len(_PYTHON)] == _PYTHON:
             return b"\1" + pickle.dumps(_opened(job, options)(pickle.loads(task)), protocol=5)
         work = _opened(job, options)
-        for path in work.files(task) if options["fetch"] else ():
-            _fetch(path, options["fetch"])
         return b"\1" + work.answer(state, task, options["threads"])
     except LearntError as error:
         hint = getattr(error, "hint", None)
@@ -73,13 +71,3 @@ def forget():
     """Drops the jobs and the rows that they keep."""
     with _lock:
         _jobs.clear()
-
-
-def _fetch(path, addresses):
-    """Gets a file of an object store, if it is not here yet: whole or not at all."""
-    address = addresses.get(path)
-    if address is None or os.path.exists(path):
-        return
-    from ._sources import download
-
-    download(address, path)

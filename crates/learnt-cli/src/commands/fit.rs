@@ -152,6 +152,9 @@ pub(super) fn streamed(
     name: &str,
     early: Option<Box<dyn AnyEstimator>>,
 ) -> Result<Streamed> {
+    if let Some(learner) = &early {
+        learnt_jobs::distributes(learner.as_ref())?;
+    }
     let options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;

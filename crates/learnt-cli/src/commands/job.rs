@@ -21,11 +21,7 @@ use std::process::{Command, Stdio};
 const AGAIN: u8 = 9;
 
 pub(crate) fn plan(call: &Call, name: &str) -> Result<ExitCode> {
-    let early = early(call, name)?;
-    if let Some(learner) = &early {
-        learnt_jobs::distributes(learner.as_ref())?;
-    }
-    let streamed = streamed(call, name, early)?;
+    let streamed = streamed(call, name, early(call, name)?)?;
     let bytes = bytes_of(call, &streamed)?;
     let source = &streamed.source;
     let count = |name: &str| number(call, name);

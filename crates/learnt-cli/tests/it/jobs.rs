@@ -125,6 +125,93 @@ fn make_is_a_cluster() {
     assert!(std::fs::read(out).unwrap() == std::fs::read(streamed).unwrap());
 }
 
+/// A scheduler of arrays of tasks, as far as `sbatch --wait --array` goes.
+const SBATCH: &str = r#"#!/bin/sh
+for word; do
+  case $word in --array=*) range=${word#--array=} ;; esac
+  command=$word
+done
+for k in $(seq "${range%-*}" "${range#*-}"); do
+  SLURM_ARRAY_TASK_ID=$k sh -c "$command" &
+done
+wait
+"#;
+
+/// The blocks of a kind of the guide to clusters.
+fn blocks_of_the_guide(kind: &str) -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/clusters.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mark = format!("```{kind}\n");
+    let blocks = page.split(&mark).skip(1);
+    blocks.map(|block| block.split("```").next().unwrap_or_default().to_string()).collect()
+}
+
+/// Runs text of the guide where `learnt` and `sbatch` are programs, and a job of 8 tasks is planned.
+#[cfg(unix)]
+fn run_the_guide(text: &str, place: &Path) -> std::process::ExitStatus {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let programs = place.join("programs");
+    if !programs.exists() {
+        std::fs::create_dir(&programs).unwrap();
+        symlink(env!("CARGO_BIN_EXE_learnt"), programs.join("learnt")).unwrap();
+        std::fs::write(programs.join("sbatch"), SBATCH).unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(programs.join("sbatch"), mode).unwrap();
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", text]).env("PATH", path).current_dir(place).stderr(Stdio::null());
+    shell.status().unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn the_loops_of_the_guide_with_slurm_and_kubernetes_are_clusters() {
+    let place = tempfile::tempdir().unwrap();
+    let data = folder_of(place.path(), "parquet");
+    // Eight tasks need as many blocks.
+    let parts: Vec<_> =
+        std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for part in parts {
+        let name = part.file_name().unwrap().to_string_lossy().into_owned();
+        std::fs::copy(&part, part.with_file_name(format!("again-{name}"))).unwrap();
+    }
+    let at = |name: &str| place.path().join(name).display().to_string();
+    let words = ["logistic", &data, "-t", "kind", "--max-iter", "5"];
+    let mut fit = vec!["fit"];
+    fit.extend(words);
+    let streamed = at("streamed");
+    fit.extend(["--stream", "-o", &streamed]);
+    ok(&fit);
+    let mut loops = blocks_of_the_guide("sh");
+    assert!(loops.len() == 2 && loops[1].contains("sbatch"), "{loops:?}");
+    // A round of an indexed job is its command for every index.
+    let yaml = blocks_of_the_guide("yaml").concat();
+    let field = |name: &str| {
+        let line = yaml.lines().find_map(|line| line.trim().strip_prefix(name)).unwrap();
+        line.trim().to_string()
+    };
+    let command: Vec<String> = serde_json::from_str(&field("command:")).unwrap();
+    let task = command[2].replace("/jobs/", "");
+    loops.push(format!(
+        "while :; do for k in $(seq 0 $(({} - 1))); do JOB_COMPLETION_INDEX=$k sh -c '{task}' || exit; done; \
+         learnt advance job -o model.learnt && break; [ $? = 9 ] || exit; done",
+        field("completions:")
+    ));
+    for text in loops {
+        let mut plan = vec!["plan"];
+        plan.extend(words);
+        let job = at("job");
+        plan.extend(["--tasks", "8", "-o", &job]);
+        ok(&plan);
+        assert!(run_the_guide(&text, place.path()).success(), "{text}");
+        let model = std::fs::read(at("model.learnt")).unwrap();
+        assert!(model == std::fs::read(&streamed).unwrap(), "{text}");
+        std::fs::remove_file(at("model.learnt")).unwrap();
+        std::fs::remove_dir_all(job).unwrap();
+    }
+}
+
 fn learnt_code(words: &[&str]) -> i32 {
     let done = learnt(words);
     assert!([0, 9].contains(&done.code), "{}", done.err);
@@ -217,6 +304,11 @@ fn a_learner_that_does_not_distribute_names_others() {
         &["needs the whole table at once", "logistic", "sample of the rows"],
     );
     fails(&["plan", "dbscan", "iris"], 2, &["k-means"]);
+    fails(
+        &["fit", "k-neighbors-classifier", "iris", "--stream"],
+        2,
+        &["KNeighborsClassifier", "logistic"],
+    );
     fails(&["plan", "ridge", "cpu"], 2, &["not a bundled set", "learnt convert"]);
 }
 
