@@ -580,6 +580,19 @@ class Mixture:
             return 1.0 / self.covariances_
         return np.linalg.inv(self.covariances_)
 
+    @property
+    def precisions_cholesky_(self):
+        """Upper triangles U with U Uᵀ the inverse of a covariance, in the form of the covariances."""
+        if self.covariance_type in ("diag", "spherical"):
+            return 1.0 / np.sqrt(self.covariances_)
+        lower = np.linalg.cholesky(self.covariances_)
+        return np.swapaxes(np.linalg.inv(lower), -1, -2)
+
+    @property
+    def lower_bounds_(self):
+        """The objective after each iteration of the best start."""
+        return [float(value) for value in self.loss_curve_]
+
     def _covariance_matrices(self):
         """The covariance of each component as a matrix."""
         count, width = self.means_.shape

@@ -7,13 +7,19 @@ from ._functions import call
 from ._halving import HalvingGridSearchCV, HalvingRandomSearchCV
 from ._parzen import ParzenSearchCV
 from ._search import GridSearchCV, RandomizedSearchCV, one_standard_error
+from ._splits import LeavePGroupsOut, LeavePOut, ParameterGrid, PredefinedSplit, check_cv
 
 __all__ = [
     "GridSearchCV",
     "HalvingGridSearchCV",
     "HalvingRandomSearchCV",
+    "LeavePGroupsOut",
+    "LeavePOut",
+    "ParameterGrid",
     "ParzenSearchCV",
+    "PredefinedSplit",
     "RandomizedSearchCV",
+    "check_cv",
     "compare",
     "cross_val_predict",
     "cross_val_score",
@@ -50,10 +56,13 @@ def train_test_split(
         The training and the test rows of each array in turn.
     """
     if not arrays:
-        raise ValueError("at least one array is needed")
+        raise ValueError("At least one array required as input")
     lengths = [rows_of(array) for array in arrays]
     if len(set(lengths)) > 1:
-        raise ValueError(f"the arrays have different numbers of rows: {lengths}")
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {lengths}; all arrays need as "
+            "many rows"
+        )
     sizes = {"test_size": test_size, "train_size": train_size, "validation_size": None}
     parts = call(
         "model_selection.train_test_rows",

@@ -6,7 +6,6 @@ settings, and steps of pipelines that settings share are fitted once.
 """
 
 import time
-from itertools import product
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ._cross_validation import _fit, _score, _threads, splits_of, take
 from ._foreign import clone, role_of
 from ._params import Parameters, _Resolved, is_learner
 from ._scoring import _SCORERS, metric_names, scorers
+from ._splits import ParameterGrid
 from .answer import Answer
 from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, not_fitted, warn
 
@@ -427,19 +427,7 @@ def _parameter_columns(settings):
 
 def grid_of(param_grid):
     """Every setting of a grid, or of several: names sorted, the last varies fastest."""
-    grids = [param_grid] if isinstance(param_grid, dict) else list(param_grid)
-    out = []
-    for grid in grids:
-        if not isinstance(grid, dict):
-            raise TypeError(f"a grid is a dictionary of lists, got {grid!r}")
-        for name, values in grid.items():
-            if isinstance(values, str) or not hasattr(values, "__len__") or np.ndim(values) > 1:
-                raise TypeError(f"the values of {name!r} must be a list, got {values!r}")
-            if len(values) == 0:
-                raise ValueError(f"the values of {name!r} are an empty list")
-        names = sorted(grid)
-        out += [dict(zip(names, values)) for values in product(*(grid[name] for name in names))]
-    return out
+    return list(ParameterGrid(param_grid))
 
 
 def draws_of(param_distributions, count, random_state):

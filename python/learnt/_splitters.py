@@ -42,7 +42,7 @@ class Splitter:
     def _check(given):
         for name, array in given.items():
             if array is None:
-                raise ValueError(f"the '{name}' parameter should not be None")
+                raise ValueError(f"The '{name}' parameter should not be None.")
             if name == "y" and array.dtype.kind == "f" and np.any(array != np.floor(array)):
                 raise ValueError("the target is continuous, and strata need classes")
 

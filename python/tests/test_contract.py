@@ -473,3 +473,40 @@ def test_composites_refuse_what_is_no_learner_in_words():
         pipeline.Pipeline([("a__b", StandardScaler()), ("ridge", linear_model.Ridge())]).fit(X, Y)
     with pytest.raises(AttributeError, match="This 'Pipeline' has no attribute 'predict_proba'"):
         pipeline.make_pipeline(linear_model.Ridge()).predict_proba
+
+
+def test_splits_that_are_lists_are_those_of_scikit_learn():
+    from sklearn import model_selection as theirs
+
+    from learnt import model_selection as ours
+
+    rows, groups = X[:6], [1, 1, 2, 3, 3, 4]
+    for make in (
+        lambda m: m.LeavePOut(2),
+        lambda m: m.LeavePGroupsOut(2),
+        lambda m: m.PredefinedSplit([0, -1, 1, 1, 0, 2]),
+        lambda m: m.check_cv([([0, 1], [2]), ([2], [0, 1])]),
+    ):
+        found, wanted = (list(make(m).split(rows, Y[:6], groups)) for m in (ours, theirs))
+        for (train, test), (other_train, other_test) in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(train, other_train)
+            np.testing.assert_array_equal(test, other_test)
+        assert make(ours).get_n_splits(rows, Y[:6], groups) == len(wanted)
+    scores = ours.cross_val_score(linear_model.Ridge(), X, Y, cv=ours.PredefinedSplit(np.arange(150) % 3))
+    assert scores.shape == (3,)
+    grid = [{"b": [1, 2], "a": ["x", "y"]}, {"c": [3]}]
+    assert list(ours.ParameterGrid(grid)) == list(theirs.ParameterGrid(grid))
+    assert len(ours.ParameterGrid(grid)) == 5 and ours.ParameterGrid(grid)[4] == {"c": 3}
+
+
+def test_triangles_of_precisions_are_those_of_scikit_learn():
+    from sklearn.mixture import GaussianMixture
+
+    for kind in ("full", "tied", "diag", "spherical"):
+        given = {"n_components": 2, "covariance_type": kind, "random_state": 0}
+        ours, theirs = learnt.mixture.GaussianMixture(**given).fit(X), GaussianMixture(**given).fit(X)
+        found, wanted = ours.precisions_cholesky_, theirs.precisions_cholesky_
+        if kind != "tied":
+            found, wanted = (a[np.argsort(m.means_[:, 0])] for a, m in ((found, ours), (wanted, theirs)))
+        np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
+        assert ours.lower_bounds_[-1] == pytest.approx(theirs.lower_bound_, rel=1e-9)

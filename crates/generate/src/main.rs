@@ -2,6 +2,7 @@
 //! stubs, the reference pages, `registry.json` and the map of the courses.
 
 mod carried;
+mod companions;
 mod courses;
 mod datasets;
 mod examples;

@@ -6,6 +6,7 @@ use learnt_core::question::{Needs, Question};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::companions::COMPANIONS;
 pub(super) use super::literals::{annotation, choices, literal, python_words};
 use super::text::{plain, wrap};
 use super::{MARK, Members, carried, datasets, functions};
@@ -25,8 +26,13 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
             "GridSearchCV",
             "HalvingGridSearchCV",
             "HalvingRandomSearchCV",
+            "LeavePGroupsOut",
+            "LeavePOut",
+            "ParameterGrid",
             "ParzenSearchCV",
+            "PredefinedSplit",
             "RandomizedSearchCV",
+            "check_cv",
             "compare",
             "cross_val_predict",
             "cross_val_score",
@@ -113,36 +119,6 @@ pub(super) fn module_list<'a>(modules: impl Iterator<Item = &'a &'static str>) -
         "# {MARK}\n\"\"\"The modules that hold learners and functions.\"\"\"\n\nMODULES = (\n{lines})\n"
     )
 }
-
-/// Classes by hand with what scikit-learn's class of the same name also has, and who inherits them.
-const COMPANIONS: &[(&str, &[&str])] = &[
-    ("Voters", &["VotingClassifier", "VotingRegressor"]),
-    ("StackedClassifier", &["StackingClassifier"]),
-    ("Stacked", &["StackingRegressor"]),
-    ("Targeted", &["TransformedTargetRegressor"]),
-    ("WeighedClassifier", &["AdaBoostClassifier"]),
-    ("WeighedRegressor", &["AdaBoostRegressor"]),
-    (
-        "Forest",
-        &[
-            "RandomForestClassifier",
-            "RandomForestRegressor",
-            "ExtraTreesClassifier",
-            "ExtraTreesRegressor",
-        ],
-    ),
-    ("ClassifierRounds", &["GradientBoostingClassifier", "HistGradientBoostingClassifier"]),
-    ("RegressorRounds", &["GradientBoostingRegressor", "HistGradientBoostingRegressor"]),
-    ("Categorical", &["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"]),
-    ("Marked", &["SimpleImputer"]),
-    ("Surrounded", &["RadiusNeighborsClassifier", "RadiusNeighborsRegressor"]),
-    ("Components", &["DBSCAN"]),
-    ("Hierarchy", &["HDBSCAN"]),
-    ("Inertia", &["KMeans", "MiniBatchKMeans", "BisectingKMeans"]),
-    ("Projected", &["BisectingKMeans"]),
-    ("Shares", &["OPTICS"]),
-    ("Inverted", &["GaussianRandomProjection", "SparseRandomProjection"]),
-];
 
 /// What a class inherits: first what a model offers, then its roles.
 fn bases_of(entry: &Entry) -> Vec<&'static str> {
