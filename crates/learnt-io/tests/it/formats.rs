@@ -36,7 +36,9 @@ fn tables_of_many_columns_come_back_from_files_by_columns() {
         _ => Column::numeric(format!("c{j}")),
     };
     let schema = Schema::new((0..700).map(names).collect()).unwrap();
-    let cell = |i: usize, j: usize| if j % 3 == 0 { ((i + j) % 2) as f64 } else { (i * j) as f64 };
+    let cell = |i: usize, j: usize| {
+        if j.is_multiple_of(3) { ((i + j) % 2) as f64 } else { (i * j) as f64 }
+    };
     let table = Table::new(Matrix::from_fn(30, 700, cell), schema).unwrap();
     for name in ["t.parquet", "t.arrow"] {
         let path = folder.path().join(name);
