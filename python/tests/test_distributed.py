@@ -235,7 +235,7 @@ def test_a_file_that_changes_between_rounds_is_refused(tmp_path):
 
     class Changing(Hostile):
         def round(self, job, state, tasks, options):
-            if learnt._native.standing(state)[0] == 3:
+            if learnt._native.Job(job, 0).standing(state)[0] == 3:
                 time.sleep(0.01)
                 os.replace(other / "part-0.parquet", parts / "part-0.parquet")
                 _worker.forget()

@@ -245,9 +245,14 @@ impl Job {
         self.rounds.begin(&self.seeded(run))
     }
 
+    /// What a state of this fit says of it.
+    pub fn standing(&self, state: &[u8]) -> Result<Standing> {
+        self.rounds.standing(state)
+    }
+
     /// The tasks of a state's round.
     pub fn tasks(&self, state: &[u8], count: u64) -> Result<Vec<Vec<u8>>> {
-        let round = Standing::of(state)?.round;
+        let round = self.standing(state)?.round;
         let tasks = Task::cut(round, self.blocks(), count);
         tasks.iter().map(|task| task.to_bytes(&self.digest)).collect()
     }
@@ -255,7 +260,7 @@ impl Job {
     /// The answer to a task. Anywhere, in any order, as often as it takes.
     pub fn answer(&self, state: &[u8], task: &[u8], run: &Context) -> Result<Vec<u8>> {
         let task = Task::read(task, &self.digest, self.blocks())?;
-        if Standing::of(state)?.round != task.round {
+        if self.standing(state)?.round != task.round {
             return Err(invalid("a task of another round than its state"));
         }
         let blocks: Vec<u64> = task.blocks.clone().collect();

@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::model::Model;
 use learnt_core::context::{Context, Observer};
 use learnt_core::error::{Error, Result};
-use learnt_core::rounds::{Source, Standing, Step};
+use learnt_core::rounds::{Source, Step};
 use learnt_core::trained::{Missing, Trained};
 use learnt_io::{ColumnRoles, FileSource, ReadOptions, TargetTask, TypeRule, expand, open_streams};
 use learnt_jobs::{Apply, ApplySettings, Job as Fit, Settings, plan, plan_apply};
@@ -116,13 +116,6 @@ pub(crate) fn plan_predict<'py>(
     Ok(PyBytes::new(py, &outcome.value))
 }
 
-/// The round that a state begins, and the last objective.
-#[pyfunction]
-pub(crate) fn standing(py: Python<'_>, state: &[u8]) -> PyResult<(u64, Option<f64>)> {
-    let standing = Standing::of(state).map_err(|error| raise(py, error))?;
-    Ok((standing.round, standing.objective))
-}
-
 enum Work {
     Fit(Box<Fit>),
     Apply(Box<Apply>),
@@ -163,6 +156,13 @@ impl Job {
         })?;
         warn(py, &outcome.warnings)?;
         Ok(PyBytes::new(py, &outcome.value))
+    }
+
+    /// The round that a state begins, and the last objective.
+    fn standing(&self, py: Python<'_>, state: &[u8]) -> PyResult<(u64, Option<f64>)> {
+        let standing = self.fit().and_then(|fit| fit.standing(state));
+        let standing = standing.map_err(|error| raise(py, error))?;
+        Ok((standing.round, standing.objective))
     }
 
     /// The tasks of a round: `count` of them, or for predictions at least so many.

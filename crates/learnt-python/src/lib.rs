@@ -74,7 +74,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<jobs::Job>()?;
     module.add_function(wrap_pyfunction!(jobs::plan_fit, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::plan_predict, module)?)?;
-    module.add_function(wrap_pyfunction!(jobs::standing, module)?)?;
     optimize::register(module)
 }
 

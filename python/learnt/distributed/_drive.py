@@ -19,14 +19,14 @@ def drive(engine, job, options, tasks, kept):
     state = kept.state() or work.begin(threads)
     count = tasks or engine.workers
     while True:
-        number, _ = _native.standing(state)
+        number, _ = work.standing(state)
         kept.put(number, state)
         started = time.monotonic()
         todo = work.tasks(state, count)
         answers = answers_of(engine, job, state, todo, options)
         state, model = work.advance(state, answers, threads)
         seconds = time.monotonic() - started
-        objective = model.loss_curve()[-1:] if model else [_native.standing(state)[1]]
+        objective = model.loss_curve()[-1:] if model else [work.standing(state)[1]]
         kept.tell(
             {
                 "round": number,

@@ -155,6 +155,12 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Node> {
     }
 }
 
+/// The checksum at the end of these bytes, found right.
+pub fn checksum(bytes: &[u8]) -> Result<[u8; 32]> {
+    checked_body(bytes)?;
+    bytes.last_chunk().copied().ok_or_else(truncated)
+}
+
 /// Everything between the magic and the checksum, after both are found right.
 fn checked_body(bytes: &[u8]) -> Result<&[u8]> {
     if !bytes.starts_with(MAGIC) {

@@ -13,13 +13,16 @@ use crate::error::{Code, Error, Result, Warning};
 use crate::estimator::{AnyEstimator, Model, check_weighted};
 use crate::persist::{Node, Stored, file, invalid};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A fit whose states and summaries are bytes.
 pub struct ByteJob {
     job: Box<dyn Job>,
     outline: OwnedOutline,
     digest: String,
+    /// The last state that was read or written, known by its checksum: all tasks of a round read it once, and
+    /// whoever wrote it needs not read it.
+    last: Mutex<Option<([u8; 32], Arc<ReadState>)>>,
 }
 
 /// What the driver and a task agree on.
@@ -72,7 +75,7 @@ impl ByteJob {
             .ok_or_else(|| Error::unsupported(format!("{name} is not fitted by rounds")))?;
         check_weighted(name, learner.any_accepts(), outline.weighted)?;
         let digest = Identity::new(learner, outline, data, run)?.digest()?;
-        Ok(ByteJob { job, outline: outline.into(), digest })
+        Ok(ByteJob { job, outline: outline.into(), digest, last: Mutex::default() })
     }
 
     /// The same fit under another word: that of the plan that it is a part of.
@@ -95,7 +98,15 @@ impl ByteJob {
     pub fn begin(&self, run: &Context) -> Result<Vec<u8>> {
         let recorder = Recorder::new(run.observer());
         let state = self.job.begin(&self.outline.view(), &run.observed_by(&recorder))?;
-        self.state_bytes(1, &state, &recorder.warnings(), &recorder.trace())
+        let (warnings, trace) = (recorder.warnings(), recorder.trace());
+        self.write_state(ReadState { round: 1, state, warnings, trace })
+    }
+
+    /// What a state of this fit says of it.
+    pub fn standing(&self, state: &[u8]) -> Result<Standing> {
+        let read = self.read_state(state)?;
+        let objective = read.trace.last().map(|traced| traced.objective);
+        Ok(Standing { round: read.round, objective })
     }
 
     /// The outcome of summarising these blocks, merged as far as the tree allows.
@@ -157,7 +168,7 @@ impl ByteJob {
         outcomes: &[&[u8]],
         run: &Context,
     ) -> Result<Step<Vec<u8>, Finished>> {
-        let ReadState { round, state, mut warnings, mut trace } = self.read_state(state)?;
+        let ReadState { round, state, mut warnings, mut trace } = self.take_state(state)?;
         let gathered = self.gather(outcomes)?;
         if gathered.round != round {
             return Err(invalid(format!("summaries of round {} in round {round}", gathered.round)));
@@ -183,8 +194,9 @@ impl ByteJob {
             trace.push(traced);
         }
         Ok(match step {
-            Step::Again(next) => {
-                Step::Again(self.state_bytes(round + 1, &next, &warnings, &trace)?)
+            Step::Again(state) => {
+                let next = ReadState { round: round + 1, state, warnings, trace };
+                Step::Again(self.write_state(next)?)
             }
             Step::Done(done) => {
                 Step::Done(Finished { model: self.job.model(done)?, warnings, trace })
@@ -233,25 +245,27 @@ impl ByteJob {
         Ok(Gathered { round, merger, warnings })
     }
 
-    fn state_bytes(
-        &self,
-        round: u64,
-        state: &Erased,
-        warnings: &[Warning],
-        trace: &[Traced],
-    ) -> Result<Vec<u8>> {
+    /// The bytes of a state, which is remembered.
+    fn write_state(&self, state: ReadState) -> Result<Vec<u8>> {
+        let trace = &state.trace;
         let stages: Vec<String> = trace.iter().map(|traced| traced.stage.clone()).collect();
         let numbers: Vec<f64> =
             trace.iter().flat_map(|t| [t.iteration as f64, t.objective]).collect();
-        self.bytes(
-            round,
+        let bytes = self.bytes(
+            state.round,
             vec![
-                ("state", state.to_node()?),
-                ("warnings", warnings_node(warnings)),
+                ("state", state.state.to_node()?),
+                ("warnings", warnings_node(&state.warnings)),
                 ("stages", stages.to_node()),
                 ("trace", numbers.to_node()),
             ],
-        )
+        )?;
+        *self.last() = Some((file::checksum(&bytes)?, Arc::new(state)));
+        Ok(bytes)
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<([u8; 32], Arc<ReadState>)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn outcome_bytes(
@@ -270,7 +284,27 @@ impl ByteJob {
         file::to_bytes(&Node::Map(all.map(|(name, node)| (name.to_string(), node)).collect()))
     }
 
-    fn read_state(&self, bytes: &[u8]) -> Result<ReadState> {
+    /// A state, read from its bytes unless it is the last one.
+    fn read_state(&self, bytes: &[u8]) -> Result<Arc<ReadState>> {
+        let sum = file::checksum(bytes)?;
+        let mut last = self.last();
+        if let Some((_, state)) = last.as_ref().filter(|(known, _)| *known == sum) {
+            return Ok(Arc::clone(state));
+        }
+        let state = Arc::new(self.parsed(bytes)?);
+        *last = Some((sum, Arc::clone(&state)));
+        Ok(state)
+    }
+
+    /// The same, to go on from: it is not remembered any more.
+    fn take_state(&self, bytes: &[u8]) -> Result<ReadState> {
+        let state = self.read_state(bytes)?;
+        *self.last() = None;
+        // A task that still holds it has its own.
+        Arc::try_unwrap(state).or_else(|_| self.parsed(bytes))
+    }
+
+    fn parsed(&self, bytes: &[u8]) -> Result<ReadState> {
         let root = file::from_bytes(bytes)?;
         let round = self.header(&root, STATE)?.round;
         let (warnings, trace) = (read_warnings(&root)?, read_trace(&root)?);

@@ -397,6 +397,7 @@ fn translate(
         shown.join(", ")
     );
     Err(Error::new(Code::Category, message).column(&wanted.name).hint(
-        "fit with --unknown missing or --unknown other, or an encoder with handle_unknown set",
+        "fit with --unknown missing or --unknown other at the command line, name all categories before the fit in \
+         Python (pandas.CategoricalDtype), or use an encoder with handle_unknown set",
     ))
 }

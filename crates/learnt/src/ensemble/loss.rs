@@ -163,6 +163,12 @@ impl Loss {
         }
     }
 
+    /// Whether the second derivative depends on the score: rows that are far from their border have next to
+    /// none, and a Newton step over such rows alone is as long as one of them wants.
+    pub(super) fn bends(self) -> bool {
+        matches!(self, Loss::Poisson | Loss::Gamma | Loss::Logistic | Loss::Multinomial(_))
+    }
+
     /// The loss of a row with these scores.
     pub(super) fn value(self, y: f64, scores: &[f64]) -> f64 {
         let f = scores[0];

@@ -260,7 +260,11 @@ fn enough(n_splits: usize, available: usize, what: &str) -> Result<()> {
         false => {
             let message =
                 format!("{n_splits} folds need {n_splits} {what}, and there are {available}");
-            Err(Error::new(Code::TooFew, message).hint(format!("use at most {available} folds")))
+            let hint = match available {
+                0 | 1 => format!("at least two {what} are needed"),
+                _ => format!("use at most {available} folds"),
+            };
+            Err(Error::new(Code::TooFew, message).hint(hint))
         }
     }
 }

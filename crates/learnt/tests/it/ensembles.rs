@@ -144,13 +144,18 @@ fn a_pipeline_before_boosting_has_the_same_bits_in_memory_and_from_a_stream() {
         },
         ..Default::default()
     };
-    // One-hot makes the table wider than that of the source, whose blocks are longer then.
+    // One-hot makes the table wider than that of the source, whose blocks are longer then. Quantities stay one
+    // column each.
+    let columns = learnt::compose::ColumnTransformer {
+        remainder: learnt::compose::Remainder::Passthrough,
+        ..Default::default()
+    };
     let pipeline = learnt::compose::Pipeline::default()
         .then(
             "fill",
             learnt::prepare::SimpleImputer { keep_empty_features: true, ..Default::default() },
         )
-        .then("one-hot", learnt::prepare::OneHotEncoder::default())
+        .then("levels", columns.with("one-hot", learnt::prepare::OneHotEncoder::default(), &["c"]))
         .then("boost", boost);
     let run = Context::default().with_threads(2);
     let whole = pipeline.fit_any(&data.view(), &run).unwrap();

@@ -40,7 +40,7 @@ struct Boosting<'a> {
     targets: Targets<'a>,
     loss: Loss,
     growth: &'a BoostingGrowth,
-    columns: Columns,
+    columns: Columns<'a>,
     scores: Matrix,
     run: Context<'a>,
 }

@@ -16,7 +16,9 @@ const PARALLEL_CELLS: usize = 1 << 16;
 /// Blocks of one task: their words of a row fill a line of the cache.
 const BLOCKS: usize = 16;
 /// Rows that are taken at a time.
-const ROWS: usize = 2048;
+const ROWS: usize = 512;
+/// Rows of one task at least.
+const TASK_ROWS: usize = 2048;
 
 /// Sums of gradients and of second derivatives, the latter with a count in their low bits.
 #[derive(Stored, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +109,7 @@ impl Blocks {
         let (rows, columns) = (table.rows, table.kinds.len());
         let mut words = Words::empty(rows, columns, run)?;
         let width = words.width;
-        run.par_fill(&mut words.words, ROWS * width.max(1), |first, words| {
+        run.par_fill(&mut words.words, TASK_ROWS * width.max(1), |first, words| {
             let from = first / width;
             for j in 0..columns {
                 put(words, width, j, &table.column(j)[from..from + words.len() / width]);
@@ -146,7 +148,7 @@ impl Blocks {
         out.clear();
         out.resize(width, EMPTY);
         // Sums are exact, so that the number of parts may depend on that of threads.
-        let length = rows.len().div_ceil(2 * run.threads()).max(ROWS);
+        let length = rows.len().div_ceil(2 * run.threads()).max(TASK_ROWS);
         let parts = rows.len().div_ceil(length);
         let tasks = run.par_map(parts * out.len().div_ceil(BLOCKS), |task| {
             let (first, part) = (task / parts * BLOCKS, task % parts);
@@ -205,28 +207,34 @@ impl Words {
         self.add_rows(out, 0, rows, cells);
     }
 
-    /// Adds rows to the histograms of the blocks from `first` on.
+    /// Adds rows to the histograms of the blocks from `first` on. Words and gradients of some rows are copied
+    /// block after block first: fetching them does not wait for sums.
     fn add_rows(&self, out: &mut [Block], first: usize, rows: &[u32], cells: &[Cell]) {
         let mut gathered = [Cell::default(); ROWS];
+        let mut words = vec![0; ROWS * out.len()];
         for rows in rows.chunks(ROWS) {
-            let gathered = &mut gathered[..rows.len()];
-            gathered.iter_mut().zip(rows).for_each(|(to, &row)| *to = cells[row as usize]);
-            for (place, block) in (first..).zip(out.iter_mut()) {
-                self.add_block(block, place, rows, gathered);
+            for (place, (to, &row)) in gathered.iter_mut().zip(rows).enumerate() {
+                *to = cells[row as usize];
+                let from = row as usize * self.width + first;
+                let of_row = &self.words[from..from + out.len()];
+                for (block, &word) in of_row.iter().enumerate() {
+                    words[block * ROWS + place] = word;
+                }
+            }
+            for (block, words) in out.iter_mut().zip(words.chunks_exact(ROWS)) {
+                add_block(block, &words[..rows.len()], &gathered[..rows.len()]);
             }
         }
     }
+}
 
-    fn add_block(&self, block: &mut Block, place: usize, rows: &[u32], cells: &[Cell]) {
-        let [a, b, c, d] = block;
-        let words = &self.words[place..];
-        for (&row, &cell) in rows.iter().zip(cells) {
-            let word = words[row as usize * self.width];
-            a[word as usize & 255].add(cell);
-            b[(word >> 8) as usize & 255].add(cell);
-            c[(word >> 16) as usize & 255].add(cell);
-            d[(word >> 24) as usize].add(cell);
-        }
+fn add_block(block: &mut Block, words: &[u32], cells: &[Cell]) {
+    let [a, b, c, d] = block;
+    for (&word, &cell) in words.iter().zip(cells) {
+        a[word as usize & 255].add(cell);
+        b[(word >> 8) as usize & 255].add(cell);
+        c[(word >> 16) as usize & 255].add(cell);
+        d[(word >> 24) as usize].add(cell);
     }
 }
 

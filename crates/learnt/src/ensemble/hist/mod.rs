@@ -188,7 +188,7 @@ fn boost(
     let blocks = Blocks::new(table, run)?;
     let sums = moments(loss, &targets, run);
     let total = sums[0];
-    let shape: Shape = growth.shape(data.x.schema(), total / y.len() as f64)?;
+    let shape: Shape = growth.shape(data.x.schema(), loss, total / y.len() as f64)?;
     let stops = growth.early_stopping.is_on(y.len() > MANY_ROWS);
     let share = growth.validation_fraction.filter(|_| stops);
     let (train, aside) = set_aside(share, y, loss, run);

@@ -3,6 +3,7 @@
 use super::plan::Shape;
 use super::split::Rules;
 use crate::ensemble::boosted::Boosted;
+use crate::ensemble::loss::Loss;
 use crate::ensemble::stopping::has_stalled;
 use learnt_core::prelude::*;
 
@@ -21,7 +22,8 @@ pub struct HistGrowth {
     /// Maximum depth of a tree; none means no limit.
     #[param(default = None, range = 1..)]
     pub max_depth: Option<usize>,
-    /// Minimum number of rows in a leaf.
+    /// Minimum number of rows in a leaf. With log, Poisson and gamma loss they also count by their second derivative:
+    /// a leaf needs that of so many average rows of the node that is split.
     #[param(default = 20, range = 1.., search = set(5, 20, 100))]
     pub min_samples_leaf: usize,
     /// Strength of the L2 penalty on the values of leaves.
@@ -72,8 +74,8 @@ impl EarlyStopping {
 }
 
 impl HistGrowth {
-    /// What growing needs, for these columns and rows of this mean weight.
-    pub(super) fn shape(&self, schema: &Schema, unit: f64) -> Result<Shape> {
+    /// What growing needs, for these columns, this loss and rows of this mean weight.
+    pub(super) fn shape(&self, schema: &Schema, loss: Loss, unit: f64) -> Result<Shape> {
         let columns = schema.len();
         Ok(Shape {
             max_leaves: self.max_leaf_nodes.unwrap_or(usize::MAX),
@@ -82,6 +84,7 @@ impl HistGrowth {
             max_features: ((self.max_features * columns as f64) as usize).clamp(1, columns.max(1)),
             rules: Rules {
                 min_rows: self.min_samples_leaf,
+                by_curvature: loss.bends(),
                 l2: self.l2_regularization,
                 unit,
                 directions: self.directions(schema)?,

@@ -5,6 +5,11 @@
 //! of the values that the sides may have. Missing values go right, then left. Levels of a category are
 //! put in the order of G/(H + 10) first; rare ones stay right. The largest gain wins, of equals the
 //! first column, then the first cut.
+//!
+//! Where the second derivative depends on the score, a side needs as much of it as `min_samples_leaf` average rows
+//! of the node have. Rows that are all but certain of their class have next to none: of twenty such rows with one
+//! label that is wrong, G/H is as long as that label wants, and rows of the test pay for it. Counting rows by their
+//! curvature is what LightGBM does.
 
 use super::blocks::{Cell, Histogram, Scale, WIDTH};
 use crate::tree::binned::{Kind, MISSING};
@@ -19,6 +24,8 @@ const LEAST_CURVATURE: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) min_rows: usize,
+    /// Whether a side also needs the curvature that so many rows of its node have on average.
+    pub(super) by_curvature: bool,
     pub(super) l2: f64,
     /// Mean weight of a row.
     pub(super) unit: f64,
@@ -75,6 +82,14 @@ struct Best {
 }
 
 impl Question<'_> {
+    /// The least curvature of a side.
+    fn least_curvature(&self) -> f64 {
+        let Rules { min_rows, by_curvature, unit, .. } = *self.rules;
+        let rows = self.scale.count(self.total).max(1) as f64;
+        let share = if by_curvature { min_rows as f64 / rows } else { 0.0 };
+        (share * self.scale.curvature(self.total)).max(LEAST_CURVATURE * unit)
+    }
+
     /// The value of a side: the minimum of its quadratic, within bounds.
     pub(super) fn value(&self, cell: Cell) -> f64 {
         value(&self.scale, self.rules.l2, cell, self.bounds)
@@ -141,7 +156,8 @@ impl Question<'_> {
         missing: Option<Cell>,
         best: &mut Option<Best>,
     ) {
-        let Rules { min_rows, l2, unit, .. } = *self.rules;
+        let Rules { min_rows, l2, .. } = *self.rules;
+        let least = self.least_curvature();
         let rows = self.scale.count(self.total);
         let base = score(&self.scale, l2, self.total);
         let mut left = missing.unwrap_or_default();
@@ -161,7 +177,7 @@ impl Question<'_> {
             }
             let right = self.total.less(left);
             let (h_left, h_right) = (self.scale.curvature(left), self.scale.curvature(right));
-            if h_left.min(h_right) < LEAST_CURVATURE * unit {
+            if h_left.min(h_right) < least {
                 continue;
             }
             let (g_left, g_right) = (self.scale.gradient(left), self.scale.gradient(right));
@@ -186,6 +202,7 @@ impl Question<'_> {
         best: &mut Option<Best>,
     ) {
         let min_rows = self.rules.min_rows;
+        let least = self.least_curvature();
         let rows = self.scale.count(self.total);
         let base = self.explained(self.total);
         let direction = f64::from(self.rules.directions[feature]);
@@ -194,11 +211,8 @@ impl Question<'_> {
             left.add(cells[bin as usize]);
             let count = self.scale.count(left);
             let right = self.total.less(left);
-            let least = self.scale.curvature(left).min(self.scale.curvature(right));
-            if count < min_rows
-                || rows - count < min_rows
-                || least < LEAST_CURVATURE * self.rules.unit
-            {
+            let curvature = self.scale.curvature(left).min(self.scale.curvature(right));
+            if count < min_rows || rows - count < min_rows || curvature < least {
                 continue;
             }
             if direction * (self.value(right) - self.value(left)) < 0.0 {
@@ -231,4 +245,40 @@ pub(super) fn value(scale: &Scale, l2: f64, cell: Cell, bounds: Bounds) -> f64 {
 pub(super) fn score(scale: &Scale, l2: f64, cell: Cell) -> f64 {
     let gradient = scale.gradient(cell);
     gradient * gradient / (scale.curvature(cell) + l2).max(1e-300)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::blocks::no_rows;
+    use super::*;
+
+    /// The best split of twenty rows that are all but certain of their class, one of them wrongly, and twenty rows
+    /// that are not.
+    fn found(by_curvature: bool, min_rows: usize) -> Option<Found> {
+        let scale = Scale::new(40, 40.0, 10.0);
+        let mut histogram = no_rows(1);
+        for row in 0..20 {
+            let certain = if row == 0 { -0.999 } else { 0.001 };
+            histogram[0][0][0].add(scale.cell(certain, 0.001 * 0.999));
+            histogram[0][0][1].add(scale.cell(0.1, 0.25));
+        }
+        let mut total = histogram[0][0][0];
+        total.add(histogram[0][0][1]);
+        let (low, high) = (vec![0.0, 1.0], vec![0.0, 1.0]);
+        let rules = Rules { min_rows, by_curvature, l2: 0.0, unit: 1.0, directions: vec![0] };
+        let kinds = [Kind::Ordered { low, high }];
+        let (rules, bounds) = (&rules, Bounds::FREE);
+        Question { kinds: &kinds, histogram: &histogram, total, scale, rules, bounds }.best(0)
+    }
+
+    #[test]
+    fn rows_that_hardly_count_are_no_leaf_of_their_own() {
+        // A Newton step over the certain rows alone would be one of length 49.
+        let alone = found(false, 20).unwrap();
+        assert!(alone.gain > 0.0 && alone.threshold == 0.5);
+        assert!(found(true, 20).is_none());
+        // Their curvature is that of 0.16 rows of the node.
+        assert!(found(true, 1).is_none());
+        assert!(found(true, 0).is_some());
+    }
 }

@@ -10,6 +10,7 @@ use crate::tree::grow::{level, midpoint, unordered_levels};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// The bin of a missing value.
 pub(crate) const MISSING: u8 = u8::MAX;
@@ -17,6 +18,11 @@ pub(crate) const MISSING: u8 = u8::MAX;
 pub(crate) const MOST_BINS: usize = MISSING as usize;
 /// Cuts come from at most this many rows.
 const SAMPLED_ROWS: usize = 200_000;
+/// Columns that are put into bins side by side: their values of a row share a line of the cache where rows stand
+/// together.
+const TOGETHER: usize = 8;
+/// Rows of those columns at a time.
+const ROWS: usize = 2048;
 /// The random stream of that sample.
 const SAMPLE_STREAM: u64 = 0x6269_6e73;
 
@@ -129,18 +135,41 @@ impl BinnedTable {
     fn fill(&mut self, x: &Frame, run: &Context) {
         let BinnedTable { kinds, bins, rows } = self;
         let rows = (*rows).max(1);
-        let ends = std::sync::Mutex::new(vec![None; kinds.len()]);
-        run.par_fill(bins, rows, |first, bins| {
-            let j = first / rows;
-            let found = kinds[j].fill(x, j, bins);
-            ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[j] = found;
+        let ends: Mutex<Vec<Option<Ends>>> = Mutex::new(vec![None; kinds.len()]);
+        let together = kinds.len().div_ceil(2 * run.threads()).clamp(1, TOGETHER);
+        run.par_fill(bins, rows * together, |first, bins| {
+            let first = first / rows;
+            let mut found: Vec<Option<Ends>> = vec![None; bins.len() / rows];
+            for from in (0..rows).step_by(ROWS) {
+                let part = x.rows(from, (from + ROWS).min(rows));
+                for (k, bins) in bins.chunks_mut(rows).enumerate() {
+                    let bins = &mut bins[from..from + part.nrows()];
+                    join(&mut found[k], kinds[first + k].fill(&part, first + k, bins));
+                }
+            }
+            let mut ends = ends.lock().unwrap_or_else(PoisonError::into_inner);
+            found.into_iter().enumerate().for_each(|(k, found)| ends[first + k] = found);
         });
-        let ends = ends.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ends = ends.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (kind, ends) in kinds.iter_mut().zip(ends) {
             if let Some((low, high)) = ends {
                 *kind = Kind::Ordered { low, high };
             }
         }
+    }
+}
+
+/// The smallest and largest value of each bin.
+type Ends = (Vec<f64>, Vec<f64>);
+
+/// The ends of more rows beside those of the rows before.
+fn join(all: &mut Option<Ends>, more: Option<Ends>) {
+    match (all, more) {
+        (Some((low, high)), Some((less, greater))) => {
+            low.iter_mut().zip(less).for_each(|(least, value)| *least = least.min(value));
+            high.iter_mut().zip(greater).for_each(|(most, value)| *most = most.max(value));
+        }
+        (all, more) => *all = more,
     }
 }
 

@@ -4,7 +4,7 @@
 //! codes: one for each distinct value where that is enough, else bins of about equal row counts.
 //! Unordered categories keep their level as code. Missing values have a code of their own.
 
-use super::scan::entry;
+use super::scan::{code_of, entry, row_of};
 use learnt_core::prelude::*;
 
 /// The code of a missing value in a column of ranks.
@@ -17,7 +17,8 @@ pub(crate) const MOST_BINS: usize = MISSING_BIN as usize;
 /// What the codes of a column stand for.
 #[derive(Clone, Debug)]
 pub(crate) enum Codes {
-    /// Quantities in order: smallest and largest value of each code.
+    /// Quantities in order: smallest and largest value of each code. Beside sorted entries both lists are
+    /// empty: their rows say the values.
     Ordered { low: Vec<f64>, high: Vec<f64> },
     /// Levels of a category; this many.
     Levels(usize),
@@ -29,14 +30,6 @@ impl Codes {
         match self {
             Codes::Ordered { .. } => 0,
             Codes::Levels(levels) => *levels as u32,
-        }
-    }
-
-    /// Whether all values of a code lie above a number.
-    pub(super) fn begins_above(&self, code: u32, value: f64) -> bool {
-        match self {
-            Codes::Ordered { low, .. } => low[code as usize] > value,
-            Codes::Levels(_) => true,
         }
     }
 
@@ -68,36 +61,67 @@ pub(crate) enum Store {
     Bins(Vec<Vec<u8>>),
 }
 
+/// The values of rows that may have been numbered anew.
+#[derive(Clone, Debug)]
+pub(crate) struct Values<'a> {
+    x: Frame<'a>,
+    /// The row of the table that each row is; empty if they are the same.
+    origin: Vec<u32>,
+}
+
+impl Values<'_> {
+    /// The value of a row in a column.
+    pub(super) fn at(&self, row: usize, column: usize) -> f64 {
+        let row = self.origin.get(row).map_or(row, |&row| row as usize);
+        self.x.values().at(row, column) + 0.0
+    }
+
+    /// Those of these rows, numbered anew in their order.
+    pub(super) fn of_rows(&self, rows: &[u32]) -> Self {
+        let origin = match self.origin.is_empty() {
+            true => rows.to_vec(),
+            false => rows.iter().map(|&row| self.origin[row as usize]).collect(),
+        };
+        Values { x: self.x, origin }
+    }
+}
+
 /// A table made ready for growing trees.
 #[derive(Clone, Debug)]
-pub(crate) struct Columns {
+pub(crate) struct Columns<'a> {
     pub(crate) codes: Vec<Codes>,
     pub(crate) store: Store,
     pub(crate) rows: usize,
+    /// Beside sorted entries, what their codes stand for.
+    pub(super) values: Option<Values<'a>>,
 }
 
-impl Columns {
+impl<'a> Columns<'a> {
     /// Sorted columns, for searching them all in every node.
-    pub(crate) fn sorted(x: &Frame, run: &Context) -> Result<Self> {
-        claim(x, 16, run)?;
-        let parts = run.try_par_map(x.ncols(), |j| Ok(sorted_column(x, j)))?;
-        let (codes, lists) = parts.into_iter().unzip();
-        Ok(Columns { codes, store: Store::Sorted(lists), rows: x.nrows() })
+    pub(crate) fn sorted(x: &Frame<'a>, run: &Context) -> Result<Self> {
+        claim(x, 8, run)?;
+        let lists = run.try_par_map(x.ncols(), |j| Ok(sorted_entries(x, j)))?;
+        let codes = x.schema().columns().iter().map(|column| match unordered_levels(column) {
+            Some(levels) => Codes::Levels(levels),
+            None => Codes::Ordered { low: Vec::new(), high: Vec::new() },
+        });
+        let values = Some(Values { x: *x, origin: Vec::new() });
+        Ok(Columns { codes: codes.collect(), store: Store::Sorted(lists), rows: x.nrows(), values })
     }
 
     /// Ranks by row, for searching few columns in a node.
     pub(crate) fn ranked(x: &Frame, run: &Context) -> Result<Self> {
-        claim(x, 16, run)?;
+        claim(x, 20, run)?;
         let parts = run.try_par_map(x.ncols(), |j| {
-            let (codes, entries) = sorted_column(x, j);
+            let entries = sorted_entries(x, j);
             let mut ranks = vec![MISSING; x.nrows()];
-            for entry in entries {
-                ranks[super::scan::row_of(entry)] = super::scan::code_of(entry);
+            for &entry in &entries {
+                ranks[row_of(entry)] = code_of(entry);
             }
-            Ok((codes, ranks))
+            Ok((codes_of(x, j, &entries), ranks))
         })?;
         let (codes, ranks) = parts.into_iter().unzip();
-        Ok(Columns { codes, store: Store::Ranks(ranks), rows: x.nrows() })
+        Ok(Columns { codes, store: Store::Ranks(ranks), rows: x.nrows(), values: None })
     }
 
     /// Sorted columns of these rows alone, numbered anew in their order.
@@ -106,8 +130,8 @@ impl Columns {
         rows.iter().zip(0..).for_each(|(&row, new)| number[row as usize] = new);
         let kept = |list: &Vec<u64>| -> Vec<u64> {
             list.iter()
-                .map(|&e| entry(super::scan::code_of(e), number[super::scan::row_of(e)]))
-                .filter(|&e| super::scan::row_of(e) != u32::MAX as usize)
+                .map(|&e| entry(code_of(e), number[row_of(e)]))
+                .filter(|&e| row_of(e) != u32::MAX as usize)
                 .collect()
         };
         let store = match &self.store {
@@ -115,7 +139,8 @@ impl Columns {
             Store::Ranks(columns) => Store::Ranks(picked(columns, rows)),
             Store::Bins(columns) => Store::Bins(picked(columns, rows)),
         };
-        Columns { codes: self.codes.clone(), store, rows: rows.len() }
+        let values = self.values.as_ref().map(|values| values.of_rows(rows));
+        Columns { codes: self.codes.clone(), store, rows: rows.len(), values }
     }
 
     /// Bins by row, for histograms.
@@ -124,7 +149,7 @@ impl Columns {
         let max_bins = max_bins.clamp(2, MOST_BINS);
         let parts = run.try_par_map(x.ncols(), |j| binned_column(x, j, max_bins))?;
         let (codes, bins) = parts.into_iter().unzip();
-        Ok(Columns { codes, store: Store::Bins(bins), rows: x.nrows() })
+        Ok(Columns { codes, store: Store::Bins(bins), rows: x.nrows(), values: None })
     }
 }
 
@@ -156,7 +181,12 @@ pub(crate) fn level(value: f64, levels: usize) -> Option<u32> {
     (f64::from(code) == value && (code as usize) < levels).then_some(code)
 }
 
-fn sorted_column(x: &Frame, j: usize) -> (Codes, Vec<u64>) {
+/// The rows of a column sorted by value, then row, with the place of each value among the distinct ones; missing
+/// values last.
+///
+/// The upper halves of the values are sorted beside the rows, in place; what they leave equal is sorted by the
+/// lower halves, which takes a moment for values that differ and nothing for small whole numbers.
+fn sorted_entries(x: &Frame, j: usize) -> Vec<u64> {
     let mut entries = Vec::with_capacity(x.nrows());
     if let Some(levels) = unordered_levels(x.schema().column(j)) {
         for i in 0..x.nrows() {
@@ -164,18 +194,51 @@ fn sorted_column(x: &Frame, j: usize) -> (Codes, Vec<u64>) {
             entries.push(entry(code, i as u32));
         }
         entries.sort_unstable();
-        return (Codes::Levels(levels), entries);
+        return entries;
     }
-    let (known, missing) = sorted_values(x, j);
-    let mut distinct: Vec<f64> = Vec::new();
-    for (value, row) in known {
-        if distinct.last() != Some(&value) {
-            distinct.push(value);
+    // Adding zero makes -0 and 0 one value.
+    let key = |row: usize| sortable(x.values().at(row, j) + 0.0);
+    let mut missing = Vec::new();
+    for i in 0..x.nrows() {
+        let value = x.values().at(i, j) + 0.0;
+        match value.is_nan() {
+            true => missing.push(entry(MISSING, i as u32)),
+            false => entries.push(entry((sortable(value) >> 32) as u32, i as u32)),
         }
-        entries.push(entry(distinct.len() as u32 - 1, row));
     }
-    entries.extend(missing.into_iter().map(|row| entry(MISSING, row)));
-    (Codes::Ordered { low: distinct.clone(), high: distinct }, entries)
+    entries.sort_unstable();
+    let mut next = 0;
+    let mut lower: Vec<u64> = Vec::new();
+    for run in entries.chunk_by_mut(|a, b| code_of(*a) == code_of(*b)) {
+        if let [alone] = run {
+            *alone = entry(next, row_of(*alone) as u32);
+            next += 1;
+            continue;
+        }
+        lower.clear();
+        lower.extend(run.iter().map(|&e| entry(key(row_of(e)) as u32, row_of(e) as u32)));
+        if lower.iter().any(|&e| code_of(e) != code_of(lower[0])) {
+            lower.sort_unstable();
+        }
+        for (place, &e) in lower.iter().enumerate() {
+            next += u32::from(place > 0 && code_of(e) != code_of(lower[place - 1]));
+            run[place] = entry(next, row_of(e) as u32);
+        }
+        next += 1;
+    }
+    entries.extend(missing);
+    entries
+}
+
+/// What the codes of sorted entries stand for.
+fn codes_of(x: &Frame, j: usize, entries: &[u64]) -> Codes {
+    if let Some(levels) = unordered_levels(x.schema().column(j)) {
+        return Codes::Levels(levels);
+    }
+    let known = entries.chunk_by(|a, b| code_of(*a) == code_of(*b));
+    let known = known.filter(|group| code_of(group[0]) != MISSING);
+    let distinct: Vec<f64> = known.map(|group| x.values().at(row_of(group[0]), j) + 0.0).collect();
+    Codes::Ordered { low: distinct.clone(), high: distinct }
 }
 
 /// Known values with their rows, sorted by both, and the rows without a value.
@@ -259,6 +322,33 @@ mod tests {
         assert_eq!(midpoint(f64::MAX, f64::MAX), f64::MAX);
         assert_eq!(midpoint(1.9, 3.0), 2.45);
         assert_eq!(midpoint(-f64::MAX, f64::MAX), 0.0);
+    }
+
+    #[test]
+    fn entries_are_sorted_by_value_then_row_with_places_among_the_distinct() {
+        // Values of one upper half that differ below it, whole numbers, both zeros, gaps.
+        let value = |i: usize| match i % 7 {
+            0 => 1.0 + ((i * 31) % 50) as f64 * f64::EPSILON,
+            1 => ((i * 13) % 9) as f64 - 4.0,
+            2 => -0.0,
+            3 => 0.0,
+            4 => f64::NAN,
+            5 => -1e-310 * ((i * 17) % 23) as f64,
+            _ => ((i * 7919) % 1000) as f64 * 0.01 - 5.0,
+        };
+        let values: Vec<f64> = (0..700).map(value).collect();
+        let x = Table::unnamed(Matrix::column_vector(values.clone()));
+        let mut known: Vec<usize> = (0..700).filter(|&i| !values[i].is_nan()).collect();
+        known.sort_by(|&a, &b| (values[a] + 0.0).total_cmp(&(values[b] + 0.0)).then(a.cmp(&b)));
+        let mut expected = Vec::new();
+        let mut place = 0;
+        for (k, &row) in known.iter().enumerate() {
+            place += u32::from(k > 0 && values[row] != values[known[k - 1]]);
+            expected.push(entry(place, row as u32));
+        }
+        let missing = (0..700).filter(|&i| values[i].is_nan());
+        expected.extend(missing.map(|i| entry(MISSING, i as u32)));
+        assert_eq!(sorted_entries(&x.frame(), 0), expected);
     }
 
     #[test]

@@ -101,19 +101,61 @@ pub(super) fn gathered<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&row| values[row as usize]).collect()
 }
 
+/// The class of each row, in one byte where that is enough: rows are asked in any order, and few bytes stay near.
+#[derive(Clone, Debug)]
+enum Labels {
+    Bytes(Vec<u8>),
+    Words(Vec<u32>),
+}
+
+impl Labels {
+    fn new(codes: Vec<u32>, count: usize) -> Self {
+        match count <= 256 {
+            true => Labels::Bytes(codes.into_iter().map(|code| code as u8).collect()),
+            false => Labels::Words(codes),
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, row: usize) -> u32 {
+        match self {
+            Labels::Bytes(codes) => u32::from(codes[row]),
+            Labels::Words(codes) => codes[row],
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Labels::Bytes(codes) => codes.len(),
+            Labels::Words(codes) => codes.len(),
+        }
+    }
+
+    fn gather(&self, rows: &[u32]) -> Self {
+        match self {
+            Labels::Bytes(codes) => Labels::Bytes(gathered(codes, rows)),
+            Labels::Words(codes) => Labels::Words(gathered(codes, rows)),
+        }
+    }
+}
+
 /// Classes of rows with their weights.
 #[derive(Clone, Debug)]
 struct Classes {
-    codes: Vec<u32>,
+    codes: Labels,
     count: usize,
     weights: Option<Vec<f64>>,
 }
 
 impl Classes {
+    fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
+        Classes { codes: Labels::new(codes, count), count, weights }
+    }
+
     #[inline(always)]
     fn add(&self, sums: &mut [f64], row: usize) -> f64 {
         let weight = self.weights.as_ref().map_or(1.0, |weights| weights[row]);
-        match (sums, self.codes[row]) {
+        match (sums, self.codes.at(row)) {
             // Without an index that depends on data, both sums can stay in registers.
             ([first, second], code) => {
                 let share = f64::from(code);
@@ -127,7 +169,7 @@ impl Classes {
 
     fn gather(&self, rows: &[u32]) -> Self {
         Classes {
-            codes: gathered(&self.codes, rows),
+            codes: self.codes.gather(rows),
             count: self.count,
             weights: self.weights.as_ref().map(|weights| gathered(weights, rows)),
         }
@@ -160,7 +202,7 @@ pub(crate) struct Gini(Classes);
 
 impl Gini {
     pub(crate) fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
-        Gini(Classes { codes, count, weights })
+        Gini(Classes::new(codes, count, weights))
     }
 }
 
@@ -218,7 +260,7 @@ pub(crate) struct Entropy {
 
 impl Entropy {
     pub(crate) fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
-        Self::over(Classes { codes, count, weights })
+        Self::over(Classes::new(codes, count, weights))
     }
 
     fn over(classes: Classes) -> Self {
@@ -298,7 +340,7 @@ impl LossGini {
         let both =
             |k: usize, l: usize| if k == l { 0.0 } else { 0.5 * (losses(k, l) + losses(l, k)) };
         let losses = (0..count * count).map(|place| both(place / count, place % count)).collect();
-        LossGini { classes: Classes { codes, count, weights }, losses }
+        LossGini { classes: Classes::new(codes, count, weights), losses }
     }
 
     /// Σ L_kl s_k s_l / W for the sums of a side.
@@ -354,7 +396,7 @@ const HALF_A_ROW: f64 = 0.5;
 impl Exponential {
     /// The classes must be two.
     pub(crate) fn new(codes: Vec<u32>, weights: Option<Vec<f64>>) -> Self {
-        Exponential(Classes { codes, count: 2, weights })
+        Exponential(Classes::new(codes, 2, weights))
     }
 }
 

@@ -80,10 +80,12 @@ pub(crate) fn grow<C: Criterion>(
     settings: &Settings,
     run: &Context,
 ) -> Result<Tree> {
-    let mut space = Space::new(&columns.codes, columns.store, columns.rows, criterion, settings);
+    let levels: Vec<u32> = columns.codes.iter().map(columns::Codes::levels).collect();
+    let codes = columns.codes;
+    let mut space =
+        Space::new(&codes, columns.store, columns.values, columns.rows, criterion, settings);
     let range = 0..space.len();
     let summary = space.summary(&range);
-    let levels: Vec<u32> = columns.codes.iter().map(columns::Codes::levels).collect();
     let grower = Grower { settings, run: *run, total: summary.weight, levels: &levels };
     let root = Open { id: 0, range, depth: 0, key: ROOT_KEY, summary };
     let tree = match settings.max_leaf_nodes {

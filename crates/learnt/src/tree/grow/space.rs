@@ -5,7 +5,7 @@
 //! Columns are searched on several threads where a node is large.
 
 use super::Settings;
-use super::columns::{Codes, MISSING, MISSING_BIN, Store};
+use super::columns::{Codes, MISSING, MISSING_BIN, Store, Values, midpoint};
 use super::criterion::{Criterion, Summary};
 use super::levels::{arrange, best_partition};
 use super::scan::{
@@ -29,10 +29,12 @@ pub(super) struct Space<'a, C: Criterion> {
     criterion: std::borrow::Cow<'a, C>,
     settings: &'a Settings,
     store: Store,
+    /// Beside sorted entries, what their codes stand for.
+    values: Option<Values<'a>>,
     /// Row numbers, ascending within each node.
     rows: Vec<u32>,
-    /// Whether a row goes left in the division under way.
-    left: Vec<bool>,
+    /// Whether a row goes left in the division under way, as bits: they stay in the near caches.
+    left: Vec<u64>,
     /// Room for the rows that go right.
     scratch: Vec<u64>,
 }
@@ -42,6 +44,7 @@ impl<'a, C: Criterion> Space<'a, C> {
     pub(super) fn new(
         codes: &'a [Codes],
         store: Store,
+        values: Option<Values<'a>>,
         rows: usize,
         criterion: &'a C,
         settings: &'a Settings,
@@ -50,9 +53,10 @@ impl<'a, C: Criterion> Space<'a, C> {
             codes,
             criterion: std::borrow::Cow::Borrowed(criterion),
             settings,
+            left: room_for_sides(&store, rows),
             store,
+            values,
             rows: (0..rows as u32).collect(),
-            left: vec![false; rows],
             scratch: Vec::new(),
         }
     }
@@ -85,9 +89,10 @@ impl<'a, C: Criterion> Space<'a, C> {
             codes: self.codes,
             criterion: std::borrow::Cow::Owned(self.criterion.gather(rows)),
             settings: self.settings,
+            left: room_for_sides(&store, rows.len()),
             store,
+            values: self.values.as_ref().map(|values| values.of_rows(rows)),
             rows: (0..rows.len() as u32).collect(),
-            left: vec![false; rows.len()],
             scratch: Vec::new(),
         }
     }
@@ -226,18 +231,22 @@ impl<'a, C: Criterion> Space<'a, C> {
             return self.search_entries(feature, known, &summary, key, run);
         }
         match &self.codes[feature] {
-            Codes::Ordered { high, .. } => {
-                let draw =
-                    |value: f64| known.partition_point(|&e| high[code_of(e) as usize] <= value);
-                let (low, top) = (high[code_of(first) as usize], high[code_of(last) as usize]);
-                let (only, drawn) = self.settings.draw_cut(feature, low, top, draw, key, run);
+            Codes::Ordered { low, high } => {
+                let value = |e: u64, of_code: &[f64]| match &self.values {
+                    Some(values) => values.at(row_of(e), feature),
+                    None => of_code[code_of(e) as usize],
+                };
+                let draw = |cut: f64| known.partition_point(|&e| value(e, high) <= cut);
+                let (bottom, top) = (value(first, high), value(last, high));
+                let (only, drawn) = self.settings.draw_cut(feature, bottom, top, draw, key, run);
                 let limits = Limits { only, ..self.settings.limits };
                 let sequence = Sequence { known, missing };
                 let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
-                let left = code_of(known[cut.position - 1]);
-                let next = known.get(cut.position).map(|&e| code_of(e));
+                let left = known[cut.position - 1];
+                let next = known.get(cut.position).map(|&e| value(e, low));
+                let between = Between { last_left: code_of(left), below: value(left, high), next };
                 let node = (entries.len(), !missing.is_empty());
-                Some(self.ordered_split(feature, &cut, left, next, drawn, node))
+                Some(ordered_split(feature, &cut, &between, drawn, node))
             }
             Codes::Levels(levels) => {
                 let mut groups = self.level_groups(known, summary);
@@ -289,16 +298,17 @@ impl<'a, C: Criterion> Space<'a, C> {
             best_group_cut(&*self.criterion, summary, groups, missing.as_ref(), &limits)
         };
         match &self.codes[feature] {
-            Codes::Ordered { high, .. } => {
+            Codes::Ordered { low: starts, high } => {
                 let value = |group: &Group| high[group.code as usize];
                 let draw = |x: f64| groups.partition_point(|group| value(group) <= x);
                 let (low, top) = (value(&groups[0]), value(&groups[groups.len() - 1]));
                 let (only, drawn) = self.settings.draw_cut(feature, low, top, draw, key, run);
                 let cut = best(&groups, only)?;
-                let left = groups[cut.position - 1].code;
-                let next = groups.get(cut.position).map(|group| group.code);
+                let left = &groups[cut.position - 1];
+                let next = groups.get(cut.position).map(|group| starts[group.code as usize]);
+                let between = Between { last_left: left.code, below: value(left), next };
                 let node = (rows, missing.is_some());
-                Some(self.ordered_split(feature, &cut, left, next, drawn, node))
+                Some(ordered_split(feature, &cut, &between, drawn, node))
             }
             Codes::Levels(levels) if self.settings.exhaustive => {
                 let limits = &self.settings.limits;
@@ -318,35 +328,6 @@ impl<'a, C: Criterion> Space<'a, C> {
                 Some(level_split(feature, &cut, &groups, cut.position, *levels, rows))
             }
         }
-    }
-
-    fn ordered_split(
-        &self,
-        feature: usize,
-        cut: &Cut,
-        left: u32,
-        next: Option<u32>,
-        drawn: Option<f64>,
-        (rows, has_missing): (usize, bool),
-    ) -> Split {
-        let threshold = match next {
-            None => f64::INFINITY,
-            // A cut inside a bin would part rows that training kept together.
-            Some(next) => drawn
-                .filter(|&cut| self.codes[feature].begins_above(next, cut))
-                .unwrap_or_else(|| self.codes[feature].midpoint(left, next)),
-        };
-        Split {
-            feature,
-            threshold,
-            last_left: left,
-            levels: None,
-            missing_left: cut.missing_left,
-            rows_left: cut.rows_left,
-            gain: cut.gain,
-            surrogates: Vec::new(),
-        }
-        .with_larger_default(rows, has_missing)
     }
 
     /// Sums of each bin of a column over a node; bins without rows are left out.
@@ -384,43 +365,84 @@ impl<'a, C: Criterion> Space<'a, C> {
     /// Moves the rows that go left to the front of the node's range; returns where the right begins.
     pub(super) fn divide(&mut self, node: &Range<usize>, split: &Split, run: &Context) -> usize {
         let Space { rows, left, store, scratch, .. } = self;
-        let range = &rows[node.clone()];
-        match store {
+        let range = &mut rows[node.clone()];
+        let lefts = match store {
             Store::Sorted(lists) => {
                 for &e in &lists[split.feature][node.clone()] {
-                    left[row_of(e)] = split.sends_left(code_of(e), MISSING);
+                    let (word, bit) = (&mut left[row_of(e) / 64], row_of(e) % 64);
+                    let goes_left = split.sends_left(code_of(e), MISSING);
+                    *word = *word & !(1 << bit) | u64::from(goes_left) << bit;
                 }
-            }
-            Store::Ranks(columns) => {
-                for &row in range {
-                    left[row as usize] =
-                        split.routes_left(|feature| columns[feature][row as usize]);
+                let left = |row: usize| left[row / 64] >> (row % 64) & 1 == 1;
+                let goes_left = |e: &u64| left(row_of(*e));
+                if node.len().saturating_mul(lists.len()) >= PARALLEL_CELLS {
+                    run.par_fill(lists, 1, |_, lists| {
+                        for list in lists {
+                            partition(&mut list[node.clone()], &mut Vec::new(), goes_left);
+                        }
+                    });
+                } else {
+                    for list in lists {
+                        partition(&mut list[node.clone()], scratch, goes_left);
+                    }
                 }
+                partition(range, &mut Vec::new(), |&row| left(row as usize))
             }
+            Store::Ranks(columns) => partition(range, &mut Vec::new(), |&row| {
+                split.routes_left(|feature| columns[feature][row as usize])
+            }),
             Store::Bins(columns) => {
                 let column = &columns[split.feature];
-                for &row in range {
-                    let code = u32::from(column[row as usize]);
-                    left[row as usize] = split.sends_left(code, u32::from(MISSING_BIN));
-                }
+                partition(range, &mut Vec::new(), |&row| {
+                    split.sends_left(u32::from(column[row as usize]), u32::from(MISSING_BIN))
+                })
             }
+        };
+        node.start + lefts
+    }
+}
+
+/// What stands beside a cut of quantities.
+struct Between {
+    /// The last code that goes left, and the largest value of it.
+    last_left: u32,
+    below: f64,
+    /// The smallest value on the right, if any.
+    next: Option<f64>,
+}
+
+fn ordered_split(
+    feature: usize,
+    cut: &Cut,
+    between: &Between,
+    drawn: Option<f64>,
+    (rows, has_missing): (usize, bool),
+) -> Split {
+    let threshold = match between.next {
+        None => f64::INFINITY,
+        // A cut inside a bin would part rows that training kept together.
+        Some(next) => {
+            drawn.filter(|&cut| next > cut).unwrap_or_else(|| midpoint(between.below, next))
         }
-        if let Store::Sorted(lists) = store {
-            let left = &*left;
-            let goes_left = |e: &u64| left[row_of(*e)];
-            if node.len().saturating_mul(lists.len()) >= PARALLEL_CELLS {
-                run.par_fill(lists, 1, |_, lists| {
-                    for list in lists {
-                        partition(&mut list[node.clone()], &mut Vec::new(), goes_left);
-                    }
-                });
-            } else {
-                for list in lists {
-                    partition(&mut list[node.clone()], scratch, goes_left);
-                }
-            }
-        }
-        node.start + partition(&mut rows[node.clone()], &mut Vec::new(), |&row| left[row as usize])
+    };
+    Split {
+        feature,
+        threshold,
+        last_left: between.last_left,
+        levels: None,
+        missing_left: cut.missing_left,
+        rows_left: cut.rows_left,
+        gain: cut.gain,
+        surrogates: Vec::new(),
+    }
+    .with_larger_default(rows, has_missing)
+}
+
+/// A bit a row, where sorted columns are divided one after another.
+fn room_for_sides(store: &Store, rows: usize) -> Vec<u64> {
+    match store {
+        Store::Sorted(_) => vec![0; rows.div_ceil(64)],
+        _ => Vec::new(),
     }
 }
 

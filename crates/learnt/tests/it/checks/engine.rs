@@ -64,7 +64,9 @@ fn hostile_fit(
     dice: &mut Dice,
 ) -> Result<Box<dyn Model>> {
     let source = InMemory::new(*data);
-    let job = ByteJob::new(learner, &Outline::of(data), None, run)?;
+    let open = || ByteJob::new(learner, &Outline::of(data), None, run);
+    // Whoever drives and whoever works are other processes, and the driver is started again now and then.
+    let (mut job, worker) = (open()?, open()?);
     let mut memos: BTreeMap<u64, Memo> = BTreeMap::new();
     let mut state = job.begin(run)?;
     for _ in 0..10_000 {
@@ -75,12 +77,12 @@ fn hostile_fit(
             let task: Vec<u64> = blocks.split_off(blocks.len() - 1 - dice.below(blocks.len()));
             if dice.below(3) == 0 {
                 // Dies after its work: nothing arrives, and somebody else does it again.
-                job.task_with(&state, &source, &task, &mut memos, run)?;
+                worker.task_with(&state, &source, &task, &mut memos, run)?;
             }
             if dice.below(3) == 0 {
                 memos.retain(|block, _| block % 2 == 0);
             }
-            outcomes.push(job.task_with(&state, &source, &task, &mut memos, run)?);
+            outcomes.push(worker.task_with(&state, &source, &task, &mut memos, run)?);
             if dice.below(3) == 0 {
                 outcomes.extend(outcomes.last().cloned());
             }
@@ -91,6 +93,9 @@ fn hostile_fit(
             outcomes.push(job.merge(&[&a, &b])?);
         }
         let all: Vec<&[u8]> = outcomes.iter().map(Vec::as_slice).collect();
+        if dice.below(3) == 0 {
+            job = open()?;
+        }
         match job.advance(&state, &all, run)? {
             Step::Again(next) => state = next,
             Step::Done(done) => return Ok(done.model),

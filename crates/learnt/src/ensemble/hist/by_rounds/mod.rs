@@ -120,7 +120,8 @@ impl HistRounds {
 
     fn shape(&self, state: &HistState) -> Result<Shape> {
         let unit = state.total / state.rows as f64;
-        self.growth.shape(state.outline.view().schema, unit)
+        let outline = state.outline.view();
+        self.growth.shape(outline.schema, self.loss(&outline), unit)
     }
 
     /// The share of rows that may be set aside; whether it is depends on their number.
@@ -150,7 +151,7 @@ impl Rounds for HistRounds {
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<HistState> {
         // Parameters that do not fit the columns are refused before the first row is read.
-        self.growth.shape(outline.schema, 1.0)?;
+        self.growth.shape(outline.schema, self.loss(outline), 1.0)?;
         claim_counts(outline, run)?;
         Ok(HistState {
             outline: outline.into(),
