@@ -143,17 +143,34 @@ def measure_spark(name, folder):
     return {"start": started - begun, "seconds": seconds}
 
 
+def dask_arrays(folder):
+    """Rows and labels of the files, a chunk a file."""
+    import dask
+    import dask.array as da
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    def load(path, names):
+        table = pq.read_table(path, columns=names)
+        return np.column_stack([table[name].to_numpy() for name in names])
+
+    def array(names):
+        files = [(str(path), pq.read_metadata(path).num_rows) for path in sorted(Path(folder).iterdir())]
+        parts = [da.from_delayed(dask.delayed(load)(path, names), (rows, len(names)), float) for path, rows in files]
+        return da.concatenate(parts)
+
+    columns = [name for name in pq.read_schema(next(Path(folder).iterdir())).names if name.startswith("x")]
+    return array(columns), array(["label"])[:, 0]
+
+
 def measure_dask(name, where, folder):
     """Fits of libraries on Dask."""
-    import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
     begun = time.perf_counter()
     with LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         started = time.perf_counter()
-        table = dd.read_parquet(folder)
-        columns = [c for c in table.columns if c.startswith("x")]
-        x, y = table[columns].to_dask_array(lengths=True), table["label"].to_dask_array(lengths=True)
+        x, y = dask_arrays(folder)
         if name == "k-means":
             from dask_ml.cluster import KMeans
 

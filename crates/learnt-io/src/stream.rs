@@ -330,6 +330,11 @@ impl FileSource {
         self.parts.iter().map(|part| part.path.as_str())
     }
 
+    /// How many rows its files have, each.
+    pub fn rows_of_files(&self) -> impl Iterator<Item = u64> {
+        self.parts.iter().map(|part| part.rows)
+    }
+
     /// One more pass finds where the values of a column change. Equal neighbours are one sequence;
     /// missing values are equal.
     fn sequences(&self, j: usize) -> Result<FileSequences> {

@@ -3,7 +3,8 @@
 //! A round is the work of the slowest node, then the answers gathered along a tree of 16, then the state sent
 //! out, then the engine's own share: `rows / (nodes · cores) · work + 16 · depth · answer / network +
 //! log2(nodes) · state / network + a + b · nodes`. Rows are read once if they fit the memory of the nodes, else
-//! in every round. Rates of reading and work are those of this machine's cores.
+//! in every round, and every file is compared with the plan once. Before all that one machine goes over the table for
+//! its types, levels and classes. Rates of reading and work are those of this machine's cores.
 
 use crate::rehearsal::Rehearsal;
 use learnt::answer::{Cell, Columns};
@@ -57,13 +58,19 @@ impl Estimate {
         let Cluster { cores, network, .. } = self.cluster;
         let share = self.rows as f64 / (nodes * cores) as f64;
         let (read, work) = (share * self.found.read_seconds, share * self.found.work_seconds);
+        let check = share * self.found.check_seconds;
         let depth = (nodes as f64).log(16.0).ceil().max(0.0);
         let gather = 16.0 * depth * self.found.answer_bytes as f64 / network;
         let send = (nodes as f64).log2() * self.found.state_bytes as f64 / network;
         let round = work + gather + send + fixed + each * nodes as f64;
         let reads = if self.fits(nodes) { 1.0 } else { self.found.rounds as f64 };
-        // One more pass finds types, levels and classes.
-        (reads + 1.0) * read + self.found.rounds as f64 * round
+        check + reads * read + self.found.rounds as f64 * round
+    }
+
+    /// Seconds of `learnt plan` itself, on one machine: a pass that finds types, levels, classes and digests.
+    pub fn planning(&self) -> f64 {
+        let Rehearsal { read_seconds, check_seconds, .. } = self.found;
+        self.rows as f64 / self.cluster.cores as f64 * (read_seconds + check_seconds)
     }
 
     /// Seconds on one machine of the same kind, without an engine.
@@ -87,7 +94,11 @@ impl Estimate {
         let mut table =
             Columns::new("expected time", &["where", "machines", "rows in memory", "seconds"]);
         let mut row = |name: &str, nodes: u64, seconds: f64| {
-            let kept = if self.fits(nodes) { "yes" } else { "no: read in every round" };
+            let kept = match name {
+                "planning" => "no: read once",
+                _ if self.fits(nodes) => "yes",
+                _ => "no: read in every round",
+            };
             table.push(vec![
                 Cell::Text(name.to_string()),
                 Cell::Number(nodes as f64),
@@ -95,6 +106,7 @@ impl Estimate {
                 Cell::Number(seconds),
             ]);
         };
+        row("planning", 1, self.planning());
         row("one machine", 1, self.alone());
         for &(name, fixed, each) in ENGINES {
             row(name, self.cluster.nodes, self.seconds(self.cluster.nodes, (fixed, each)));
@@ -127,6 +139,7 @@ mod tests {
             whole: true,
             answer_bytes,
             state_bytes: 1000,
+            check_seconds: 1e-8,
             read_seconds: 4e-8,
             work_seconds,
         }
@@ -148,8 +161,11 @@ mod tests {
         // k-means, 10 centres, 100 columns, 25 rounds: 3.8 s of work a round and node, 40 s of reading.
         let nodes = Cluster { nodes: 1000, memory: 128e9, ..Cluster::default() };
         let work = 3.8 * 16.0 / 1e8;
-        let found = Rehearsal { read_seconds: 40.0 * 16.0 / 1e8 / 2.0, ..found(25, work, 8000) };
-        let seconds = Estimate::new(nodes, 100_000_000_000, 400, found).fastest();
+        let found = Rehearsal { read_seconds: 40.0 * 16.0 / 1e8, ..found(25, work, 8000) };
+        let estimate = Estimate::new(nodes, 100_000_000_000, 400, found);
+        let seconds = estimate.fastest();
         assert!((140.0..160.0).contains(&seconds), "{seconds}");
+        // One machine goes over all rows beforehand, and cannot share that.
+        assert!((40_000.0..41_000.0).contains(&estimate.planning()), "{}", estimate.planning());
     }
 }

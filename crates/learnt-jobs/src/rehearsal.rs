@@ -25,6 +25,8 @@ pub struct Rehearsal {
     pub answer_bytes: u64,
     /// Bytes of the largest state.
     pub state_bytes: u64,
+    /// Seconds of one core to compare the content of a file with what was planned, for each of its rows.
+    pub check_seconds: f64,
     /// Seconds of one core to read a row.
     pub read_seconds: f64,
     /// Seconds of one core for a row in a round.
@@ -55,18 +57,38 @@ impl Source for Head<'_> {
     }
 }
 
-/// Fits the first block, on one thread.
-pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
-    let job = Job::open(bytes)?.keeping(1 << 30);
-    let run = run.with_threads(1).with_seed(job.seed());
+/// Seconds a row to compare the first file with the plan, and to read its first block: the file is opened by the
+/// first reading, and open for the second.
+fn reading(bytes: &[u8]) -> Result<(f64, f64)> {
+    let job = Job::open(bytes)?;
     let head = Head(job.source());
     let started = Moment::now();
+    rows_of_first(&head)?;
+    let first = started.seconds();
+    let started = Moment::now();
+    let rows = rows_of_first(&head)?;
+    let second = started.seconds();
+    let file = job.source().rows_of_files().next().unwrap_or(rows);
+    Ok(((first - second).max(0.0) / file.max(1) as f64, second / rows.max(1) as f64))
+}
+
+/// Reads the first block, and says how many rows it has.
+fn rows_of_first(head: &Head) -> Result<u64> {
     let mut rows = 0;
     head.with(0, &mut |block| {
         rows = block.data.nrows() as u64;
         Ok(())
     })?;
-    let read_seconds = started.seconds() / rows.max(1) as f64;
+    Ok(rows)
+}
+
+/// Fits the first block, on one thread.
+pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
+    let (check_seconds, read_seconds) = reading(bytes)?;
+    let job = Job::open(bytes)?.keeping(1 << 30);
+    let run = run.with_threads(1).with_seed(job.seed());
+    let head = Head(job.source());
+    let rows = rows_of_first(&head)?;
     let outline = Outline { rows, ..head.outline() };
     let rounds = ByteJob::new(job.learner(), &outline, None, &run)?;
     let mut state = rounds.begin(&run)?;
@@ -76,6 +98,7 @@ pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
         whole: false,
         answer_bytes: 0,
         state_bytes: state.len() as u64,
+        check_seconds,
         read_seconds,
         work_seconds: 0.0,
     };

@@ -159,7 +159,7 @@ fn show(
             "rehearsal": found.map(|found| json!({
                 "rows": found.rows, "rounds": found.rounds, "whole": found.whole,
                 "answer_bytes": found.answer_bytes, "state_bytes": found.state_bytes,
-                "read_seconds_a_row": found.read_seconds, "work_seconds_a_row": found.work_seconds,
+                "check_seconds_a_row": found.check_seconds, "read_seconds_a_row": found.read_seconds, "work_seconds_a_row": found.work_seconds,
             })),
             "expected": estimate.map(|estimate| estimate.table().to_json()),
             "one_machine_is_enough": estimate.map(Estimate::is_enough_alone),
