@@ -260,7 +260,8 @@ impl LeastSquares {
         let solve = |t: usize| factors[t % factors.len()].solve(system.right.row(t));
         let coef = Matrix::from_rows(&(0..outputs).map(solve).collect::<Vec<_>>())?;
         let residual = system.residual(&coef);
-        let enough_left = |t: usize| residual[(t, t)] * CANCELLED >= condition * system.total[(t, t)];
+        let enough_left =
+            |t: usize| residual[(t, t)] * CANCELLED >= condition * system.total[(t, t)];
         let unpenalised = self.alpha.is_empty();
         let direct = condition <= DIRECT && !moments.single;
         if direct && (!unpenalised || (0..outputs).all(enough_left)) {
