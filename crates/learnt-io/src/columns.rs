@@ -198,7 +198,9 @@ impl Collected {
     pub(crate) fn apply(self, options: &ReadOptions) -> Result<Self> {
         let mut column = match options.rule(&self.name) {
             Some(TypeRule::Categorical | TypeRule::Ordered(_)) => self.into_text(),
-            Some(TypeRule::Numeric) if self.levels.is_some() => self.into_numbers()?,
+            Some(rule @ (TypeRule::Numeric | TypeRule::Measure)) if self.levels.is_some() => {
+                self.into_numbers(*rule == TypeRule::Measure)?
+            }
             _ => self,
         };
         if column.levels.is_some() && column.declared.is_none() && !options.na.is_empty() {
@@ -212,10 +214,14 @@ impl Collected {
         Ok(column)
     }
 
-    fn into_numbers(self) -> Result<Self> {
+    fn into_numbers(self, units: bool) -> Result<Self> {
         let Some(levels) = &self.levels else { return Ok(self) };
         let style = crate::csv::NumberStyle::default();
-        let number = |(text, _): (&str, u64)| match style.parse(text) {
+        let parse = |text: &str| match units {
+            true => style.parse(crate::csv::without_unit(text)),
+            false => style.parse(text),
+        };
+        let number = |(text, _): (&str, u64)| match parse(text) {
             Some(number) => Ok(number.value),
             None if MISSING_TOKENS.contains(&text.trim()) => Ok(f64::NAN),
             None => {
