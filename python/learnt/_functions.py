@@ -63,7 +63,8 @@ class Result(tuple):
         return None if picture is None else picture.svg
 
     def __repr__(self):
-        parts = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        with np.printoptions(threshold=20, edgeitems=3, precision=6):
+            parts = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
         return f"{self._path.rpartition('.')[2]}({parts})"
 
 

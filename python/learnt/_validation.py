@@ -443,7 +443,9 @@ def read_numbers(y, what):
     try:
         return y.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"{what} must be numeric: {error}") from error
+        raise DataError(
+            f"{what} must be numeric: {error} (texts are classes, which classifiers take)"
+        ) from error
 
 
 def encode_classes(y):

@@ -19,6 +19,13 @@ def test_results_are_tuples_with_names():
     assert pickle.loads(pickle.dumps(found)).penalty == penalty
 
 
+def test_long_results_are_shown_in_short():
+    found = theory.vc_bound(1000, 3)
+    curve = metrics.roc_curve(np.arange(4000) % 2, np.arange(4000) * 7919 % 4001)
+    assert len(curve.fpr) > 1000 and len(repr(curve)) < 600 and "..." in repr(curve)
+    assert "..." not in repr(found)
+
+
 def test_one_result_is_the_bare_value():
     matrix = metrics.confusion_matrix(["a", "b", "a"], ["a", "a", "a"])
     assert isinstance(matrix, np.ndarray) and matrix.tolist() == [[2, 0], [1, 0]]

@@ -197,6 +197,10 @@ fn with_data(command: Command) -> Command {
         .arg(text("format", "FORMAT", "csv, tsv, parquet, arrow, arff, libsvm or ndjson"))
         .arg(text("delimiter", "CHAR", "The delimiter of CSV"))
         .arg(
+            text("skip-lines", "N", "Lines above the table, such as a title")
+                .value_parser(value_parser!(usize)),
+        )
+        .arg(
             text("header", "YES|NO", "Whether the first line names the columns")
                 .value_parser(["auto", "yes", "no"]),
         )
@@ -215,8 +219,12 @@ fn with_data(command: Command) -> Command {
                 .value_parser(value_parser!(usize)),
         )
         .arg(
-            text("type", "COLUMN=TYPE", "num, cat, skip or ord(S<M<L); may be repeated")
-                .action(ArgAction::Append),
+            text(
+                "type",
+                "COLUMN=TYPE",
+                "num, cat, unit ($5, 3 kg), skip or ord(S<M<L); may be repeated",
+            )
+            .action(ArgAction::Append),
         )
         .arg(
             text("rename", "OLD=NEW", "Rename a column; may be repeated").action(ArgAction::Append),

@@ -2,7 +2,7 @@
 
 use crate::commands::Call;
 use crate::learner;
-use learnt::data::{Column, OwnedDataset, Schema, Table, Volume};
+use learnt::data::{Column, ColumnKind, OwnedDataset, Schema, Table, Volume};
 use learnt::datasets::Bundled;
 use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::AnyEstimator;
@@ -36,6 +36,9 @@ pub(crate) fn options(call: &Call) -> Result<ReadOptions> {
     let mut options = ReadOptions { digest: true, ..ReadOptions::default() };
     options.format = call.text("format").map(Format::parse).transpose()?;
     options.delimiter = call.text("delimiter").map(delimiter).transpose()?;
+    if let Some(&lines) = call.args.try_get_one::<usize>("skip-lines").ok().flatten() {
+        options.skip_lines = lines;
+    }
     options.header = match call.text("header") {
         Some("yes") => Header::Yes,
         Some("no") => Header::No,
@@ -334,7 +337,8 @@ fn odd_columns(
     let mut found = Vec::new();
     for &j in &inputs {
         let (name, look) = (&schema.column(j).name, look(j));
-        if !look.is_ordinary() && !is_kept(call, name) {
+        let input = matches!(look, Look::Ordinary | Look::Code { .. });
+        if !input && !is_kept(call, name) {
             found.push((name.clone(), look));
         }
     }
@@ -365,7 +369,7 @@ fn say_left_out(call: &Call, name: &str, look: &Look) {
         Look::Date { .. } => format!("; --date {word}=year,month uses it"),
         Look::Text { .. } => format!("; --text {word}=hash:64 uses it"),
         Look::Identifier { .. } => format!("; --keep {word} uses it"),
-        Look::Constant | Look::Ordinary => String::new(),
+        Look::Constant | Look::Ordinary | Look::Code { .. } => String::new(),
     };
     call.say(&format!("left out: {shown} is {look}{other}"));
 }
@@ -379,6 +383,20 @@ fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Result<Table>
     let look =
         |j: usize| learnt::prepare::look(frame.schema().column(j), &frame.values().column(j));
     let odd = odd_columns(call, table.schema(), asked, look)?;
+    let others = [asked.weight, asked.group, asked.sequence];
+    let is_input =
+        |name: &String| !asked.targets.contains(name) && !others.contains(&Some(name.as_str()));
+    let codes: Vec<usize> = (0..table.schema().len())
+        .filter(|&j| is_input(&table.schema().column(j).name))
+        .filter(|&j| !is_kept(call, &table.schema().column(j).name))
+        .filter(|&j| matches!(look(j), Look::Code { .. }))
+        .collect();
+    for &j in &codes {
+        let (name, found) = (&table.schema().column(j).name, look(j));
+        let (shown, word) = (plain(name), shell(name));
+        call.say(&format!("as categories: {shown} is {found}; --keep {word} takes it as a number"));
+    }
+    let table = if codes.is_empty() { table } else { with_levels(table, &codes)? };
     if odd.is_empty() {
         return Ok(table);
     }
@@ -391,6 +409,27 @@ fn without(table: &Table, names: &[String]) -> Table {
     let kept =
         (0..table.schema().len()).filter(|&j| !names.contains(&table.schema().column(j).name));
     table.frame().select(&kept.collect::<Vec<_>>())
+}
+
+/// The table with the whole numbers of some columns as categories.
+fn with_levels(table: Table, places: &[usize]) -> Result<Table> {
+    let (mut values, schema) = table.into_parts();
+    let mut columns = schema.columns().to_vec();
+    for &j in places {
+        let mut numbers: Vec<f64> = values.view().column(j);
+        numbers.retain(|value| !value.is_nan());
+        numbers.sort_unstable_by(f64::total_cmp);
+        numbers.dedup();
+        for i in 0..values.nrows() {
+            let value = values[(i, j)];
+            if let Ok(code) = numbers.binary_search_by(|number| number.total_cmp(&value)) {
+                values[(i, j)] = code as f64;
+            }
+        }
+        let levels = numbers.iter().map(ToString::to_string).collect();
+        columns[j].kind = ColumnKind::Categorical { levels, ordered: false };
+    }
+    Table::new(values, Schema::new(columns)?)
 }
 
 /// The columns of a file in blocks that are no inputs by their looks: texts only.
@@ -416,6 +455,15 @@ pub(crate) fn odd_of_stream(
             None => Look::Ordinary,
         }
     };
+    let names = outline.schema.columns().iter().filter(|column| column.levels().is_none());
+    for name in names.map(|column| &column.name) {
+        if learnt::data::wording::says_identifier(name) && !is_kept(call, name) {
+            let (shown, word) = (plain(name), shell(name));
+            call.say(&format!(
+                "note: {shown} is a number that names things: --type {word}=cat makes categories, --ignore {word} leaves it out"
+            ));
+        }
+    }
     odd_columns(call, outline.schema, asked, look)
 }
 

@@ -12,6 +12,8 @@ pub struct Names {
     pub columns: Vec<String>,
     /// The classes, in order of their codes; empty without classes.
     pub classes: Vec<String>,
+    /// The targets; empty where they are not known.
+    pub targets: Vec<String>,
 }
 
 impl Names {
@@ -21,13 +23,26 @@ impl Names {
             schema: schema.clone(),
             columns: schema.names().map(str::to_string).collect(),
             classes: classes.iter().map(ToString::to_string).collect(),
+            targets: Vec::new(),
         }
+    }
+
+    /// The same columns and classes with the names of the targets.
+    #[must_use]
+    pub fn with_targets(self, targets: &[String]) -> Names {
+        Names { targets: targets.to_vec(), ..self }
+    }
+
+    /// What an output of several is called: its target.
+    pub fn output(&self, t: usize) -> String {
+        self.targets.get(t).cloned().unwrap_or_else(|| format!("Output {}", t + 1))
     }
 
     /// The same classes after a transformation of the columns.
     #[must_use]
     pub fn with_columns(&self, schema: &Schema) -> Names {
-        Names { classes: self.classes.clone(), ..Names::new(schema, &[]) }
+        let (classes, targets) = (self.classes.clone(), self.targets.clone());
+        Names { classes, targets, ..Names::new(schema, &[]) }
     }
 
     /// The same columns with other classes.

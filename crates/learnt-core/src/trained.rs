@@ -415,7 +415,8 @@ impl Trained {
 
     /// What the model says about itself, in the names of what it was trained on.
     pub fn report(&self) -> Option<Answer> {
-        self.model.report(&Names::new(&self.history.schema, &self.history.classes))
+        let names = Names::new(&self.history.schema, &self.history.classes);
+        self.model.report(&names.with_targets(&self.history.targets))
     }
 
     /// The answer to a question by name; rows are matched to those of training.

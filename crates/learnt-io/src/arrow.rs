@@ -1,12 +1,15 @@
 //! Arrow's arrays as columns: integers, floats and decimals are numbers; texts, dictionaries of
-//! texts and booleans are categories. Dates, binary and nested types are refused by name.
+//! texts and booleans are categories. Dates and times become texts such as `2024-07-01 14:30:00`. Binary and
+//! nested types are refused by name.
 
 use crate::columns::Collected;
+use crate::names::code_note;
 use crate::options::{ReadOptions, TypeRule};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types as ty;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Schema, TimeUnit};
+use learnt_core::dates;
 use learnt_core::error::{Code, Error, Result, plain};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,10 +35,24 @@ pub(crate) fn plan(
     options.check_names(&names)?;
     let kept = names.into_iter().enumerate().filter(|(_, name)| !options.skips(name));
     kept.map(|(j, name)| {
+        if options.is_code(&name) && schema.field(j).data_type().is_integer() {
+            notes.push(code_note(&name));
+        }
         let column = empty(name, schema.field(j).data_type(), options)?;
         Ok((j, column))
     })
     .collect()
+}
+
+/// The options with categories for whole numbers that are codes by the names of their columns.
+pub(crate) fn with_codes(schema: &Schema, options: &ReadOptions) -> ReadOptions {
+    let mut options = options.clone();
+    for field in schema.fields().iter().filter(|field| field.data_type().is_integer()) {
+        if options.is_code(field.name()) {
+            options.types.push((field.name().clone(), TypeRule::Categorical));
+        }
+    }
+    options
 }
 
 fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collected> {
@@ -44,7 +61,7 @@ fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collect
     match kind {
         DataType::Boolean => Ok(Collected::text(name)),
         DataType::Dictionary(_, values) if is_text(values) => Ok(Collected::text(name)),
-        kind if is_text(kind) => Ok(Collected::text(name)),
+        kind if is_text(kind) || is_date(kind) => Ok(Collected::text(name)),
         // Of names that are numbers no digit is lost.
         DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..)
             if matches!(
@@ -60,6 +77,10 @@ fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collect
     }
 }
 
+fn is_date(kind: &DataType) -> bool {
+    matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
+}
+
 fn unsupported(name: &str, kind: &DataType, options: &ReadOptions) -> Error {
     let shown = match kind {
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "lists".into(),
@@ -67,8 +88,6 @@ fn unsupported(name: &str, kind: &DataType, options: &ReadOptions) -> Error {
         DataType::Struct(_) => "structures".to_string(),
         DataType::Map(..) => "maps".to_string(),
         DataType::Union(..) => "unions".to_string(),
-        DataType::Date32 | DataType::Date64 => "dates".to_string(),
-        DataType::Timestamp(..) => "timestamps".to_string(),
         other => plain(&other.to_string()),
     };
     let name = plain(name);
@@ -101,6 +120,18 @@ pub(crate) fn append(array: &dyn Array, to: &mut Collected) -> Result<()> {
         DataType::LargeUtf8 => texts(array.as_string_opt::<i64>().into_iter().flatten(), to),
         DataType::Utf8View => texts(array.as_string_view_opt().into_iter().flatten(), to),
         DataType::Dictionary(..) => dictionary(array, to)?,
+        DataType::Date32 => times::<ty::Date32Type>(array, 1, to),
+        DataType::Date64 => times::<ty::Date64Type>(array, 86_400_000, to),
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => times::<ty::TimestampSecondType>(array, 86_400, to),
+            TimeUnit::Millisecond => times::<ty::TimestampMillisecondType>(array, 86_400_000, to),
+            TimeUnit::Microsecond => {
+                times::<ty::TimestampMicrosecondType>(array, 86_400_000_000, to);
+            }
+            TimeUnit::Nanosecond => {
+                times::<ty::TimestampNanosecondType>(array, 86_400_000_000_000, to);
+            }
+        },
         DataType::Null => to.cells.resize(to.cells.len() + array.len(), f64::NAN),
         other => return Err(damaged("Arrow", format!("a column of type {other}"))),
     }
@@ -134,6 +165,39 @@ where
             None => to.cells.push(f64::NAN),
         }
     }
+}
+
+/// Numbers of ticks, so many a day, as texts of dates.
+fn times<T: arrow_array::ArrowPrimitiveType>(array: &dyn Array, day: i64, to: &mut Collected)
+where
+    i64: From<T::Native>,
+{
+    for value in array.as_primitive_opt::<T>().into_iter().flatten() {
+        match value {
+            Some(value) => to.push_text(&written(value.into(), day)),
+            None => to.cells.push(f64::NAN),
+        }
+    }
+}
+
+/// `2024-07-01`, with the time of day behind it unless it is midnight.
+fn written(ticks: i64, day: i64) -> String {
+    let (year, month, date) = dates::from_days(ticks.div_euclid(day));
+    let rest = ticks.rem_euclid(day);
+    if rest == 0 {
+        return format!("{year:04}-{month:02}-{date:02}");
+    }
+    let second = day / 86_400;
+    let (seconds, fraction) = (rest / second, rest % second);
+    let (hour, minute, left) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let mut text = format!("{year:04}-{month:02}-{date:02} {hour:02}:{minute:02}:{left:02}");
+    if fraction > 0 {
+        let places = second.ilog10() as usize;
+        let digits = format!("{fraction:0places$}");
+        text.push('.');
+        text.push_str(digits.trim_end_matches('0'));
+    }
+    text
 }
 
 fn decimals(array: &dyn Array, scale: i8, to: &mut Collected) {

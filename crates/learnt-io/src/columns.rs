@@ -198,7 +198,9 @@ impl Collected {
     pub(crate) fn apply(self, options: &ReadOptions) -> Result<Self> {
         let mut column = match options.rule(&self.name) {
             Some(TypeRule::Categorical | TypeRule::Ordered(_)) => self.into_text(),
-            Some(TypeRule::Numeric) if self.levels.is_some() => self.into_numbers()?,
+            Some(rule @ (TypeRule::Numeric | TypeRule::Measure)) if self.levels.is_some() => {
+                self.into_numbers(*rule == TypeRule::Measure)?
+            }
             _ => self,
         };
         if column.levels.is_some() && column.declared.is_none() && !options.na.is_empty() {
@@ -212,11 +214,15 @@ impl Collected {
         Ok(column)
     }
 
-    fn into_numbers(self) -> Result<Self> {
+    fn into_numbers(self, units: bool) -> Result<Self> {
         let Some(levels) = &self.levels else { return Ok(self) };
         let style = crate::csv::NumberStyle::default();
+        let parse = |text: &str| match units {
+            true => style.parse(crate::csv::without_unit(text)),
+            false => style.parse(text),
+        };
         let mut rounded = 0;
-        let number = |(text, count): (&str, u64)| match style.parse(text) {
+        let number = |(text, count): (&str, u64)| match parse(text) {
             Some(number) => {
                 rounded += if number.rounded { count } else { 0 };
                 Ok(number.value)

@@ -196,6 +196,7 @@ fn read_report(node: &Node, rows: u64, parts: &[Part]) -> Result<ReadReport> {
 const OPTIONS: &[&str] = &[
     "format",
     "delimiter",
+    "skip_lines",
     "header",
     "na",
     "types",
@@ -228,6 +229,7 @@ fn options_node(options: &ReadOptions) -> Node {
     let nodes = [
         options.format.map(|format| format.name().to_string()).to_node(),
         byte(options.delimiter),
+        options.skip_lines.to_node(),
         header.to_string().to_node(),
         options.na.to_node(),
         types.to_node(),
@@ -258,6 +260,7 @@ fn read_options(node: &Node) -> Result<ReadOptions> {
     Ok(ReadOptions {
         format: format.map(|name| Format::parse(&name)).transpose().map_err(refuse)?,
         delimiter: byte("delimiter")?,
+        skip_lines: node.field("skip_lines")?,
         header: match node.field::<String>("header")?.as_str() {
             "yes" => Header::Yes,
             "no" => Header::No,

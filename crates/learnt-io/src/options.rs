@@ -135,22 +135,26 @@ pub enum TypeRule {
     Categorical,
     /// Categories in this order; another value is an error.
     Ordered(Vec<String>),
+    /// A quantity with a unit in front or behind it: `$1000`, `12 kg`, `30%`.
+    Measure,
     /// Left out.
     Skip,
 }
 
 impl TypeRule {
-    /// From `num`, `cat`, `skip` or `ord(S<M<L)`.
+    /// From `num`, `cat`, `unit`, `skip` or `ord(S<M<L)`.
     pub fn parse(text: &str) -> Result<TypeRule> {
         let ordered = text.strip_prefix("ord(").and_then(|rest| rest.strip_suffix(')'));
         match (text, ordered) {
             ("num", _) => Ok(TypeRule::Numeric),
             ("cat", _) => Ok(TypeRule::Categorical),
+            ("unit", _) => Ok(TypeRule::Measure),
             ("skip", _) => Ok(TypeRule::Skip),
             (_, Some(inner)) => ordered_levels(text, inner).map(TypeRule::Ordered),
             _ => {
                 let message = format!("no column type '{}'", plain(text));
-                Err(Error::new(Code::Unknown, message).hint("types: num, cat, skip, ord(S<M<L)"))
+                Err(Error::new(Code::Unknown, message)
+                    .hint("types: num, cat, unit, skip, ord(S<M<L)"))
             }
         }
     }
@@ -162,6 +166,7 @@ impl std::fmt::Display for TypeRule {
         match self {
             TypeRule::Numeric => f.write_str("num"),
             TypeRule::Categorical => f.write_str("cat"),
+            TypeRule::Measure => f.write_str("unit"),
             TypeRule::Skip => f.write_str("skip"),
             TypeRule::Ordered(levels) => write!(f, "ord({})", levels.join("<")),
         }
@@ -191,6 +196,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The delimiter of CSV; found from the first rows otherwise.
     pub delimiter: Option<u8>,
+    /// Lines above the table: titles of a report.
+    pub skip_lines: usize,
     /// Whether the first line names the columns.
     pub header: Header,
     /// Tokens that are missing values in every column, beside [`MISSING_TOKENS`] in numeric ones.
@@ -228,6 +235,7 @@ impl Default for ReadOptions {
         ReadOptions {
             format: None,
             delimiter: None,
+            skip_lines: 0,
             header: Header::Auto,
             na: Vec::new(),
             types: Vec::new(),
@@ -251,6 +259,11 @@ impl ReadOptions {
     /// The type asked for a column.
     pub fn rule(&self, name: &str) -> Option<&TypeRule> {
         self.types.iter().rev().find(|(column, _)| column == name).map(|(_, rule)| rule)
+    }
+
+    /// Whether whole numbers in a column are codes by its name, and nothing was said about its type.
+    pub(crate) fn is_code(&self, name: &str) -> bool {
+        self.rule(name).is_none() && learnt_core::data::wording::says_code(name)
     }
 
     /// Whether a column is left out.

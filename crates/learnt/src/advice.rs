@@ -14,17 +14,29 @@ pub struct Advice {
 /// One file a family.
 const FAMILIES: &[&str] = &[
     include_str!("baseline/when.txt"),
+    #[cfg(feature = "linear")]
     include_str!("linear/when.txt"),
+    #[cfg(feature = "discriminant")]
     include_str!("discriminant/when.txt"),
+    #[cfg(feature = "bayes")]
     include_str!("bayes/when.txt"),
+    #[cfg(feature = "neighbors")]
     include_str!("neighbors/when.txt"),
+    #[cfg(feature = "tree")]
     include_str!("tree/when.txt"),
+    #[cfg(feature = "ensemble")]
     include_str!("ensemble/when.txt"),
+    #[cfg(feature = "cluster")]
     include_str!("cluster/when.txt"),
+    #[cfg(feature = "density")]
     include_str!("density/when.txt"),
+    #[cfg(feature = "sequence")]
     include_str!("sequence/when.txt"),
+    #[cfg(feature = "reduce")]
     include_str!("reduce/when.txt"),
+    #[cfg(feature = "prepare")]
     include_str!("prepare/when.txt"),
+    #[cfg(feature = "compose")]
     include_str!("compose/when.txt"),
 ];
 

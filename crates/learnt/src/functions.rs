@@ -3,39 +3,59 @@
 //! A function is one file with a struct of parameters and one line in its family's `FUNCTIONS`; the
 //! command line and Python see it through this list alone.
 
-use crate::{
-    algebra, assess, cluster, datasets, density, discriminant, ensemble, linear, metrics,
-    neighbors, prepare, reduce, select, statistics, theory, tree,
-};
 use learnt_core::error::{Error, Result};
 use learnt_core::function::{FunctionEntry, FunctionKind};
 
 /// Every function, family by family.
 pub const FUNCTIONS: &[&[FunctionEntry]] = &[
-    metrics::FUNCTIONS,
-    linear::analyses::FUNCTIONS,
-    discriminant::FUNCTIONS,
-    theory::FUNCTIONS,
-    tree::FUNCTIONS,
-    ensemble::FUNCTIONS,
-    datasets::FUNCTIONS,
-    datasets::LAWS,
-    prepare::FUNCTIONS,
-    algebra::FUNCTIONS,
-    cluster::FUNCTIONS,
-    density::FUNCTIONS,
-    neighbors::FUNCTIONS,
-    reduce::FUNCTIONS,
-    select::SPLITTERS,
-    select::SAMPLES,
-    assess::FUNCTIONS,
-    statistics::DISTRIBUTIONS,
-    statistics::SAMPLING,
-    statistics::SUMMARIES,
-    statistics::INFORMATION,
-    statistics::RESIDUAL_TESTS,
-    select::PAIRED_TESTS,
-    statistics::SPECIAL_FUNCTIONS,
+    #[cfg(feature = "metrics")]
+    crate::metrics::FUNCTIONS,
+    #[cfg(feature = "linear")]
+    crate::linear::analyses::FUNCTIONS,
+    #[cfg(feature = "discriminant")]
+    crate::discriminant::FUNCTIONS,
+    #[cfg(feature = "theory")]
+    crate::theory::FUNCTIONS,
+    #[cfg(feature = "tree")]
+    crate::tree::FUNCTIONS,
+    #[cfg(feature = "ensemble")]
+    crate::ensemble::FUNCTIONS,
+    #[cfg(feature = "datasets")]
+    crate::datasets::FUNCTIONS,
+    #[cfg(feature = "datasets")]
+    crate::datasets::LAWS,
+    #[cfg(feature = "prepare")]
+    crate::prepare::FUNCTIONS,
+    #[cfg(feature = "algebra")]
+    crate::algebra::FUNCTIONS,
+    #[cfg(feature = "cluster")]
+    crate::cluster::FUNCTIONS,
+    #[cfg(feature = "density")]
+    crate::density::FUNCTIONS,
+    #[cfg(feature = "neighbors")]
+    crate::neighbors::FUNCTIONS,
+    #[cfg(feature = "reduce")]
+    crate::reduce::FUNCTIONS,
+    #[cfg(feature = "select")]
+    crate::select::SPLITTERS,
+    #[cfg(feature = "select")]
+    crate::select::SAMPLES,
+    #[cfg(feature = "assess")]
+    crate::assess::FUNCTIONS,
+    #[cfg(feature = "statistics")]
+    crate::statistics::DISTRIBUTIONS,
+    #[cfg(feature = "statistics")]
+    crate::statistics::SAMPLING,
+    #[cfg(feature = "statistics")]
+    crate::statistics::SUMMARIES,
+    #[cfg(feature = "statistics")]
+    crate::statistics::INFORMATION,
+    #[cfg(feature = "statistics")]
+    crate::statistics::RESIDUAL_TESTS,
+    #[cfg(feature = "select")]
+    crate::select::PAIRED_TESTS,
+    #[cfg(feature = "statistics")]
+    crate::statistics::SPECIAL_FUNCTIONS,
 ];
 
 /// All functions.

@@ -8,33 +8,61 @@
 //!
 //! Programs begin with `use learnt::prelude::*`; files of new learners with `use learnt::author::*`. Tables
 //! from files are in the crate `learnt-io`, pictures in `learnt-plot`, so that learners alone need few crates.
+//!
+//! Every family is a feature, all of them by default. A program that needs linear models alone says
+//! `learnt = { version = "0.1", default-features = false, features = ["linear"] }` and compiles what those need.
+
+// Families share helpers, some of which have no other use.
+#![cfg_attr(not(feature = "full"), allow(dead_code, unused_imports))]
 
 mod advice;
+#[cfg(feature = "algebra")]
 pub mod algebra;
+#[cfg(feature = "assess")]
 pub mod assess;
 pub mod baseline;
+#[cfg(feature = "bayes")]
 pub mod bayes;
 pub mod catalogue;
+#[cfg(feature = "charts")]
 pub mod charts;
+#[cfg(feature = "cluster")]
 pub mod cluster;
+#[cfg(feature = "compose")]
 pub mod compose;
+#[cfg(feature = "datasets")]
 pub mod datasets;
+#[cfg(feature = "density")]
 pub mod density;
+#[cfg(feature = "discriminant")]
 pub mod discriminant;
+#[cfg(feature = "ensemble")]
 pub mod ensemble;
 mod functions;
+#[cfg(feature = "inspect")]
 pub mod inspect;
 mod learner;
+#[cfg(feature = "linear")]
 pub mod linear;
+#[cfg(feature = "metrics")]
 pub mod metrics;
+#[cfg(feature = "neighbors")]
 pub mod neighbors;
+#[cfg(feature = "plot")]
 pub mod plot;
+#[cfg(feature = "prepare")]
 pub mod prepare;
+#[cfg(feature = "reduce")]
 pub mod reduce;
+#[cfg(feature = "select")]
 pub mod select;
+#[cfg(feature = "sequence")]
 pub mod sequence;
+#[cfg(feature = "statistics")]
 pub mod statistics;
+#[cfg(feature = "theory")]
 pub mod theory;
+#[cfg(feature = "tree")]
 pub mod tree;
 
 pub use advice::{Advice, advice, advice_on};
@@ -71,17 +99,29 @@ pub mod author {
 /// Every learner, family by family.
 pub const REGISTRY: &[&[Entry]] = &[
     baseline::ENTRIES,
+    #[cfg(feature = "linear")]
     linear::ENTRIES,
+    #[cfg(feature = "discriminant")]
     discriminant::ENTRIES,
+    #[cfg(feature = "bayes")]
     bayes::ENTRIES,
+    #[cfg(feature = "neighbors")]
     neighbors::ENTRIES,
+    #[cfg(feature = "tree")]
     tree::ENTRIES,
+    #[cfg(feature = "ensemble")]
     ensemble::ENTRIES,
+    #[cfg(feature = "cluster")]
     cluster::ENTRIES,
+    #[cfg(feature = "density")]
     density::ENTRIES,
+    #[cfg(feature = "sequence")]
     sequence::ENTRIES,
+    #[cfg(feature = "reduce")]
     reduce::ENTRIES,
+    #[cfg(feature = "prepare")]
     prepare::ENTRIES,
+    #[cfg(feature = "compose")]
     compose::ENTRIES,
 ];
 
@@ -111,7 +151,11 @@ pub fn unknown_learner(name: &str) -> Error {
     let mut known: Vec<String> = entries().map(|entry| entry.about.command()).collect();
     known.extend(entries().flat_map(|entry| entry.about.aliases.iter().map(ToString::to_string)));
     known.dedup();
-    Error::unknown("learner", name, known.iter().map(String::as_str))
+    let error = Error::unknown("learner", name, known.iter().map(String::as_str));
+    match cfg!(feature = "full") {
+        true => error,
+        false => error.hint("this build has some families only: see the features of the crate"),
+    }
 }
 
 /// A learner by name with parameters by name. Null leaves a learner that is a default as it is.

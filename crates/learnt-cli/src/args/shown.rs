@@ -3,7 +3,7 @@
 
 use super::registered;
 use clap::builder::Resettable;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, Id};
 
 /// Headings whose options only `learnt help` shows.
 const FURTHER: &[&str] = &["Preparation", "Streaming", "Details", "Reading", "Output", "General"];
@@ -23,6 +23,17 @@ const MORE: &str = "learnt help ";
 
 /// The longest line of a list of names.
 const LINE: usize = 98;
+/// The most lines of such a list.
+const LIST_LINES: usize = 17;
+
+/// The lines of a page of help, those that are not of its parameters and options, and its width.
+const SCREEN: usize = 25;
+const OTHER_LINES: usize = 14;
+const WIDTH: usize = 100;
+/// The heading of what a learner or function has of its own.
+const OWN: &str = "Parameters";
+/// The heading of what a function cannot do without.
+const NEEDED: &str = "Inputs";
 
 /// A verb, learner or function with its help; `path` is what is typed to reach it.
 pub(super) fn finished(command: Command, path: &str) -> Command {
@@ -36,8 +47,14 @@ pub(super) fn finished(command: Command, path: &str) -> Command {
         }),
         false => command,
     };
-    let is_further = |arg: &Arg| arg.get_help_heading().is_some_and(|own| FURTHER.contains(&own));
-    let command = with_help(command).mut_args(|arg| {
+    let of_heading =
+        |arg: &Arg| arg.get_help_heading().is_some_and(|heading| FURTHER.contains(&heading));
+    let command = with_help(command);
+    let beyond = beyond_the_screen(&command, |arg| {
+        !of_heading(arg) && !arg.is_hide_short_help_set() && !arg.is_hide_set()
+    });
+    let is_further = |arg: &Arg| of_heading(arg) || beyond.contains(arg.get_id());
+    let command = command.mut_args(|arg| {
         let further = is_further(&arg) || arg.is_hide_short_help_set();
         arg.hide_short_help(further)
     });
@@ -52,6 +69,49 @@ pub(super) fn finished(command: Command, path: &str) -> Command {
     let (count, headings) = (further.len(), headings.join(", "));
     let word = format!("{MORE}{path} has {count} more options: {headings}.");
     command.help_template(PAGE).after_help(word)
+}
+
+/// The last parameters and options that do not fit a screen; of parameters at least half of it is filled.
+fn beyond_the_screen(command: &Command, shown: impl Fn(&Arg) -> bool) -> Vec<Id> {
+    let (needed, rest): (Vec<&Arg>, Vec<&Arg>) = command
+        .get_arguments()
+        .filter(|arg| shown(arg))
+        .partition(|arg| arg.get_help_heading() == Some(NEEDED));
+    let (own, others): (Vec<&Arg>, Vec<&Arg>) =
+        rest.into_iter().partition(|arg| arg.get_help_heading() == Some(OWN));
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let total = |args: &[&Arg]| lines_of(args).iter().sum::<usize>();
+    // A heading and a line between are two more; such pages have no examples.
+    let taken = if needed.is_empty() { 0 } else { total(&needed) };
+    let room = (SCREEN - OTHER_LINES).saturating_sub(taken).max(2);
+    let for_own = room.saturating_sub(total(&others)).max(room / 2).min(total(&own));
+    let mut beyond = over(&own, for_own);
+    beyond.extend(over(&others, room - for_own));
+    beyond
+}
+
+/// Those behind so many lines.
+fn over(args: &[&Arg], room: usize) -> Vec<Id> {
+    let mut used = 0;
+    let ends = lines_of(args).into_iter().map(|lines| {
+        used += lines;
+        used
+    });
+    ends.zip(args).filter(|(end, _)| *end > room).map(|(_, arg)| arg.get_id().clone()).collect()
+}
+
+/// The lines that the help of each takes: flags stand in one column, texts in another.
+fn lines_of(args: &[&Arg]) -> Vec<usize> {
+    let flag = |arg: &&Arg| {
+        let value = arg.get_value_names().into_iter().flatten().map(|name| name.len() + 3);
+        // Room for a short name, dashes, brackets of an optional value and the space behind.
+        12 + arg.get_long().map_or(0, str::len) + value.sum::<usize>()
+    };
+    let column = args.iter().map(flag).max().unwrap_or(0);
+    let text = |arg: &&Arg| arg.get_help().map_or(0, |help| help.to_string().chars().count());
+    args.iter().map(|arg| text(arg).div_ceil(WIDTH - column.min(WIDTH / 2)).max(1)).collect()
 }
 
 /// The flag that prints the short page.
@@ -73,6 +133,12 @@ pub(super) fn listing(command: Command, title: &str, names: &[String], more: &st
         }
     }
     lines.retain(|line| !line.is_empty());
+    if lines.len() > LIST_LINES {
+        let kept: usize =
+            lines[..LIST_LINES - 1].iter().map(|line| line.split_whitespace().count()).sum();
+        lines.truncate(LIST_LINES - 1);
+        lines.push(format!("  … and {} more: learnt list names all", names.len() - kept));
+    }
     let own = command.is_disable_help_flag_set();
     let command = if own { command } else { with_help(command) };
     command

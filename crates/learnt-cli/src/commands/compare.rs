@@ -180,6 +180,9 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
         sentences.extend(said);
         rows.push(Candidate { learner, ..candidate });
     }
+    if supervised.targets.len() > 1 && call.texts("only").is_empty() {
+        call.say("left out: learners that take one target only; --only NAME asks for one of them");
+    }
     if unable > 0 {
         call.say(&format!("left out: {unable} learners that take no offset"));
     }
@@ -298,8 +301,8 @@ fn title(call: &Call, supervised: &Supervised, splitter: &Splitter) -> String {
 /// Says what to type next.
 fn suggest(call: &Call, supervised: &Supervised, comparison: &Comparison) {
     if let Some(simplest) = comparison.simplest.map(|i| &comparison.rows[i]) {
-        let target = supervised.targets.first().map_or("", String::as_str);
-        let (model, data, target) = (&simplest.name, shell(&supervised.name), shell(target));
+        let target = supervised.targets.join(",");
+        let (model, data, target) = (&simplest.name, shell(&supervised.name), shell(&target));
         let options = [READING, ROLES, PREPARATION].map(|names| call.repeated(names)).concat();
         call.next(&format!("learnt fit {model} {data} -t {target}{options} -o model.learnt"));
     }

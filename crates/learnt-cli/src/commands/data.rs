@@ -183,7 +183,7 @@ impl Described {
         if !self.look.is_ordinary() && target != Some(self.name.as_str()) {
             note.push(self.look.to_string());
         }
-        let levels = matches!(self.look, Look::Ordinary | Look::Constant);
+        let levels = matches!(self.look, Look::Ordinary | Look::Constant | Look::Code { .. });
         if levels && !self.common.is_empty() {
             let shown = self.common.iter().take(4).map(|(level, count)| format!("{level} {count}"));
             let more = if self.common.len() > 4 { ", …" } else { "" };

@@ -35,6 +35,7 @@ use learnt::select::CrossValidation;
 pub(crate) const READING: &[&str] = &[
     "format",
     "delimiter",
+    "skip-lines",
     "header",
     "na",
     "type",

@@ -52,6 +52,18 @@ fn every_command_of_the_guides_runs() {
 }
 
 #[test]
+#[cfg(unix)]
+fn every_command_of_the_readme_runs() {
+    let page = std::fs::read_to_string(folder().join("../../README.md")).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("learnt ")).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for command in commands {
+        shell(command, place.path());
+    }
+}
+
+#[test]
 fn tables_of_the_guides_name_verbs_and_learners_that_are_there() {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();

@@ -16,6 +16,7 @@ mod hostile_names;
 mod jobs;
 mod limits;
 mod linear;
+mod messy;
 mod pictures;
 mod places;
 mod roles;

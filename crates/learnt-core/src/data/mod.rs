@@ -5,6 +5,7 @@ mod label;
 mod matrix;
 mod schema;
 mod sequences;
+pub mod wording;
 
 pub use dataset::{Dataset, Frame, OwnedDataset, OwnedTarget, Table, Target};
 pub use label::Label;

@@ -330,6 +330,13 @@ fn recode(
     match (wanted.levels(), given.levels()) {
         (None, None) => Ok(Recoded { values, others: Vec::new(), unseen: BTreeMap::new() }),
         (None, Some(levels)) => {
+            let numbers: Option<Vec<f64>> =
+                levels.iter().map(|level| whole_number(level)).collect();
+            if let Some(numbers) = numbers {
+                let number = |v: f64| numbers.get(v as usize).copied().unwrap_or(f64::NAN);
+                let values = values.into_iter().map(number).collect();
+                return Ok(Recoded { values, others: Vec::new(), unseen: BTreeMap::new() });
+            }
             let first = values.iter().find(|v| !v.is_nan()).and_then(|&v| levels.get(v as usize));
             let message = format!(
                 "column '{}' was numeric in training, and now holds text such as '{}'",
@@ -354,6 +361,12 @@ fn recode(
             translate(wanted, known.len(), &values, code, |v| v.to_string(), unknown)
         }
     }
+}
+
+/// The number whose text is this one, digit for digit: codes without leading zeros.
+fn whole_number(text: &str) -> Option<f64> {
+    let number: u32 = text.parse().ok()?;
+    (number.to_string() == text).then_some(f64::from(number))
 }
 
 fn translate(

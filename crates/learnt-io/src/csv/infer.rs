@@ -5,13 +5,13 @@
 //! comes again in its own column. A column is numeric if all its values in the sample are numbers
 //! or missing; what comes after the sample is judged by [`super::MIN_NUMBERS`].
 
-use super::number::NumberStyle;
+use super::number::{NumberStyle, without_unit};
 use super::parse::{sample, valid_text};
 use crate::input::Bytes;
 use crate::names::{check_names, unnamed};
 use crate::options::{Format, Header, MISSING_TOKENS, ReadOptions, TypeRule};
 use crate::report::FoundHeader;
-use learnt_core::error::{Code, Error, Result, plain};
+use learnt_core::error::{Code, Error, Result, plain, shell};
 use std::borrow::Cow;
 
 /// Rows that inference looks at.
@@ -115,8 +115,12 @@ impl Dialect {
         format: Format,
     ) -> Result<Option<Dialect>> {
         let marked = head.starts_with(b"\xef\xbb\xbf");
-        let start = if marked { 3 } else { 0 };
+        let mark = if marked { 3 } else { 0 };
         refuse_utf16(head)?;
+        let Some(above) = end_of_lines(&head[mark..], options.skip_lines, whole) else {
+            return Ok(None);
+        };
+        let start = mark + above;
         let end = match whole {
             true => head.len(),
             false => memchr::memrchr(b'\n', head).map_or(start, |at| at + 1),
@@ -138,6 +142,7 @@ impl Dialect {
         if rows.is_empty() {
             return Err(Error::new(Code::Empty, "no rows: the file is empty"));
         }
+        refuse_title(&rows, text, delimiter, options)?;
         Self::from_rows(&rows, text, start as u64, delimiter, options).map(Some)
     }
 
@@ -159,19 +164,21 @@ impl Dialect {
             Header::No => FoundHeader::StatedNone,
             Header::Auto => find_header(rows, &numeric_below, style)?,
         };
-        let (names, numeric, begin, line, before) = if header.present() {
+        let (names, mut numeric, begin, line, before) = if header.present() {
             let given = rows[0].iter().map(|name| name.trim().to_string()).collect();
             let (end, lines, blank) = super::parse::first_row_end(text, delimiter)?;
             let names = check_names(given, options, &mut notes)?;
-            (names, numeric_below, start + end as u64, 1 + lines, blank)
+            let line = 1 + (options.skip_lines as u64) + lines;
+            (names, numeric_below, start + end as u64, line, blank)
         } else {
             let is_number = |j: usize| is_number_or_missing(&rows[0][j], style, options);
             let numeric = (0..width).map(|j| numeric_below[j] && is_number(j)).collect();
-            (unnamed(width), numeric, start, 1, 0)
+            (unnamed(width), numeric, start, 1 + options.skip_lines as u64, 0)
         };
         options.check_names(&names)?;
         note_header(header, &names, &mut notes);
         let data = if header.present() { &rows[1..] } else { &rows[..] };
+        take_codes(data, &names, &mut numeric, options, &mut notes);
         note_spoilt(data, &names, &numeric, style, options, &mut notes);
         let extent = Extent { begin, end: begin, line, before, after: 0 };
         Ok(Dialect { delimiter, header, names, numeric, style, extent, notes })
@@ -235,6 +242,43 @@ fn find_style(
     comma
 }
 
+/// Where so many lines end; `None` if more bytes are needed to tell.
+fn end_of_lines(head: &[u8], lines: usize, whole: bool) -> Option<usize> {
+    let mut end = 0;
+    for _ in 0..lines {
+        end = match memchr::memchr(b'\n', &head[end..]) {
+            Some(at) => end + at + 1,
+            None if whole => head.len(),
+            None => return None,
+        };
+    }
+    Some(end)
+}
+
+/// Refuses a first line of one field above rows of more: the title of a report.
+fn refuse_title(rows: &Rows, text: &str, delimiter: u8, options: &ReadOptions) -> Result<()> {
+    const ABOVE: usize = 20;
+    let filled = |fields: &[Cow<'_, str>]| fields.iter().filter(|f| !f.trim().is_empty()).count();
+    let usual = rows.iter().skip(1).take(ABOVE).map(|row| filled(row)).max().unwrap_or(0);
+    let asked = options.skip_lines > 0 || options.header != Header::Auto || options.dedupe_names;
+    if asked || rows.len() < 3 || usual < 2 || filled(&rows[0]) > 1 {
+        return Ok(());
+    }
+    let count = |line: &str| {
+        let fields: Vec<Cow<'_, str>> =
+            line.split(char::from(delimiter)).map(Cow::Borrowed).collect();
+        filled(&fields)
+    };
+    let lines = text.lines().take(ABOVE).position(|line| count(line) >= usual);
+    let Some(lines) = lines.filter(|&lines| lines > 0) else { return Ok(()) };
+    let title =
+        plain(text.lines().next().unwrap_or_default().trim_end_matches(char::from(delimiter)));
+    let message = format!("line 1, '{title}', is a title above the table and no line of names");
+    Err(Error::new(Code::Names, message)
+        .row(1)
+        .hint(format!("--skip-lines {lines} begins at line {}", lines + 1)))
+}
+
 /// UTF-16 and UTF-32 are named, because their NUL bytes would be all that is reported otherwise.
 fn refuse_utf16(head: &[u8]) -> Result<()> {
     if head.starts_with(&[0xff, 0xfe, 0, 0]) || head.starts_with(&[0, 0, 0xfe, 0xff]) {
@@ -270,6 +314,7 @@ fn find_delimiter(text: &str, whole: bool, options: &ReadOptions) -> Result<u8> 
     }
     match consistent[..] {
         [only] => Ok(only),
+        [] if most.0 == 1 => Ok(below_title(text, whole).unwrap_or(most.1)),
         [] => Ok(most.1),
         // Decimal commas cut rows of semicolons evenly too.
         [b',', b';'] if has_decimal_commas(text, whole) => Ok(b';'),
@@ -285,6 +330,18 @@ fn find_delimiter(text: &str, whole: bool, options: &ReadOptions) -> Result<u8> 
             Err(Error::new(Code::Parse, message).hint("say which with --delimiter"))
         }
     }
+}
+
+/// The mark that cuts most rows below the first into the same number of fields, three or more.
+fn below_title(text: &str, whole: bool) -> Option<u8> {
+    const ROWS: usize = 200;
+    let usual = |mark: u8| {
+        let rows = sample(text, mark, ROWS, whole).ok()?;
+        let width = rows.last()?.len();
+        let same = rows.iter().filter(|row| row.len() == width).count();
+        (width > 2 && 2 * same > rows.len()).then_some(mark)
+    };
+    CANDIDATES.iter().find_map(|&mark| usual(mark))
 }
 
 /// Whether text between semicolons has a column of numbers with decimal commas.
@@ -370,6 +427,29 @@ fn note_header(header: FoundHeader, names: &[String], notes: &mut Vec<String>) {
     }
 }
 
+/// Makes columns text that hold codes by their names, such as `zip`, and nothing but digits.
+fn take_codes(
+    rows: &[Vec<Cow<'_, str>>],
+    names: &[String],
+    numeric: &mut [bool],
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) {
+    for (j, name) in names.iter().enumerate() {
+        let known = |field: &&Cow<'_, str>| !is_missing(field, options);
+        let mut fields = rows.iter().filter_map(|row| row.get(j)).filter(known);
+        if numeric[j] && options.is_code(name) && fields.all(|field| is_digits(field)) {
+            numeric[j] = false;
+            notes.push(crate::names::code_note(name));
+        }
+    }
+}
+
+fn is_digits(field: &str) -> bool {
+    let field = field.trim_ascii();
+    !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Says which word made a column text where most values are numbers.
 fn note_spoilt(
     rows: &[Vec<Cow<'_, str>>],
@@ -380,8 +460,7 @@ fn note_spoilt(
     notes: &mut Vec<String>,
 ) {
     for (j, name) in names.iter().enumerate().filter(|&(j, _)| !numeric[j]) {
-        if options.skips(name)
-            || matches!(options.rule(name), Some(rule) if *rule != TypeRule::Numeric)
+        if options.skips(name) || options.rule(name).is_some_and(|rule| *rule != TypeRule::Numeric)
         {
             continue;
         }
@@ -391,6 +470,21 @@ fn note_spoilt(
             let (name, example) = (plain(name), plain(example));
             notes.push(format!(
                 "{name}: read as text because of the thousands separators in '{example}'; --thousands '{mark}' reads numbers"
+            ));
+            continue;
+        }
+        if let Some((example, more)) = unit_of(fields(), style) {
+            let (shown, example, word) = (plain(name), plain(example), shell(name));
+            notes.push(format!(
+                "{shown}: read as text because of the unit in '{example}'; --type {word}=unit{more} reads numbers"
+            ));
+            continue;
+        }
+        let zeros = |field: &&Cow<'_, str>| field.trim_ascii().starts_with('0') && field.len() > 1;
+        if let Some(code) = fields().find(zeros).filter(|_| fields().all(|f| is_digits(f))) {
+            let (name, code) = (plain(name), plain(code));
+            notes.push(format!(
+                "{name}: codes with leading zeros, such as '{code}', are categories and keep their zeros"
             ));
             continue;
         }
@@ -406,6 +500,35 @@ fn note_spoilt(
             ));
         }
     }
+}
+
+/// A text with a unit, if all of these texts are numbers with the same unit, and what else must be said so
+/// that they are read.
+fn unit_of<'a>(
+    mut fields: impl Iterator<Item = &'a Cow<'a, str>> + Clone,
+    style: NumberStyle,
+) -> Option<(&'a str, &'static str)> {
+    const LONGEST: usize = 8;
+    let around = |field: &'a str| {
+        let number = without_unit(field);
+        let start = number.as_ptr() as usize - field.as_ptr() as usize;
+        (field[..start].trim(), field[start + number.len()..].trim())
+    };
+    let all = fields.clone();
+    let first = fields.next()?.as_ref();
+    let unit = around(first);
+    let money = |text: &str| text.is_empty() || ["$", "€", "£", "¥", "USD", "EUR"].contains(&text);
+    let fits = unit != ("", "") && money(unit.0) && unit.1.chars().count() <= LONGEST;
+    if !fits || !all.clone().all(|field| around(field) == unit) {
+        return None;
+    }
+    let comma = NumberStyle { decimal_comma: true, thousands: Some(b'.') };
+    let grouped = NumberStyle { thousands: Some(b','), ..style };
+    let styles =
+        [(style, ""), (grouped, " --thousands ,"), (comma, " --decimal-comma --thousands .")];
+    let reads =
+        |style: NumberStyle| all.clone().all(|field| style.parse(without_unit(field)).is_some());
+    styles.into_iter().find(|(style, _)| reads(*style)).map(|(_, more)| (first, more))
 }
 
 /// The mark between groups of three digits that makes all of these texts numbers, and a text with it.

@@ -15,7 +15,7 @@ mod scan;
 mod tally;
 
 pub(crate) use infer::Dialect;
-pub(crate) use number::{Number, NumberStyle};
+pub(crate) use number::{Number, NumberStyle, without_unit};
 pub(crate) use parse::valid_text;
 pub(crate) use tally::Tally;
 
@@ -105,13 +105,14 @@ impl CsvFile {
             .zip(&rules)
             .map(|(&j, rule)| match rule {
                 None => dialect.numeric[j],
-                Some(rule) => *rule == TypeRule::Numeric,
+                Some(rule) => matches!(rule, TypeRule::Numeric | TypeRule::Measure),
             })
             .collect();
         let layout = Layout {
             delimiter: dialect.delimiter,
             fields: vec![Field::Skip; names.len()],
             width: kept.len(),
+            measures: rules.iter().map(|rule| *rule == Some(TypeRule::Measure)).collect(),
             style: dialect.style,
             na: options.na.clone(),
             na_numbers: dialect.style.numbers_among(&options.na),
@@ -289,7 +290,8 @@ impl CsvFile {
         let mut first: Option<(u64, Error)> = None;
         for (j, name) in self.names().iter().enumerate() {
             let Some((misfit, before)) = tally.misfit(j) else { continue };
-            if *before >= MIN_NUMBERS || self.rules[j] == Some(TypeRule::Numeric) {
+            let asked = matches!(self.rules[j], Some(TypeRule::Numeric | TypeRule::Measure));
+            if *before >= MIN_NUMBERS || asked {
                 let error = parse::misfit_error(name, misfit, *before);
                 if first.as_ref().is_none_or(|(line, _)| misfit.line < *line) {
                     first = Some((misfit.line, error));

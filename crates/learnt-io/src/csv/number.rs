@@ -55,6 +55,14 @@ impl NumberStyle {
     }
 }
 
+/// The part of a text from its first digit or sign to its last digit: what is left of `$1000` and `12 kg`.
+pub(crate) fn without_unit(text: &str) -> &str {
+    let number = |c: char| c.is_ascii_digit() || c == '-' || c == '+';
+    let start = text.find(number).unwrap_or(text.len());
+    let end = text.rfind(|c: char| c.is_ascii_digit()).map_or(start, |at| at + 1);
+    &text[start..end.max(start)]
+}
+
 /// Digits without their group marks, if every group but the first has three.
 fn ungroup(whole: &str, mark: u8) -> Option<Vec<u8>> {
     let digits = whole.trim_start_matches(['-', '+']);
@@ -150,6 +158,15 @@ mod tests {
         assert!(rounded("1e999") && rounded("-2E400") && rounded("1e-999") && rounded("-.5e-400"));
         let exact = ["inf", "-infinity", "0", "-0.0", "0e5", "0.000", "5e-324", "1.7e308"];
         assert!(exact.iter().all(|text| !rounded(text)));
+    }
+
+    #[test]
+    fn units_stand_in_front_or_behind() {
+        let cases = [("$1000", "1000"), ("12 kg", "12"), ("-3,5 %", "-3,5"), ("€ 1.234", "1.234")];
+        for (text, number) in cases {
+            assert_eq!(without_unit(text), number);
+        }
+        assert_eq!((without_unit("none"), without_unit("")), ("", ""));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One piece of a CSV file into rows of numbers and codes.
 
-use super::number::{Number, NumberStyle, prefix};
+use super::number::{Number, NumberStyle, prefix, without_unit};
 use super::scan::{LONGEST_FIELD, Piece, unterminated};
 use crate::levels::Levels;
 use crate::options::{MISSING_TOKENS, Ragged};
@@ -16,6 +16,8 @@ pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
     /// Columns that are kept.
     pub(crate) width: usize,
+    /// Which of them hold numbers with units.
+    pub(crate) measures: Vec<bool>,
     /// How numbers are written.
     pub(crate) style: NumberStyle,
     /// Missing in every column.
@@ -266,7 +268,8 @@ impl<'a> Reader<'_, 'a> {
     fn unusual_number(&mut self, j: usize) -> std::result::Result<f64, Trouble> {
         let line = self.line;
         let field = self.field()?;
-        if let Some(number) = self.layout.style.parse(&field) {
+        let digits = if self.layout.measures[j] { without_unit(&field) } else { &*field };
+        if let Some(number) = self.layout.style.parse(digits) {
             return Ok(self.known(j, number));
         }
         let facts = &mut self.parsed.columns[j];
@@ -352,6 +355,7 @@ impl Layout {
             delimiter,
             fields: Vec::new(),
             width: 0,
+            measures: Vec::new(),
             style: NumberStyle::default(),
             na: Vec::new(),
             na_numbers: Vec::new(),

@@ -157,7 +157,7 @@ fn tables_of(
 ) -> Answer {
     let mut report = Answer::new(title);
     for (t, row) in coef.rows().enumerate() {
-        let title = if coef.nrows() == 1 { String::new() } else { format!("Output {}", t + 1) };
+        let title = if coef.nrows() == 1 { String::new() } else { names.output(t) };
         let kept = names.columns.iter().zip(row).filter(|(_, b)| shown(**b));
         let (terms, values): (Vec<String>, Vec<f64>) = kept.map(|(n, b)| (n.clone(), *b)).unzip();
         report.tables.push(without_tests(&title, Some(intercept[t]), &terms, &values));

@@ -7,12 +7,12 @@ use learnt_core::prelude::*;
 
 impl LinearRegressionModel {
     /// Tables for people.
-    pub(super) fn report(&self, _: &Names) -> Answer {
+    pub(super) fn report(&self, names: &Names) -> Answer {
         let mut report = Answer::new("Least squares");
         report.notes.extend(self.evidence.aliasing());
         for output in 0..self.coef.nrows() {
             let many = self.coef.nrows() > 1;
-            let title = if many { format!("Output {}", output + 1) } else { String::new() };
+            let title = if many { names.output(output) } else { String::new() };
             match self.inference(output, 0.95) {
                 Ok(inference) => inference.add_to(&mut report, &title, many),
                 Err(why) => {

@@ -365,7 +365,13 @@ impl LogisticRegressionModel {
         };
         match tested {
             Ok(true) => {}
-            Ok(false) => self.add_weights(names, &mut report),
+            Ok(false) => {
+                self.add_weights(names, &mut report);
+                if self.notes.is_empty() {
+                    let note = "no inference: the penalty biases the estimates; C=inf has none";
+                    report.notes.push(note.to_string());
+                }
+            }
             Err(why) => {
                 report.tables.clear();
                 self.add_weights(names, &mut report);

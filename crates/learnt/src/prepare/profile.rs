@@ -1,12 +1,14 @@
 //! What the columns of a table are by their looks: identifiers, free text, dates and constants, which are
-//! no inputs as they are.
+//! no inputs as they are, and codes, which are no quantities.
 //!
 //! A constant has at most one value. A date is a column of texts that are all dates in one order, or of whole
 //! numbers that are all dates written as yyyymmdd. Free text has many words to a value (three on average) and
 //! more than half of its values differ. An identifier is a column of texts nearly all of which differ, or of
 //! different whole numbers that count rows (consecutive, unless a name such as `year` says that they measure
-//! time) or whose name says so (`customer_id`). Small tables show no identifiers: they need fifty rows.
+//! time) or whose name says so (`customer_id`). Small tables show no identifiers: they need fifty rows. Whole
+//! numbers of such a name that come again and again (`store_id`) are codes.
 
+use learnt_core::data::wording::{says_identifier, says_time};
 use learnt_core::dates;
 use learnt_core::prelude::*;
 use std::fmt;
@@ -24,6 +26,11 @@ pub enum Look {
         distinct: usize,
         /// Values that are known.
         known: usize,
+    },
+    /// Whole numbers that name things, several rows each.
+    Code {
+        /// Different values.
+        distinct: usize,
     },
     /// Sentences.
     Text {
@@ -51,6 +58,7 @@ impl Look {
             Look::Ordinary => "",
             Look::Constant => "constant",
             Look::Identifier { .. } => "identifier",
+            Look::Code { .. } => "code",
             Look::Text { .. } => "free text",
             Look::Date { .. } => "date",
         }
@@ -65,6 +73,7 @@ impl fmt::Display for Look {
             Look::Identifier { distinct, known } => {
                 write!(f, "an identifier ({distinct} different values in {known} rows)")
             }
+            Look::Code { distinct } => write!(f, "a code ({distinct} different whole numbers)"),
             Look::Text { words } => write!(f, "free text ({words:.0} words on average)"),
             Look::Date { first, last } => write!(f, "a date ({first} to {last})"),
         }
@@ -158,10 +167,11 @@ fn look_of_numbers(name: &str, values: &[f64]) -> Look {
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.dedup();
     let distinct = sorted.len();
-    let named = says_identifier(name) && distinct as f64 >= NEARLY_ALL * count as f64;
-    match named || (counts_rows && distinct == count) {
-        true => Look::Identifier { distinct, known: count },
-        false => Look::Ordinary,
+    let nearly_all = distinct as f64 >= NEARLY_ALL * count as f64;
+    match (says_identifier(name), nearly_all, counts_rows && distinct == count) {
+        (true, true, _) | (_, _, true) => Look::Identifier { distinct, known: count },
+        (true, false, false) if low >= 0.0 => Look::Code { distinct },
+        _ => Look::Ordinary,
     }
 }
 
@@ -169,52 +179,6 @@ fn look_of_numbers(name: &str, values: &[f64]) -> Look {
 pub(super) fn written_date(value: f64) -> Option<i64> {
     let number = (19_000_101.0..=21_001_231.0).contains(&value).then_some(value as i64)?;
     dates::to_days(number / 10_000, (number / 100 % 100) as u32, (number % 100) as u32)
-}
-
-/// The words of a name: `customerID` is customer and id.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    for letter in name.chars() {
-        let new = letter.is_uppercase() && before.is_lowercase();
-        if new || !letter.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
-            word.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-fn says_identifier(name: &str) -> bool {
-    let known =
-        ["id", "ids", "key", "uuid", "guid", "index", "idx", "identifier", "rownum", "rowid"];
-    words_of(name).last().is_some_and(|word| known.contains(&word.as_str()))
-}
-
-fn says_time(name: &str) -> bool {
-    let known = [
-        "t",
-        "x",
-        "time",
-        "year",
-        "month",
-        "week",
-        "day",
-        "hour",
-        "minute",
-        "second",
-        "period",
-        "step",
-        "quarter",
-        "age",
-        "trend",
-        "timestamp",
-    ];
-    words_of(name).last().is_some_and(|word| known.contains(&word.as_str()))
 }
 
 #[cfg(test)]
@@ -266,6 +230,10 @@ mod tests {
         assert_eq!(word("area", &spread), "");
         assert_eq!(word("accountId", &spread), "identifier");
         assert_eq!(word("bid", &spread), "");
+        let again: Vec<f64> = (0..100).map(|i| f64::from(i % 12)).collect();
+        assert_eq!(word("store_id", &again), "code");
+        assert_eq!(word("rooms", &again), "");
+        assert_eq!(word("index", &again.iter().map(|x| x - 5.0).collect::<Vec<_>>()), "");
         let dates: Vec<f64> = (0..100).map(|i| f64::from(20_240_101 + i % 28)).collect();
         assert_eq!(word("day", &dates), "date");
         assert_eq!(word("nothing", &[f64::NAN; 3]), "constant");

@@ -117,9 +117,10 @@ pub fn contenders(data: &Dataset, only: &[String], skip: &[String]) -> Result<Ve
         Task::Classification => roles.classifier,
         _ => roles.regressor,
     };
+    let several = matches!(data.y, Some(Target::Real(y)) if y.ncols() > 1);
     let suits = |about: &About| match task {
         Task::Classification => two_classes || !about.roles.two_classes,
-        _ => positive || !about.positive_target,
+        _ => (positive || !about.positive_target) && (!several || about.accepts.many_outputs),
     };
     let resolve = |name: &String| {
         let found = crate::find_all(name);

@@ -8,6 +8,7 @@
 
 use super::split::{Size, train_test};
 use learnt_core::context::Rng;
+use learnt_core::error::{nearest, plain};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 use std::collections::{BTreeMap, BTreeSet};
@@ -283,8 +284,16 @@ fn enough_of_each_class(n_splits: usize, codes: &[u32], classes: &[Label]) -> Re
             let message = format!(
                 "class '{class}' has {count} rows, and {n_splits} stratified folds need {n_splits}"
             );
-            let hint = match count {
-                1 => "leave the class out, or give it more rows".to_string(),
+            let others: Vec<String> =
+                classes.iter().filter(|other| *other != class).map(ToString::to_string).collect();
+            let others: Vec<&str> = others.iter().map(String::as_str).collect();
+            let alike = nearest(&class.to_string(), &others);
+            let text = matches!(class, Label::Text(_));
+            let hint = match (count, alike.filter(|_| text)) {
+                (1, Some(near)) => {
+                    format!("is it '{}' misspelt? Else leave the class out", plain(near))
+                }
+                (1, None) => "leave the class out, or give it more rows".to_string(),
                 _ => format!("use at most {count} folds"),
             };
             Err(Error::new(Code::TooFew, message).hint(hint))

@@ -1,11 +1,15 @@
 //! Folders of `crates/learnt/src` use each other only where the table in ARCHITECTURE.md says so, and
-//! never in a circle. Code of tests is free.
+//! never in a circle. Code of tests is free. Each folder is a feature of the crate, which needs the features that
+//! the table says, so that every choice of features compiles.
 
 use super::{Source, name_at, text_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 const LIBRARY: &str = "crates/learnt/src/";
 const PAGE: &str = "ARCHITECTURE.md";
+const MANIFEST: &str = "crates/learnt/Cargo.toml";
+/// The folder that is part of every build.
+const ALWAYS: &str = "baseline";
 /// How the table begins.
 const HEAD: &str = "| from | to | why |";
 
@@ -25,6 +29,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<String> {
         .collect();
     let unused = declared.iter().filter(|edge| !found.contains_key(*edge));
     problems.extend(unused.map(|(from, to)| format!("{PAGE}: {from} does not use {to} any more")));
+    problems.extend(features(text_of(sources, MANIFEST), &folders(sources), &declared));
     let all: BTreeSet<Edge> = found.into_keys().collect();
     if let Some(circle) = circle(&all) {
         problems.push(format!("folders use each other in a circle: {}", circle.join(" → ")));
@@ -40,6 +45,27 @@ fn declared(page: &str) -> BTreeSet<Edge> {
         Some((cells.next()?.to_string(), cells.next()?.to_string()))
     };
     rows.take_while(|line| line.starts_with('|')).filter_map(row).collect()
+}
+
+/// The folders of the library.
+fn folders(sources: &[Source]) -> BTreeSet<String> {
+    let paths = sources.iter().filter_map(|source| source.path.strip_prefix(LIBRARY));
+    paths.filter_map(|path| Some(path.split_once('/')?.0.to_string())).collect()
+}
+
+/// Features that do not need what their folders use, or that are missing.
+fn features(manifest: &str, folders: &BTreeSet<String>, edges: &BTreeSet<Edge>) -> Vec<String> {
+    let own = folders.iter().filter(|folder| *folder != ALWAYS);
+    own.filter_map(|folder| {
+        let used = edges.iter().filter(|(from, _)| from == folder).map(|(_, to)| to.as_str());
+        let names: Vec<String> =
+            used.filter(|to| *to != ALWAYS).map(|to| format!("\"{to}\"")).collect();
+        let line = format!("{folder} = [{}]", names.join(", "));
+        let there = manifest.lines().any(|found| found == line)
+            && manifest.lines().any(|found| found == format!("  \"{folder}\","));
+        (!there).then(|| format!("{MANIFEST}: the features want `{line}`, and its name in `full`"))
+    })
+    .collect()
 }
 
 /// Every edge between two folders, with the place where it was seen first.
@@ -147,9 +173,16 @@ mod tests {
 
     const TABLE: &str = "| from | to | why |\n|---|---|---|\n| linear | select | folds |\n";
 
+    const FEATURES: &str = "full = [\n  \"linear\",\n  \"select\",\n  \"tree\",\n]\nlinear = [\"select\"]\nselect = []\ntree = []\n";
+
     fn problems(page: &str, linear: &str, select: &str) -> Vec<String> {
+        problems_with(FEATURES, page, linear, select)
+    }
+
+    fn problems_with(features: &str, page: &str, linear: &str, select: &str) -> Vec<String> {
         check(&files(&[
             ("ARCHITECTURE.md", page),
+            ("crates/learnt/Cargo.toml", features),
             ("crates/learnt/src/linear/ridge.rs", linear),
             ("crates/learnt/src/select/mod.rs", select),
             ("crates/learnt/src/tree/mod.rs", ""),
@@ -186,8 +219,19 @@ mod tests {
     #[test]
     fn a_circle_is_refused_even_if_it_is_declared() {
         let page = format!("{TABLE}| select | linear | no reason |\n");
-        let found = problems(&page, "use crate::select::A;", "use crate::linear::B;");
+        let features = FEATURES.replace("select = []", "select = [\"linear\"]");
+        let found =
+            problems_with(&features, &page, "use crate::select::A;", "use crate::linear::B;");
         assert_eq!(found, ["folders use each other in a circle: linear → select → linear"]);
+    }
+
+    #[test]
+    fn a_feature_that_lacks_what_its_folder_uses_is_refused() {
+        for (from, to) in [("linear = [\"select\"]", "linear = []"), ("  \"tree\",\n", "")] {
+            let features = FEATURES.replace(from, to);
+            let found = problems_with(&features, TABLE, "use crate::select::Splitter;", "");
+            assert_eq!(found.len(), 1, "{found:?}");
+        }
     }
 
     #[test]

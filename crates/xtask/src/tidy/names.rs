@@ -12,6 +12,8 @@ const VERBS: &str = "crates/learnt-cli/src/commands/mod.rs";
 const KINDS: &str = "crates/learnt-core/src/function.rs";
 /// Classes of others that end as ours do.
 const PEERS: &[&str] = &["GridSearchCV"];
+/// Words of other tools that end as learners do.
+const WORDS: &[&str] = &["default-features"];
 
 /// Names that are written and do not exist.
 pub(super) fn check(sources: &[Source]) -> Vec<String> {
@@ -124,7 +126,7 @@ impl Known {
             .filter(|word| {
                 !word.starts_with('-') && end(word).is_some_and(|end| ends.contains(&end))
             })
-            .filter(|word| !self.commands.contains(*word))
+            .filter(|word| !self.commands.contains(*word) && !WORDS.contains(word))
             .map(|word| format!("no learner is called {word} on the command line"))
             .chain(self.unknown_paths(code))
             .collect()

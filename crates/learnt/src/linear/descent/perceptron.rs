@@ -278,7 +278,7 @@ impl Perceptron {
         let separated = ended.iter().all(|end| end.clean);
         let lines: Vec<Line> = ended.into_iter().map(|end| end.line).collect();
         let (coef, intercept) = classes::gathered(&lines, &plan, x.ncols());
-        let model = PerceptronModel {
+        let mut model = PerceptronModel {
             coef,
             intercept,
             n_iter,
@@ -290,18 +290,23 @@ impl Perceptron {
             lines,
         };
         if online.is_none() && !separated {
-            self.tell_overlap(&model, data, run)?;
+            model.converged = !self.tells_overlap(&model, data, run)?;
         }
         Ok(model)
     }
 
-    /// A word about rows on the wrong side at the end of a fit.
-    fn tell_overlap(&self, model: &PerceptronModel, data: &Dataset, run: &Context) -> Result<()> {
+    /// A word about rows on the wrong side at the end of a fit; whether there was one to say.
+    fn tells_overlap(
+        &self,
+        model: &PerceptronModel,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<bool> {
         let (codes, classes) = data.class_target()?;
         let said = model.classify_in(&data.x, run)?;
         let wrong = said.iter().zip(codes).filter(|(said, code)| said != code).count();
         if wrong == 0 && model.converged {
-            return Ok(());
+            return Ok(false);
         }
         let (rows, passes) = (codes.len(), model.n_iter);
         let what = match classes.len() {
@@ -316,7 +321,7 @@ impl Perceptron {
             "the perceptron ended after {passes} passes with {wrong} of {rows} rows misclassified: {what}, or it was not found yet{kept}, and logistic regression is made for classes that overlap"
         );
         run.warn(Code::NotConverged, message);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -407,7 +412,9 @@ mod tests {
     fn classes_that_overlap_are_told_once_and_separable_ones_not() {
         let heard = |learner: &Perceptron, data: &OwnedDataset| {
             let recorder = Recorder::new(&Quiet);
-            learner.fit_in(&data.view(), &Context::default().observed_by(&recorder)).unwrap();
+            let run = Context::default().observed_by(&recorder);
+            let model = learner.fit_in(&data.view(), &run).unwrap();
+            assert_eq!(model.converged(), recorder.warnings().is_empty());
             recorder.warnings().into_iter().map(|warning| warning.message).collect::<Vec<_>>()
         };
         let overlap = heard(&Perceptron::default(), &xor());

@@ -1,0 +1,143 @@
+//! Tables as they leave offices: codes, titles above the names, units in cells, misspelt classes, several targets.
+
+use crate::{fails, file, ok};
+use serde_json::Value as Json;
+use std::path::Path;
+
+fn place(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().to_string()
+}
+
+fn described(words: &[&str]) -> Json {
+    serde_json::from_str(&ok(&[&["describe"], words, &["--json"]].concat()).out).unwrap()
+}
+
+/// Prices of rows in some zip codes and shops.
+fn prices(zips: &[&str]) -> String {
+    let mut text = String::from("zip,shop_id,size,price\n");
+    for i in 0..120 {
+        let (zip, shop, size) = (zips[i % zips.len()], i * 7 % 12, 40 + i * 13 % 90);
+        text += &format!("{zip},{shop},{size},{}\n", 3 * size + 50 * (i % zips.len()) + shop);
+    }
+    text
+}
+
+#[test]
+fn codes_are_categories_in_every_format_and_in_a_stream_and_keep_their_zeros() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = file(folder.path(), "p.csv", prices(&["94103", "10001", "60601"]));
+    let done = ok(&["describe", &data]);
+    assert!(done.err.contains("zip: codes by its name, so categories"), "{}", done.err);
+    assert_eq!(described(&[&data])["columns"][0]["type"], "cat(3)");
+    assert_eq!(described(&[&data, "--type", "zip=num"])["columns"][0]["type"], "num");
+    let whole = place(folder.path(), "whole.learnt");
+    let done = ok(&["fit", "ridge", &data, "-t", "price", "--ignore", "shop_id", "-o", &whole]);
+    assert!(done.out.contains("zip: 94103"), "{}", done.out);
+    for ending in ["parquet", "arrow", "ndjson"] {
+        let other = place(folder.path(), &format!("p.{ending}"));
+        ok(&["convert", &data, "--type", "zip=num", "-o", &other]);
+        assert_eq!(described(&[&other])["columns"][0]["type"], "cat(3)", "{ending}");
+        let words = ["fit", "ridge", &other, "-t", "price", "--ignore", "shop_id"];
+        assert_eq!(ok(&words).out, done.out, "{ending}");
+        if ending != "ndjson" {
+            assert_eq!(ok(&[&words[..], &["--stream"]].concat()).out, done.out, "{ending}");
+        }
+    }
+    let zeros = file(folder.path(), "z.csv", prices(&["94103", "01234", "60601"]));
+    let said = ok(&["describe", &zeros]).err;
+    assert!(said.contains("codes with leading zeros, such as '01234', are categories"), "{said}");
+    assert!(!said.contains("--na"), "{said}");
+    let predicted = ok(&["predict", &whole, &zeros]);
+    assert!(predicted.err.contains("01234"), "{}", predicted.err);
+    // A model of numbers takes the same file.
+    let numbers = place(folder.path(), "numbers.learnt");
+    ok(&["fit", "ridge", &data, "-t", "price", "--type", "zip=num", "-o", &numbers]);
+    assert_eq!(
+        ok(&["predict", &numbers, &data]).out,
+        ok(&["predict", &numbers, &data, "--type", "zip=num"]).out
+    );
+    fails(&["predict", &numbers, &zeros], 3, &["E014", "'01234'"]);
+}
+
+#[test]
+fn whole_numbers_that_name_things_are_categories_unless_they_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = file(folder.path(), "p.csv", prices(&["94103", "10001", "60601"]));
+    let model = place(folder.path(), "m.learnt");
+    let done = ok(&["fit", "ridge", &data, "-t", "price", "-o", &model]);
+    assert!(done.out.contains("shop_id: 11"), "{}", done.out);
+    let line = "as categories: shop_id is a code (12 different whole numbers); --keep shop_id";
+    assert!(done.err.contains(line), "{}", done.err);
+    ok(&["predict", &model, &data]);
+    let kept = ok(&["fit", "ridge", &data, "-t", "price", "--keep", "shop_id"]);
+    assert!(!kept.out.contains("shop_id: 11") && kept.out.contains("shop_id"), "{}", kept.out);
+    assert_eq!(described(&[&data])["columns"][1]["look"], "code");
+}
+
+#[test]
+fn a_title_above_the_names_is_told_from_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..30).map(|i| format!("{i};{};a\n", i * 2)).collect();
+    for title in ["Sales 2024;;\n;;\n", "Sales 2024\n\n"] {
+        let data = file(folder.path(), "t.csv", format!("{title}x;y;kind\n{rows}"));
+        let words = ["line 1, 'Sales 2024', is a title", "--skip-lines 2 begins at line 3"];
+        fails(&["describe", &data], 3, &words);
+        let found = described(&[&data, "--skip-lines", "2"]);
+        assert_eq!(found["columns"][0]["name"], "x");
+        assert_eq!(found["rows"], 30);
+        let bad = file(folder.path(), "b.csv", format!("{title}x;y;kind\n{rows}1;2\n"));
+        fails(&["describe", &bad, "--skip-lines", "2"], 3, &["line 34 has 2 fields"]);
+    }
+}
+
+#[test]
+fn units_are_said_and_read_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..40).map(|i| format!("{} kg,${i}\n", i + 50)).collect();
+    let data = file(folder.path(), "u.csv", format!("weight,n\n{rows}"));
+    let done = ok(&["describe", &data]);
+    assert!(done.err.contains("the unit in '50 kg'; --type weight=unit"), "{}", done.err);
+    let found = described(&[&data, "--type", "weight=unit", "--type", "n=unit"]);
+    assert_eq!(
+        (&found["columns"][0]["max"], &found["columns"][1]["max"]),
+        (&89.0.into(), &39.0.into())
+    );
+    let money = file(folder.path(), "m.csv", "a;b\n1.234,50 €;1\n99,00 €;2\n12,25 €;3\n");
+    let done = ok(&["describe", &money]);
+    let hint = "--type a=unit --decimal-comma --thousands . reads numbers";
+    assert!(done.err.contains(hint), "{}", done.err);
+    let found = described(&[&money, "--type", "a=unit", "--decimal-comma", "--thousands", "."]);
+    assert_eq!(found["columns"][0]["max"], 1234.5);
+    let shops = file(folder.path(), "s.csv", "shop,b\np1,1\np2,2\np3,3\n");
+    assert!(!ok(&["describe", &shops]).err.contains("unit"));
+}
+
+#[test]
+fn a_class_of_one_row_that_is_misspelt_is_asked_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("x,status\n");
+    (0..60)
+        .for_each(|i| text += &format!("{i},{}\n", if i % 3 == 0 { "churned" } else { "active" }));
+    let data = file(folder.path(), "c.csv", text + "61,actve\n");
+    fails(&["cv", "tree", &data, "-t", "status"], 3, &["E031", "is it 'active' misspelt?"]);
+}
+
+#[test]
+fn several_targets_have_their_names_and_learners_of_one_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String =
+        (0..60).map(|i| format!("{i},{},{}\n", 2 * i + i % 3, 90 - i + i % 5)).collect();
+    let data = file(folder.path(), "t.csv", format!("x,up,down\n{rows}"));
+    let done = ok(&["fit", "ols", &data, "-t", "up,down"]);
+    assert!(done.out.contains("\nup\n") && done.out.contains("\ndown\n"), "{}", done.out);
+    let done = ok(&["compare", &data, "-t", "up,down"]);
+    assert!(done.err.contains("left out: learners that take one target only"), "{}", done.err);
+    assert!(done.err.contains("-t up,down"), "{}", done.err);
+    assert!(!done.out.contains("failed"), "{}", done.out);
+}
+
+#[test]
+fn strict_sees_a_perceptron_that_ends_with_mistakes() {
+    fails(&["fit", "perceptron", "iris", "--strict"], 5, &["rows misclassified"]);
+    ok(&["fit", "perceptron", "iris"]);
+}
