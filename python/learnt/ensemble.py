@@ -1187,6 +1187,8 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
     categorical_features : Any, default="from_dtype"
         Columns of numbers that are categories too: a mask, places or names. Texts and categories
         of frames are in any case.
+    scoring : str, default="loss"
+        What judges rounds for early stopping; only 'loss' is taken.
 
     Attributes
     ----------
@@ -1217,7 +1219,7 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
     """
 
     _path = "ensemble.HistGradientBoostingClassifier"
-    _carried = ("verbose", "categorical_features")
+    _carried = ("verbose", "categorical_features", "scoring")
 
     def __init__(
         self,
@@ -1242,6 +1244,7 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
         n_jobs=None,
         verbose=0,
         categorical_features="from_dtype",
+        scoring="loss",
     ):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -1263,6 +1266,7 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.scoring = scoring
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.
@@ -1429,6 +1433,8 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
     categorical_features : Any, default="from_dtype"
         Columns of numbers that are categories too: a mask, places or names. Texts and categories
         of frames are in any case.
+    scoring : str, default="loss"
+        What judges rounds for early stopping; only 'loss' is taken.
 
     Attributes
     ----------
@@ -1457,7 +1463,7 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
     """
 
     _path = "ensemble.HistGradientBoostingRegressor"
-    _carried = ("verbose", "categorical_features")
+    _carried = ("verbose", "categorical_features", "scoring")
 
     def __init__(
         self,
@@ -1483,6 +1489,7 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
         n_jobs=None,
         verbose=0,
         categorical_features="from_dtype",
+        scoring="loss",
     ):
         self.loss = loss
         self.quantile = quantile
@@ -1505,6 +1512,7 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.scoring = scoring
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.

@@ -390,6 +390,8 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         Taken as scikit-learn takes it; every fit begins anew and ends at the same optimum.
     intercept_scaling : float, default=1.0
         Taken as scikit-learn takes it; the intercept is never penalised.
+    dual : bool, default=False
+        Whether the dual problem is solved; only False is taken, the answer is the same.
 
     Attributes
     ----------
@@ -418,7 +420,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
     """
 
     _path = "linear_model.LogisticRegression"
-    _carried = ("random_state", "verbose", "warm_start", "intercept_scaling")
+    _carried = ("random_state", "verbose", "warm_start", "intercept_scaling", "dual")
 
     def __init__(
         self,
@@ -437,6 +439,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         verbose=0,
         warm_start=False,
         intercept_scaling=1.0,
+        dual=False,
     ):
         self.penalty = penalty
         self.C = C
@@ -452,6 +455,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.intercept_scaling = intercept_scaling
+        self.dual = dual
 
     def fit(self, X, y, sample_weight=None, *, engine=None):
         """Learns from the rows of `X` and the target `y`.

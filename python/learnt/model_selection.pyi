@@ -6,8 +6,13 @@ from ._splitters import Splitter
 from ._model_selection import GridSearchCV as GridSearchCV
 from ._model_selection import HalvingGridSearchCV as HalvingGridSearchCV
 from ._model_selection import HalvingRandomSearchCV as HalvingRandomSearchCV
+from ._model_selection import LeavePGroupsOut as LeavePGroupsOut
+from ._model_selection import LeavePOut as LeavePOut
+from ._model_selection import ParameterGrid as ParameterGrid
 from ._model_selection import ParzenSearchCV as ParzenSearchCV
+from ._model_selection import PredefinedSplit as PredefinedSplit
 from ._model_selection import RandomizedSearchCV as RandomizedSearchCV
+from ._model_selection import check_cv as check_cv
 from ._model_selection import compare as compare
 from ._model_selection import cross_val_predict as cross_val_predict
 from ._model_selection import cross_val_score as cross_val_score
