@@ -134,7 +134,7 @@ def holes(attack):
 
 def holes_of_the_command(attack):
     x, y = small_table("numbers")
-    lines = [f"{a:.3f},{b:.3f},{c:.3f},{t:.3f},{'uv'[t > 3]}" for (a, b, c), t in zip(x, y)]
+    lines = [f"{a:.3f},{b:.3f},{c:.3f},{t:.3f},{'uv'[int(t > 3)]}" for (a, b, c), t in zip(x, y)]
     attack.file("whole.csv", "a,b,c,y,k\n" + "\n".join(lines) + "\n")
     attack.file("hole.csv", "a,b,c,y,k\n" + "\n".join([lines[0], ",1,2,3,u", lines[1]]) + "\n")
     for path in learners():

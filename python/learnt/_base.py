@@ -20,6 +20,7 @@ from .errors import (
     DataError,
     LearntError,
     LearntWarning,
+    ModelFileError,
     ParameterError,
     UnsupportedError,
     not_fitted,
@@ -803,13 +804,20 @@ def from_model(model):
 
 def build(path, params):
     """A learner by its name in the registry, with parameters by name."""
+    if path not in registry():
+        raise ModelFileError(f"there is no learner {path!r}")
     module, _, name = path.rpartition(".")
     cls = getattr(importlib.import_module(f"learnt.{module}"), name)
+    unknown = sorted(set(params) - set(cls._defaults()))
+    if unknown:
+        raise ModelFileError(f"{path} has no parameters {unknown}")
     return cls(**{key: _learners(value) for key, value in params.items()})
 
 
 def _learners(value):
     if isinstance(value, dict):
+        if set(value) != {"learner", "params"}:
+            raise ModelFileError(f"a parameter is no learner: {sorted(value)}")
         return build(value["learner"], value["params"])
     if isinstance(value, list) and value and isinstance(value[0], list):
         return [tuple(_learners(item) for item in pair) for pair in value]

@@ -23,6 +23,8 @@ class Principal:
 
     def score_samples(self, X):
         """The logarithm of the normal density at each row; -inf where the covariance is singular."""
+        # The gate refuses what the components cannot take.
+        self.transform(X)
         table = self._rows(X)
         rows, known = table.values, self.__dict__.get("feature_names_in_")
         if known is not None and table.names is not None:

@@ -10,7 +10,8 @@ import pytest
 
 import learnt
 from learners import make, paths
-from learnt import errors
+from learnt import _base, errors
+from learnt.decomposition import PCA
 
 RNG = np.random.default_rng(1)
 X = pd.DataFrame(RNG.uniform(1, 2, size=(40, 3)), columns=["a", "b", "c"])
@@ -93,3 +94,38 @@ def test_classes_keep_their_kind():
         loaded = learnt.from_bytes(learner.to_bytes())
         assert loaded.classes_.dtype.kind == learner.classes_.dtype.kind
         assert loaded.predict([[1.0]]) == learner.predict([[1.0]])
+
+
+class Forged:
+    """A model whose history names what it likes."""
+
+    def __init__(self, path, params):
+        self.path, self.params = path, params
+
+    def history(self):
+        return {"path": self.path, "params": self.params, "columns": (["x0"], []), "classes": None, "seed": 0}
+
+
+@pytest.mark.parametrize(
+    "path, params",
+    [
+        ("_base.load", {"path": "elsewhere.learnt"}),
+        ("linalg.svd", {"a": [[1.0]]}),
+        ("__main__.main", {}),
+        ("linear_model.Ridge", {"alph4": 1.0}),
+        ("ensemble.BaggingRegressor", {"estimator": {"learner": "_base.load", "params": {"path": "x"}}}),
+        ("ensemble.BaggingRegressor", {"estimator": {"path": "x"}}),
+    ],
+)
+def test_a_forged_history_builds_nothing_but_learners(path, params):
+    with pytest.raises(errors.ModelFileError):
+        _base.from_model(Forged(path, params))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_the_density_of_components_passes_the_gate(bad):
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    components = PCA(2).fit(rows)
+    rows[4, 1] = bad
+    with pytest.raises(errors.DataError, match="row 5"):
+        components.score_samples(rows)

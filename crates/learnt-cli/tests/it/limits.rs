@@ -135,6 +135,8 @@ fn an_interrupt_is_answered_within_a_second() {
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let model = place("m.learnt");
     ok(&["fit", "tree", "iris", "-o", &model]);
+    let line = place("line.learnt");
+    ok(&["fit", "ols", "cpu", "-o", &line]);
     let (csv, many) = (place("o.csv"), "3000000");
     let wide = place("wide.csv");
     ok(&["make", "blobs", "--n-samples", "3000", "--n-features", "1200", "-o", &wide]);
@@ -150,7 +152,7 @@ fn an_interrupt_is_answered_within_a_second() {
         vec!["predict", "-", "iris"],
         vec!["score", &model, "-"],
         vec!["update", &model, "-"],
-        vec!["ask", &model, "x", "-"],
+        vec!["ask", &line, "influence", "-"],
         vec!["report", &model, "-", "-o", "r.html"],
         vec!["inspect", "-"],
         vec!["metric", "accuracy-score", "-"],

@@ -109,7 +109,7 @@ fn numbers_that_are_asked_for_as_texts_keep_every_digit() {
         (
             "decimals.parquet",
             "d",
-            &["0.1", "1.25", "12345678901234567890.12", "123456789012345.67", "9007199254740993"],
+            &["0.1", "1.25", "123456789012345.67", "12345678901234567890.12", "9007199254740993"],
         ),
     ] {
         let types = vec![(name.to_string(), TypeRule::Categorical)];

@@ -12,8 +12,19 @@ fn kept() -> Vec<PathBuf> {
     files
 }
 
-/// Clusterings that say nothing about new rows.
-const SILENT: &[&str] = &[];
+/// Models that load and have no number to compare: clusterings that say nothing about new rows, neighbours within a radius in
+/// which the rows of the self-test have none, encoders of columns that hold no categories.
+const SILENT: &[&str] = &[
+    "cluster.AgglomerativeClustering",
+    "cluster.ApproximateDBSCAN",
+    "cluster.DBSCAN",
+    "cluster.HDBSCAN",
+    "cluster.OPTICS",
+    "neighbors.RadiusNeighborsClassifier",
+    "neighbors.RadiusNeighborsRegressor",
+    "preprocessing.OneHotEncoder",
+    "preprocessing.OrdinalEncoder",
+];
 
 #[test]
 fn every_learner_has_a_kept_model() {
