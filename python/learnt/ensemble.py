@@ -1145,7 +1145,8 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
     max_depth : a whole number >= 1 or None, default=None
         Maximum depth of a tree; none means no limit.
     min_samples_leaf : a whole number >= 1, default=20
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf. With log, Poisson and gamma loss they also count by their
+        second derivative: a leaf needs that of so many average rows of the node that is split.
     l2_regularization : a number >= 0, default=0.0
         Strength of the L2 penalty on the values of leaves.
     max_features : a number in (0, 1], default=1.0
@@ -1395,7 +1396,8 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
     max_depth : a whole number >= 1 or None, default=None
         Maximum depth of a tree; none means no limit.
     min_samples_leaf : a whole number >= 1, default=20
-        Minimum number of rows in a leaf.
+        Minimum number of rows in a leaf. With log, Poisson and gamma loss they also count by their
+        second derivative: a leaf needs that of so many average rows of the node that is split.
     l2_regularization : a number >= 0, default=0.0
         Strength of the L2 penalty on the values of leaves.
     max_features : a number in (0, 1], default=1.0
