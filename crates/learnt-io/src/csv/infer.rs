@@ -261,7 +261,8 @@ fn refuse_title(rows: &Rows, text: &str, delimiter: u8, options: &ReadOptions) -
     let filled = |fields: &[Cow<'_, str>]| fields.iter().filter(|f| !f.trim().is_empty()).count();
     let usual = rows.iter().skip(1).take(ABOVE).map(|row| filled(row)).max().unwrap_or(0);
     let asked = options.skip_lines > 0 || options.header != Header::Auto || options.dedupe_names;
-    if asked || rows.len() < 3 || usual < 2 || filled(&rows[0]) > 1 {
+    let alone = filled(&rows[0]) == 1 && !rows[0][0].trim().is_empty();
+    if asked || !alone || rows.len() < 3 || usual < 3 {
         return Ok(());
     }
     let count = |line: &str| {

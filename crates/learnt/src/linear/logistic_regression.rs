@@ -365,13 +365,7 @@ impl LogisticRegressionModel {
         };
         match tested {
             Ok(true) => {}
-            Ok(false) => {
-                self.add_weights(names, &mut report);
-                if self.notes.is_empty() {
-                    let note = "no inference: the penalty biases the estimates; C=inf has none";
-                    report.notes.push(note.to_string());
-                }
-            }
+            Ok(false) => self.add_weights(names, &mut report),
             Err(why) => {
                 report.tables.clear();
                 self.add_weights(names, &mut report);

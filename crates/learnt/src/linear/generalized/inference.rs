@@ -52,9 +52,7 @@ pub struct GeneralizedInference {
 impl GeneralizedInference {
     pub(super) fn of(end: &Finished) -> Result<Self> {
         let why = match (&end.divergence, end.converged) {
-            _ if end.alpha > 0.0 => {
-                Some("the penalty biases the estimates; alpha=0 has none".to_string())
-            }
+            _ if end.alpha > 0.0 => Some("the penalty biases the estimates".to_string()),
             (Some(message), _) => Some(message.clone()),
             (None, false) => Some("the steps did not converge".to_string()),
             (None, true) => None,
