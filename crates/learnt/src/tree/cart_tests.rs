@@ -328,23 +328,3 @@ fn rectangles_of_two_columns_cover_the_picture_once() {
     };
     assert!((all - side(|mark| &mark.x) * side(|mark| &mark.y)).abs() < 1e-9);
 }
-
-#[test]
-fn a_tree_tells_the_leaves_of_rows_and_its_subtrees() {
-    let data = eight_points();
-    let model = stump(5).fit(&data.view()).unwrap();
-    let ask = |name: &str| {
-        let question = model.questions().iter().find(|q| q.name == name).unwrap();
-        model.answer(&question.ask(&[], Some(data.view()), Context::default()).unwrap()).unwrap()
-    };
-    let leaves = model.apply(&data.view().x, &Context::default()).unwrap();
-    let told = ask("leaves");
-    let told: Vec<String> = (0..8).map(|i| told.column("leaf").unwrap().text(i)).collect();
-    assert_eq!(told, leaves.iter().map(ToString::to_string).collect::<Vec<_>>());
-    assert!(leaves.iter().all(|&leaf| model.tree.is_leaf(leaf as usize)));
-    let path = model.pruning_path();
-    let answer = ask("pruning_path");
-    assert_eq!(path.ccp_alphas.len(), 2);
-    assert_eq!([0, 1].map(|i| cell(&answer, "ccp_alpha", i)).to_vec(), path.ccp_alphas);
-    assert_eq!([0, 1].map(|i| cell(&answer, "impurity", i)).to_vec(), path.impurities);
-}
