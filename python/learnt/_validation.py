@@ -322,7 +322,10 @@ def _refuse_nested(values):
     for value in values:
         if isinstance(value, (list, tuple, dict, set, np.ndarray)):
             kind = type(value).__name__
-            raise DataTypeError(f"cells that hold a {kind} are no table; make a column of each of its values")
+            raise DataTypeError(
+                f"cells that hold a {kind} are no table: an argument must be a string or a number; make a "
+                "column of each of its values"
+            )
 
 
 def distinct(objects):
