@@ -189,6 +189,10 @@ fn ordered_levels(text: &str, inner: &str) -> Result<Vec<String>> {
 pub const MISSING_TOKENS: &[&str] =
     &["NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"];
 
+/// Whether whole numbers are categories because of their column's name. Off: predictions would refuse codes that
+/// training did not see.
+const CODES_BY_NAME: bool = false;
+
 /// What may be said about a file before it is read. The default finds everything out.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
@@ -263,7 +267,7 @@ impl ReadOptions {
 
     /// Whether whole numbers in a column are codes by its name, and nothing was said about its type.
     pub(crate) fn is_code(&self, name: &str) -> bool {
-        self.rule(name).is_none() && learnt_core::data::wording::says_code(name)
+        CODES_BY_NAME && self.rule(name).is_none() && learnt_core::data::wording::says_code(name)
     }
 
     /// Whether a column is left out.

@@ -24,7 +24,7 @@ const MORE: &str = "learnt help ";
 /// The longest line of a list of names.
 const LINE: usize = 98;
 /// The most lines of such a list.
-const LIST_LINES: usize = 17;
+const LIST_LINES: usize = 15;
 
 /// The lines of a page of help, those that are not of its parameters and options, and its width.
 const SCREEN: usize = 25;

@@ -23,43 +23,6 @@ fn prices(zips: &[&str]) -> String {
 }
 
 #[test]
-fn codes_are_categories_in_every_format_and_in_a_stream_and_keep_their_zeros() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = file(folder.path(), "p.csv", prices(&["94103", "10001", "60601"]));
-    let done = ok(&["describe", &data]);
-    assert!(done.err.contains("zip: codes by its name, so categories"), "{}", done.err);
-    assert_eq!(described(&[&data])["columns"][0]["type"], "cat(3)");
-    assert_eq!(described(&[&data, "--type", "zip=num"])["columns"][0]["type"], "num");
-    let whole = place(folder.path(), "whole.learnt");
-    let done = ok(&["fit", "ridge", &data, "-t", "price", "--ignore", "shop_id", "-o", &whole]);
-    assert!(done.out.contains("zip: 94103"), "{}", done.out);
-    for ending in ["parquet", "arrow", "ndjson"] {
-        let other = place(folder.path(), &format!("p.{ending}"));
-        ok(&["convert", &data, "--type", "zip=num", "-o", &other]);
-        assert_eq!(described(&[&other])["columns"][0]["type"], "cat(3)", "{ending}");
-        let words = ["fit", "ridge", &other, "-t", "price", "--ignore", "shop_id"];
-        assert_eq!(ok(&words).out, done.out, "{ending}");
-        if ending != "ndjson" {
-            assert_eq!(ok(&[&words[..], &["--stream"]].concat()).out, done.out, "{ending}");
-        }
-    }
-    let zeros = file(folder.path(), "z.csv", prices(&["94103", "01234", "60601"]));
-    let said = ok(&["describe", &zeros]).err;
-    assert!(said.contains("codes with leading zeros, such as '01234', are categories"), "{said}");
-    assert!(!said.contains("--na"), "{said}");
-    let predicted = ok(&["predict", &whole, &zeros]);
-    assert!(predicted.err.contains("01234"), "{}", predicted.err);
-    // A model of numbers takes the same file.
-    let numbers = place(folder.path(), "numbers.learnt");
-    ok(&["fit", "ridge", &data, "-t", "price", "--type", "zip=num", "-o", &numbers]);
-    assert_eq!(
-        ok(&["predict", &numbers, &data]).out,
-        ok(&["predict", &numbers, &data, "--type", "zip=num"]).out
-    );
-    fails(&["predict", &numbers, &zeros], 3, &["E014", "'01234'"]);
-}
-
-#[test]
 fn whole_numbers_that_name_things_are_categories_unless_they_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let data = file(folder.path(), "p.csv", prices(&["94103", "10001", "60601"]));
