@@ -3,7 +3,6 @@
 //! nested types are refused by name.
 
 use crate::columns::Collected;
-use crate::names::code_note;
 use crate::options::{ReadOptions, TypeRule};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -35,24 +34,10 @@ pub(crate) fn plan(
     options.check_names(&names)?;
     let kept = names.into_iter().enumerate().filter(|(_, name)| !options.skips(name));
     kept.map(|(j, name)| {
-        if options.is_code(&name) && schema.field(j).data_type().is_integer() {
-            notes.push(code_note(&name));
-        }
         let column = empty(name, schema.field(j).data_type(), options)?;
         Ok((j, column))
     })
     .collect()
-}
-
-/// The options with categories for whole numbers that are codes by the names of their columns.
-pub(crate) fn with_codes(schema: &Schema, options: &ReadOptions) -> ReadOptions {
-    let mut options = options.clone();
-    for field in schema.fields().iter().filter(|field| field.data_type().is_integer()) {
-        if options.is_code(field.name()) {
-            options.types.push((field.name().clone(), TypeRule::Categorical));
-        }
-    }
-    options
 }
 
 fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collected> {

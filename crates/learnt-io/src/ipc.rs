@@ -2,7 +2,7 @@
 //! read as messages. Sizes in messages are checked against the bytes that are there before the
 //! Arrow library sees them.
 
-use crate::arrow::{append, damaged, guarded, plan, with_codes};
+use crate::arrow::{append, damaged, guarded, plan};
 use crate::columns::{Collected, assemble};
 use crate::input::Bytes;
 use crate::options::{Format, ReadOptions};
@@ -42,7 +42,6 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
     let file = IpcFile::open(bytes, options, run)?;
     let mut report = ReadReport::new(Format::Arrow);
     let columns = plan(&file.schema, options, &mut report.notes)?;
-    let options = &with_codes(&file.schema, options);
     let names = file.schema.fields().iter().map(|field| field.name());
     report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
     let wanted: Vec<usize> = columns.iter().map(|(j, _)| *j).collect();

@@ -1,18 +1,12 @@
 //! Column names: neither empty nor twice.
 
 use crate::options::ReadOptions;
-use learnt_core::error::{Code, Error, Result, plain, shell};
+use learnt_core::error::{Code, Error, Result, plain};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names for columns without: x0, x1, ...
 pub(crate) fn unnamed(count: usize) -> Vec<String> {
     (0..count).map(|j| format!("x{j}")).collect()
-}
-
-/// The word about a column of whole numbers that are codes by its name.
-pub(crate) fn code_note(name: &str) -> String {
-    let (shown, word) = (plain(name), shell(name));
-    format!("{shown}: codes by its name, so categories; --type {word}=num takes them as numbers")
 }
 
 /// The names as they are if none is empty or repeated; numbered if that was asked for.

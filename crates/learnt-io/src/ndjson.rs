@@ -5,7 +5,6 @@ use crate::columns::{Collected, assemble};
 use crate::csv::{NumberStyle, valid_text};
 use crate::input::Bytes;
 use crate::memory;
-use crate::names::code_note;
 use crate::options::{Format, ReadOptions, TypeRule};
 use crate::report::{Loaded, ReadReport};
 use learnt_core::context::Context;
@@ -76,8 +75,6 @@ pub(crate) fn read(bytes: &Bytes, options: &ReadOptions, run: &Context) -> Resul
     options.check_names(&names)?;
     let mut report = ReadReport::new(Format::Ndjson);
     report.left_out = names.iter().filter(|name| options.skips(name)).cloned().collect();
-    let codes = columns.iter().filter(|column| column.holds_codes(options));
-    report.notes = codes.map(|column| code_note(&column.collected.name)).collect();
     let kept = columns.into_iter().filter(|column| !column.skipped);
     let finished = kept.map(|mut column| {
         column.collected.cells.resize(rows, f64::NAN);
@@ -96,20 +93,9 @@ impl Column {
         Column {
             collected: Collected::numeric(name),
             kind: Kind::Unknown,
-            rule: match options.is_code(name) {
-                true => Some(TypeRule::Categorical),
-                false => options.rule(name).cloned(),
-            },
+            rule: options.rule(name).cloned(),
             skipped: options.skips(name),
         }
-    }
-
-    /// Whether numbers became categories because of the column's name.
-    fn holds_codes(&self, options: &ReadOptions) -> bool {
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let levels = self.collected.levels.as_ref();
-        options.is_code(&self.collected.name)
-            && levels.is_some_and(|levels| levels.iter().all(|(text, _)| digits(text)))
     }
 
     fn add(&mut self, cell: Cell, row: usize, text: &str, line: u64) -> Result<()> {

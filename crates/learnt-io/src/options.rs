@@ -189,10 +189,6 @@ fn ordered_levels(text: &str, inner: &str) -> Result<Vec<String>> {
 pub const MISSING_TOKENS: &[&str] =
     &["NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "?"];
 
-/// Whether whole numbers are categories because of their column's name. Off: predictions would refuse codes that
-/// training did not see.
-const CODES_BY_NAME: bool = false;
-
 /// What may be said about a file before it is read. The default finds everything out.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
@@ -263,11 +259,6 @@ impl ReadOptions {
     /// The type asked for a column.
     pub fn rule(&self, name: &str) -> Option<&TypeRule> {
         self.types.iter().rev().find(|(column, _)| column == name).map(|(_, rule)| rule)
-    }
-
-    /// Whether whole numbers in a column are codes by its name, and nothing was said about its type.
-    pub(crate) fn is_code(&self, name: &str) -> bool {
-        CODES_BY_NAME && self.rule(name).is_none() && learnt_core::data::wording::says_code(name)
     }
 
     /// Whether a column is left out.

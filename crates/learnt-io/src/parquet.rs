@@ -1,6 +1,6 @@
 //! Parquet: every column of every row group is read on its own, on all threads.
 
-use crate::arrow::{append, damaged, guarded, plan, with_codes};
+use crate::arrow::{append, damaged, guarded, plan};
 use crate::columns::{Collected, assemble};
 use crate::input::Bytes;
 use crate::options::{Format, ReadOptions};
@@ -39,7 +39,6 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
     let file = ParquetFile::open(bytes, options)?;
     let mut report = ReadReport::new(Format::Parquet);
     let columns = file.plan(options, &mut report)?;
-    let options = &file.with_codes(options);
     let rows = file.rows() as usize;
     let size = (rows as u64).saturating_mul(8 * columns.len() as u64);
     options.check_size(bytes.len(), size)?;
@@ -112,11 +111,6 @@ impl ParquetFile {
         let names = schema.fields().iter().map(|field| field.name());
         report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
         plan(schema, options, &mut report.notes)
-    }
-
-    /// The options with categories for whole numbers that are codes by the names of their columns.
-    pub(crate) fn with_codes(&self, options: &ReadOptions) -> ReadOptions {
-        with_codes(self.metadata.schema(), options)
     }
 
     /// About how many bytes the texts of the columns have.

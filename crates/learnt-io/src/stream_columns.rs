@@ -1,7 +1,7 @@
 //! Parquet and Arrow files as blocks: row groups and batches that cover a block are decoded
 //! whenever it is asked for.
 
-use crate::arrow::{append, plan, with_codes};
+use crate::arrow::{append, plan};
 use crate::columns::{Collected, Settled};
 use crate::dataset::ColumnRoles;
 use crate::input::{Bytes, changed};
@@ -59,9 +59,8 @@ impl Columnar {
         let file = ParquetFile::open(bytes, options)?;
         let mut report = ReadReport::new(Format::Parquet);
         let columns = file.plan(options, &mut report)?;
-        let options = file.with_codes(options);
         report.rows = file.rows();
-        Self::scan(bytes, Container::Parquet(file), columns, report, &options, roles, run)
+        Self::scan(bytes, Container::Parquet(file), columns, report, options, roles, run)
     }
 
     /// Goes over an Arrow file once.
@@ -78,9 +77,8 @@ impl Columnar {
         report.left_out = names.filter(|name| options.skips(name)).cloned().collect();
         let starts = file.starts(bytes)?;
         report.rows = starts.last().copied().unwrap_or_default();
-        let options = with_codes(&file.schema, options);
         let container = Container::Arrow { file, starts };
-        Self::scan(bytes, container, columns, report, &options, roles, run)
+        Self::scan(bytes, container, columns, report, options, roles, run)
     }
 
     /// A file that was gone over before: only its footer is read.
@@ -90,25 +88,24 @@ impl Columnar {
         format: Format,
         schema: &Schema,
     ) -> Result<Columnar> {
-        let (container, columns, options) = match format {
+        let (container, columns) = match format {
             Format::Arrow => {
                 let file = IpcFile::open(bytes, options, &Context::default())?;
                 let columns = plan(&file.schema, options, &mut Vec::new())?;
-                let (starts, options) = (file.starts(bytes)?, with_codes(&file.schema, options));
-                (Container::Arrow { file, starts }, columns, options)
+                let starts = file.starts(bytes)?;
+                (Container::Arrow { file, starts }, columns)
             }
             _ => {
                 let file = ParquetFile::open(bytes, options)?;
                 let columns = file.plan(options, &mut ReadReport::new(format))?;
-                let options = file.with_codes(options);
-                (Container::Parquet(file), columns, options)
+                (Container::Parquet(file), columns)
             }
         };
         let columns: Vec<(usize, String, bool)> = columns.into_iter().map(placed).collect();
         if columns.iter().map(|(_, name, _)| name.as_str()).ne(schema.names()) {
             return Err(changed());
         }
-        let bytes = Arc::clone(bytes);
+        let (bytes, options) = (Arc::clone(bytes), options.clone());
         let mut file = Columnar { bytes, container, options, columns, finals: Vec::new() };
         file.settle(schema);
         Ok(file)

@@ -22,30 +22,6 @@ fn ends_with_one_of(name: &str, known: &[&str]) -> bool {
     words_of(name).last().is_some_and(|word| known.contains(&word.as_str()))
 }
 
-/// Whether the name is one of codes, whose digits are no quantity: `zip`, `postal_code`, `PLZ`.
-pub fn says_code(name: &str) -> bool {
-    let known = [
-        "zip",
-        "zip5",
-        "zipcode",
-        "code",
-        "codes",
-        "postal",
-        "postcode",
-        "postalcode",
-        "pincode",
-        "plz",
-        "postleitzahl",
-        "postnr",
-        "fips",
-        "naics",
-        "cpt",
-        "icd9",
-        "icd10",
-    ];
-    ends_with_one_of(name, &known)
-}
-
 /// Whether the name is one of names for rows or things: `customer_id`, `key`.
 pub fn says_identifier(name: &str) -> bool {
     let known =
@@ -82,12 +58,6 @@ mod tests {
 
     #[test]
     fn the_last_word_decides() {
-        for name in ["zip", "ZIP Code", "billing_zip", "PostalCode", "plz", "code postal"] {
-            assert!(says_code(name), "{name}");
-        }
-        for name in ["zipper", "encoded", "code_length", "postage", "unzip_time", ""] {
-            assert!(!says_code(name), "{name}");
-        }
         assert!(says_identifier("customerID") && !says_identifier("bid"));
         assert!(says_time("Sale Year") && !says_time("yearly"));
     }

@@ -178,7 +178,6 @@ impl Dialect {
         options.check_names(&names)?;
         note_header(header, &names, &mut notes);
         let data = if header.present() { &rows[1..] } else { &rows[..] };
-        take_codes(data, &names, &mut numeric, options, &mut notes);
         note_spoilt(data, &names, &numeric, style, options, &mut notes);
         let extent = Extent { begin, end: begin, line, before, after: 0 };
         Ok(Dialect { delimiter, header, names, numeric, style, extent, notes })
@@ -426,29 +425,6 @@ fn note_header(header: FoundHeader, names: &[String], notes: &mut Vec<String>) {
         )),
         FoundHeader::Stated | FoundHeader::Found | FoundHeader::StatedNone => {}
     }
-}
-
-/// Makes columns text that hold codes by their names, such as `zip`, and nothing but digits.
-fn take_codes(
-    rows: &[Vec<Cow<'_, str>>],
-    names: &[String],
-    numeric: &mut [bool],
-    options: &ReadOptions,
-    notes: &mut Vec<String>,
-) {
-    for (j, name) in names.iter().enumerate() {
-        let known = |field: &&Cow<'_, str>| !is_missing(field, options);
-        let mut fields = rows.iter().filter_map(|row| row.get(j)).filter(known);
-        if numeric[j] && options.is_code(name) && fields.all(|field| is_digits(field)) {
-            numeric[j] = false;
-            notes.push(crate::names::code_note(name));
-        }
-    }
-}
-
-fn is_digits(field: &str) -> bool {
-    let field = field.trim_ascii();
-    !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Says which word made a column text where most values are numbers.
