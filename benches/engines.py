@@ -171,11 +171,11 @@ def measure_dask(name, where, folder):
     begun = time.perf_counter()
     with LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         started = time.perf_counter()
-        x, y = dask_arrays(folder)
+        x, y = (array.persist() for array in dask_arrays(folder))
         if name == "k-means":
             from dask_ml.cluster import KMeans
 
-            KMeans(n_clusters=8, max_iter=10, tol=0, random_state=0).fit(x.persist())
+            KMeans(n_clusters=8, max_iter=10, tol=0, random_state=0).fit(x)
         elif name == "logistic":
             from dask_ml.linear_model import LogisticRegression
 
