@@ -164,7 +164,7 @@ impl Dialect {
             Header::No => FoundHeader::StatedNone,
             Header::Auto => find_header(rows, &numeric_below, style)?,
         };
-        let (names, mut numeric, begin, line, before) = if header.present() {
+        let (names, numeric, begin, line, before) = if header.present() {
             let given = rows[0].iter().map(|name| name.trim().to_string()).collect();
             let (end, lines, blank) = super::parse::first_row_end(text, delimiter)?;
             let names = check_names(given, options, &mut notes)?;
@@ -425,6 +425,11 @@ fn note_header(header: FoundHeader, names: &[String], notes: &mut Vec<String>) {
         )),
         FoundHeader::Stated | FoundHeader::Found | FoundHeader::StatedNone => {}
     }
+}
+
+fn is_digits(field: &str) -> bool {
+    let field = field.trim_ascii();
+    !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Says which word made a column text where most values are numbers.
