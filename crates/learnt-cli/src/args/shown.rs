@@ -32,6 +32,8 @@ const OTHER_LINES: usize = 14;
 const WIDTH: usize = 100;
 /// The heading of what a learner or function has of its own.
 const OWN: &str = "Parameters";
+/// The heading of what a search is told, which comes before what every verb has.
+const SEARCH: &str = "Search";
 /// The heading of what a function cannot do without.
 const NEEDED: &str = "Inputs";
 
@@ -77,8 +79,13 @@ fn beyond_the_screen(command: &Command, shown: impl Fn(&Arg) -> bool) -> Vec<Id>
         .get_arguments()
         .filter(|arg| shown(arg))
         .partition(|arg| arg.get_help_heading() == Some(NEEDED));
-    let (own, others): (Vec<&Arg>, Vec<&Arg>) =
+    let (own, mut others): (Vec<&Arg>, Vec<&Arg>) =
         rest.into_iter().partition(|arg| arg.get_help_heading() == Some(OWN));
+    others.sort_by_key(|arg| match arg.get_help_heading() {
+        _ if arg.get_id() == "target" => 0,
+        Some(SEARCH) => 1,
+        _ => 2,
+    });
     if own.is_empty() {
         return Vec::new();
     }

@@ -47,7 +47,7 @@ fn a_title_above_the_names_is_told_from_them() {
         fails(&["describe", &data], 3, &words);
         let found = described(&[&data, "--skip-lines", "2"]);
         assert_eq!(found["columns"][0]["name"], "x");
-        assert_eq!(found["rows"], 30);
+        assert_eq!(found["data"]["rows"], 30);
         let bad = file(folder.path(), "b.csv", format!("{title}x;y;kind\n{rows}1;2\n"));
         fails(&["describe", &bad, "--skip-lines", "2"], 3, &["line 34 has 2 fields"]);
     }
