@@ -77,17 +77,12 @@ def _plan(learner, files, target, weight, sequence, task, ignore, types, any_pro
             task = "regress"
     described = _files(files, target, weight, sequence, task, ignore, types)
     return _native.plan_fit(
-        learner._path, _params(learner), described, _seed(learner), any_processor
+        learner._path, _params(learner), described, learner._seed(), any_processor
     )
 
 
 def _params(learner):
     return learner._native_params(None, _sources.ByName())
-
-
-def _seed(learner):
-    state = getattr(learner, "random_state", 0)
-    return _base.seed_of(state)
 
 
 def _files(files, target=None, weight=None, sequence=None, task=None, ignore=(), types=None):
