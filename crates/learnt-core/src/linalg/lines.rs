@@ -1,7 +1,7 @@
 //! Numbers that begin where a cache line begins.
 //!
-//! A vector register that is loaded from two cache lines takes two loads. Kernels that read what they have copied
-//! themselves keep it here: sums of products of rows so run at twice the speed of those in a plain `Vec`.
+//! A vector register that is loaded from two cache lines takes two loads, and the memory of a plain `Vec` begins
+//! anywhere. Kernels that read again and again what they have copied themselves keep it here.
 
 use pulp::bytemuck::Zeroable;
 use std::ops::{Deref, DerefMut};
