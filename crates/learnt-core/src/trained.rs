@@ -447,13 +447,20 @@ impl Trained {
 
     /// The bytes of a model file. Equal fits give equal bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        file::write(self.to_tree(), &mut out)?;
+        Ok(out)
+    }
+
+    /// The tree that a file holds.
+    fn to_tree(&self) -> Node {
         let mut map = BTreeMap::new();
         map.insert("tool".to_string(), "learnt".to_string().to_node());
         map.insert("learner".to_string(), self.about.path.to_string().to_node());
         map.insert("model_version".to_string(), self.model.version().to_node());
         map.insert("model".to_string(), self.model.stored());
         map.insert("history".to_string(), self.history.to_node());
-        file::to_bytes(&Node::Map(map))
+        Node::Map(map)
     }
 
     /// A model from bytes; `find` looks up learners by path.
@@ -508,14 +515,14 @@ impl Trained {
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.
     pub fn save(&self, path: &Path) -> Result<()> {
-        place::write_atomically(path, &self.to_bytes()?)
+        place::replace(path, |sink| file::write(self.to_tree(), sink))
     }
 
     /// Loads from a file; `find` looks up learners by path.
     pub fn load(path: &Path, find: impl Fn(&str) -> Option<Entry>) -> Result<Trained> {
         let place = plain(&path.display().to_string());
-        let bytes = read_whole(path).map_err(|error| error.within(&place))?;
-        Self::from_bytes(&bytes, find).map_err(|error| error.within(&place))
+        let tree = read_whole(path).and_then(|bytes| file::from_bytes(&bytes));
+        tree.and_then(|tree| Self::from_tree(&tree, find)).map_err(|error| error.within(&place))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Code, Error, Result};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 
 const MAGIC: &[u8; 7] = b"learnt\0";
 /// The newest format this build reads, and the one it writes.
@@ -26,9 +27,16 @@ const LONGEST_NAME: usize = 256;
 
 /// A tree as the bytes of a model file.
 pub fn to_bytes(root: &Node) -> Result<Vec<u8>> {
-    let mut tensors = Tensors { header: Map::new(), data: Vec::new() };
+    let mut out = Vec::new();
+    write(root.clone(), &mut out)?;
+    Ok(out)
+}
+
+/// Writes a tree as a model file. Arrays go from the tree to the writer: no second copy of them is made.
+pub fn write(root: Node, out: &mut dyn Write) -> Result<()> {
+    let mut tensors = Tensors { header: Map::new(), arrays: Vec::new(), bytes: 0 };
     let manifest = tensors.flatten(root, "")?;
-    let mut header = tensors.header;
+    let Tensors { mut header, arrays, .. } = tensors;
     if header.len() > MOST_TENSORS {
         let message = format!("the model has {} arrays, more than {MOST_TENSORS}", header.len());
         return Err(Error::new(Code::FileInvalid, message));
@@ -39,25 +47,64 @@ pub fn to_bytes(root: &Node) -> Result<Vec<u8>> {
     if text.len() > LONGEST_HEADER {
         return Err(Error::new(Code::FileInvalid, "the model's header is above 16 MB"));
     }
-    let mut out = Vec::with_capacity(16 + text.len() + tensors.data.len() + CHECKSUM);
-    out.extend_from_slice(MAGIC);
-    out.push(FORMAT);
-    out.extend_from_slice(&(text.len() as u64).to_le_bytes());
-    out.extend_from_slice(&text);
-    out.extend_from_slice(&tensors.data);
-    let checksum = Sha256::digest(&out);
-    out.extend_from_slice(&checksum);
-    Ok(out)
+    let mut out = Hashed { out, sha: Sha256::new() };
+    out.put(MAGIC)?;
+    out.put(&[FORMAT])?;
+    out.put(&(text.len() as u64).to_le_bytes())?;
+    out.put(&text)?;
+    arrays.into_iter().try_for_each(|array| out.put_array(&array))?;
+    let Hashed { out, sha } = out;
+    Ok(out.write_all(&sha.finalize())?)
 }
 
+/// A writer that knows the checksum of what it wrote.
+struct Hashed<'a> {
+    out: &'a mut dyn Write,
+    sha: Sha256,
+}
+
+impl Hashed<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.sha.update(bytes);
+        Ok(self.out.write_all(bytes)?)
+    }
+
+    fn put_array(&mut self, array: &Node) -> Result<()> {
+        match array {
+            Node::Reals(_, values) => self.put_words(values, |x| x.to_le_bytes()),
+            Node::Indices(values) => self.put_words(values, |x| x.to_le_bytes()),
+            Node::Ints(values) => self.put_words(values, |x| x.to_le_bytes()),
+            Node::Bytes(values) => self.put(values),
+            _ => Err(Error::internal("an array that is none")),
+        }
+    }
+
+    fn put_words<T: Copy, const N: usize>(
+        &mut self,
+        values: &[T],
+        bytes: fn(T) -> [u8; N],
+    ) -> Result<()> {
+        const AT_ONCE: usize = 4096;
+        let mut words = Vec::with_capacity(N * AT_ONCE.min(values.len()));
+        for some in values.chunks(AT_ONCE) {
+            words.clear();
+            some.iter().for_each(|value| words.extend_from_slice(&bytes(*value)));
+            self.put(&words)?;
+        }
+        Ok(())
+    }
+}
+
+/// The arrays of a tree, in the order of the file, and what the header says of them.
 struct Tensors {
     header: Map<String, Json>,
-    data: Vec<u8>,
+    arrays: Vec<Node>,
+    bytes: usize,
 }
 
 impl Tensors {
     /// The tree as JSON, with arrays moved out.
-    fn flatten(&mut self, node: &Node, path: &str) -> Result<Json> {
+    fn flatten(&mut self, node: Node, path: &str) -> Result<Json> {
         Ok(match node {
             Node::Null => Json::Null,
             Node::Bool(b) => json!(b),
@@ -66,58 +113,59 @@ impl Tensors {
             Node::Real(x) => json!({ "r": format!("{:016x}", x.to_bits()) }),
             Node::Text(text) => json!(text),
             Node::Reals(shape, values) => {
-                self.push(path, "F64", shape, values.iter().flat_map(|x| x.to_le_bytes()))
+                let bytes = 8 * values.len();
+                let entry = json!({ "dtype": "F64", "shape": &shape });
+                self.push(path, entry, bytes, Node::Reals(shape, values))
             }
             Node::Indices(values) => {
-                self.push(path, "U32", &[values.len()], values.iter().flat_map(|x| x.to_le_bytes()))
+                let entry = json!({ "dtype": "U32", "shape": [values.len()] });
+                self.push(path, entry, 4 * values.len(), Node::Indices(values))
             }
             Node::Ints(values) => {
-                self.push(path, "I64", &[values.len()], values.iter().flat_map(|x| x.to_le_bytes()))
+                let entry = json!({ "dtype": "I64", "shape": [values.len()] });
+                self.push(path, entry, 8 * values.len(), Node::Ints(values))
             }
-            Node::Bytes(values) => self.push(path, "U8", &[values.len()], values.iter().copied()),
+            Node::Bytes(values) => {
+                let entry = json!({ "dtype": "U8", "shape": [values.len()] });
+                self.push(path, entry, values.len(), Node::Bytes(values))
+            }
             Node::Texts(texts) => {
                 let lengths = Node::Indices(texts.iter().map(|t| t.len() as u32).collect());
                 let bytes = Node::Bytes(texts.concat().into_bytes());
-                let lengths = self.flatten(&lengths, &join(path, "lengths"))?;
-                json!({ "texts": [lengths, self.flatten(&bytes, &join(path, "bytes"))?] })
+                let lengths = self.flatten(lengths, &join(path, "lengths"))?;
+                json!({ "texts": [lengths, self.flatten(bytes, &join(path, "bytes"))?] })
             }
-            Node::List(items) => {
-                if let Some(table) = table::pack(items) {
-                    return Ok(json!({ "table": self.flatten(&table, path)? }));
+            Node::List(items) => match table::pack(items) {
+                Ok(table) => json!({ "table": self.flatten(table, path)? }),
+                Err(items) => {
+                    let items: Result<Vec<Json>> = items
+                        .into_iter()
+                        .enumerate()
+                        .map(|(i, item)| self.flatten(item, &join(path, &i.to_string())))
+                        .collect();
+                    Json::Array(items?)
                 }
-                let items: Result<Vec<Json>> = items
-                    .iter()
-                    .enumerate()
-                    .map(|(i, item)| self.flatten(item, &join(path, &i.to_string())))
-                    .collect();
-                Json::Array(items?)
-            }
+            },
             Node::Map(map) => {
                 let mut object = Map::new();
                 for (name, value) in map {
-                    object.insert(name.clone(), self.flatten(value, &join(path, name))?);
+                    let value = self.flatten(value, &join(path, &name))?;
+                    object.insert(name, value);
                 }
                 json!({ "m": object })
             }
         })
     }
 
-    fn push(
-        &mut self,
-        path: &str,
-        dtype: &str,
-        shape: &[usize],
-        bytes: impl Iterator<Item = u8>,
-    ) -> Json {
+    fn push(&mut self, path: &str, mut entry: Json, bytes: usize, array: Node) -> Json {
         let name = if path.len() > LONGEST_NAME - 16 || !is_tensor_name(path) {
             format!("array-{}", self.header.len())
         } else {
             path.to_string()
         };
-        let start = self.data.len();
-        self.data.extend(bytes);
-        let entry =
-            json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, self.data.len()] });
+        entry["data_offsets"] = json!([self.bytes, self.bytes + bytes]);
+        self.bytes += bytes;
+        self.arrays.push(array);
         self.header.insert(name.clone(), entry);
         json!({ "@": name })
     }
@@ -428,7 +476,7 @@ impl Reader<'_> {
             ("@", Json::String(name)) => self.array(name),
             ("table", columns) => {
                 let columns = self.node(columns)?;
-                table::unpack(&columns, &mut self.left).map(Node::List)
+                table::unpack(columns, &mut self.left).map(Node::List)
             }
             ("texts", Json::Array(parts)) if parts.len() == 2 => {
                 let (lengths, bytes) = (self.node(&parts[0])?, self.node(&parts[1])?);
