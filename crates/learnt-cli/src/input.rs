@@ -396,6 +396,14 @@ fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Result<Table>
         let (shown, word) = (plain(name), shell(name));
         call.say(&format!("as categories: {shown} is {found}; --keep {word} takes it as a number"));
     }
+    for column in table.schema().columns().iter().filter(|column| column.levels().is_none()) {
+        let name = &column.name;
+        if learnt::data::wording::says_postal_code(name) && is_input(name) && !is_kept(call, name) {
+            let (shown, word) = (plain(name), shell(name));
+            let other = format!("--type {word}=cat takes it as categories");
+            call.say(&format!("as a number: {shown} is a postal code by its name; {other}"));
+        }
+    }
     let table = if codes.is_empty() { table } else { with_levels(table, &codes)? };
     if odd.is_empty() {
         return Ok(table);

@@ -267,6 +267,9 @@ fn take_in(
             let mut unpacked = flate2::read::MultiGzDecoder::new(&mut raw);
             pump(&mut unpacked, |unpacked| unpacked.get_mut(), packing, &mut sink, options, run)?;
         }
+        #[cfg(not(feature = "columnar"))]
+        Packing::Zstd => return Err(crate::options::left_out("zstd")),
+        #[cfg(feature = "columnar")]
         Packing::Zstd => {
             let buffered = std::io::BufReader::with_capacity(BUFFER, &mut raw);
             let mut unpacked = zstd::stream::read::Decoder::with_buffer(buffered)?;

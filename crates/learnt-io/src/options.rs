@@ -75,9 +75,15 @@ impl Format {
     /// The error of a build without this format.
     #[cfg(not(feature = "columnar"))]
     pub(crate) fn left_out(self) -> Error {
-        let hint = "build it with `--features columnar`, or convert the file to CSV elsewhere";
-        Error::unsupported(format!("this build leaves out {} files", self.name())).hint(hint)
+        left_out(self.name())
     }
+}
+
+/// The error of a build without what only `columnar` ones have.
+#[cfg(not(feature = "columnar"))]
+pub(crate) fn left_out(name: &str) -> Error {
+    let hint = "build it with `--features columnar`, or convert the file to CSV elsewhere";
+    Error::unsupported(format!("this build leaves out {name} files")).hint(hint)
 }
 
 /// Whether the first line of a CSV file names the columns.

@@ -65,6 +65,9 @@ fn write_file(path: &Path, table: &Frame, format: Format, options: &WriteOptions
             write_to(&mut packed, table, format, options)?;
             packed.finish().map(drop).map_err(Error::from)
         }
+        #[cfg(not(feature = "columnar"))]
+        Some("zst") => Err(crate::options::left_out("zstd")),
+        #[cfg(feature = "columnar")]
         Some("zst") => {
             let mut packed = zstd::stream::write::Encoder::new(sink, 3)?;
             write_to(&mut packed, table, format, options)?;

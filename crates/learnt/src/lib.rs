@@ -146,12 +146,29 @@ pub fn find_all(name: &str) -> Vec<&'static Entry> {
     }
 }
 
+/// What other tools call a learner, or the learner that does the same work, by the name to type here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("catboost", "boost"),
+    ("glmnet", "elastic-net"),
+    ("lightgbm", "boost"),
+    ("randomforest", "forest"),
+    ("ranger", "forest"),
+    ("rpart", "tree"),
+    ("xgboost", "boost"),
+];
+
 /// The error for a name that no learner has.
 pub fn unknown_learner(name: &str) -> Error {
     let mut known: Vec<String> = entries().map(|entry| entry.about.command()).collect();
     known.extend(entries().flat_map(|entry| entry.about.aliases.iter().map(ToString::to_string)));
     known.dedup();
-    let error = Error::unknown("learner", name, known.iter().map(String::as_str));
+    let mut error = Error::unknown("learner", name, known.iter().map(String::as_str));
+    let same = |(elsewhere, _): &&(&str, &str)| name.eq_ignore_ascii_case(elsewhere);
+    if let Some((_, here)) = ELSEWHERE.iter().find(same) {
+        error = error.hint(format!("the learner for this is '{here}'"));
+    } else if error.hint_text().is_none() {
+        error = error.hint("`learnt list learners` shows them all");
+    }
     match cfg!(feature = "full") {
         true => error,
         false => error.hint("this build has some families only: see the features of the crate"),
@@ -208,4 +225,16 @@ pub fn load(path: impl AsRef<Path>) -> Result<Trained> {
 
 fn entry_at(path: &str) -> Option<Entry> {
     entries().find(|entry| entry.about.path == path).copied()
+}
+
+#[cfg(all(test, feature = "full"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_tools_lead_to_learners() {
+        for (elsewhere, here) in ELSEWHERE {
+            assert!(find_all(elsewhere).is_empty() && !find_all(here).is_empty(), "{elsewhere}");
+        }
+    }
 }

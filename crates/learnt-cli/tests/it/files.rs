@@ -111,10 +111,12 @@ fn an_interrupt_stops_a_fit_and_leaves_no_file() {
 #[test]
 fn a_build_without_parquet_says_how_to_build_one_with_it() {
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("a.parquet").to_str().unwrap().to_string();
-    let done = super::learnt(&["dataset", "iris", "-o", &data]);
-    assert_ne!(done.code, 0);
-    assert!(done.err.contains("--features columnar"), "{}", done.err);
+    for name in ["a.parquet", "a.csv.zst"] {
+        let data = folder.path().join(name).to_str().unwrap().to_string();
+        let done = super::learnt(&["dataset", "iris", "-o", &data]);
+        assert_ne!(done.code, 0);
+        assert!(done.err.contains("--features columnar"), "{}", done.err);
+    }
 }
 
 /// Fits a file that is larger than the limit, and measures the peak of resident memory.

@@ -27,6 +27,11 @@ fn columns_that_are_no_inputs_are_named_once_and_left_out() {
     let left: Vec<&str> = fit.err.lines().filter(|line| line.starts_with("left out:")).collect();
     assert_eq!(left.len(), 5, "{}", fit.err);
     assert!(left.iter().any(|line| line.contains("--keep customerID")), "{}", fit.err);
+    assert!(
+        fit.err.contains("as a number: ZipCode is a postal code by its name; --type ZipCode=cat ")
+    );
+    let typed = ["fit", "tree", &churn, "-t", "Churn", "--type", "ZipCode=cat"];
+    assert!(!ok(&typed).err.contains("postal code"), "{}", fit.err);
     let schema = ok(&["inspect", &model, "--schema"]).out;
     assert!(!schema.contains("customerID") && !schema.contains("Note"), "{schema}");
     let kept = ok(&["fit", "tree", &churn, "-t", "Churn", "--keep", "Country,ZipCode"]);
@@ -242,6 +247,12 @@ fn help_of_a_learner_has_its_parameters_first_and_all_options_where_it_says() {
     assert!(ok(&["help", "metric", "roc-curve"]).out.contains("--y-score"));
     let done = crate::learnt(&["fit", "ridg", "cpu"]);
     assert!(done.code == 2 && done.err.contains("did you mean 'ridge'?"), "{}", done.err);
+    for (name, hint) in
+        [("LightGBM", "'boost'"), ("rpart", "'tree'"), ("svm", "learnt list learners")]
+    {
+        let done = crate::learnt(&["fit", name, "cpu"]);
+        assert!(done.code == 2 && done.err.contains(hint), "{}", done.err);
+    }
     let done = crate::learnt(&["metric", "acuracy-score"]);
     assert!(done.code == 2 && done.err.contains("did you mean 'accuracy-score'?"), "{}", done.err);
     let done = crate::learnt(&["help", "fit", "rigde"]);

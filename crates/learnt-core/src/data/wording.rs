@@ -29,6 +29,12 @@ pub fn says_identifier(name: &str) -> bool {
     ends_with_one_of(name, &known)
 }
 
+/// Whether the name is one of postal codes: `ZipCode`, `postal_code`.
+pub fn says_postal_code(name: &str) -> bool {
+    let known = ["zip", "zipcode", "postcode", "postal", "plz"];
+    words_of(name).iter().any(|word| known.contains(&word.as_str()))
+}
+
 /// Whether the name is one of points in time: `year`, `t`.
 pub fn says_time(name: &str) -> bool {
     let known = [
@@ -59,6 +65,7 @@ mod tests {
     #[test]
     fn the_last_word_decides() {
         assert!(says_identifier("customerID") && !says_identifier("bid"));
+        assert!(says_postal_code("ZipCode") && !says_postal_code("unzipped"));
         assert!(says_time("Sale Year") && !says_time("yearly"));
     }
 }

@@ -64,7 +64,7 @@ impl Estimator for LinearRegression {
     type Fit = LeastSquares;
     const ABOUT: &'static About = &About::regressor("linear_model.LinearRegression")
         .full_rank()
-        .alias(&["ols", "linear"])
+        .alias(&["ols", "linear", "lm"])
         .weights()
         .many_outputs()
         .threads()

@@ -373,6 +373,10 @@ impl LogisticRegressionModel {
             }
         }
         report.notes.extend(self.notes.iter().cloned());
+        if self.inference.is_none() && self.notes.is_empty() {
+            let note = "no standard errors and tests: they need penalty none, and no class weights";
+            report.notes.push(note.to_string());
+        }
         if let Some(offset) = self.offset.and_then(|offset| names.columns.get(offset)) {
             report.notes.push(format!("{offset} is added to the score as it is"));
         }

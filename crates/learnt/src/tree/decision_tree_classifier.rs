@@ -119,7 +119,7 @@ impl Estimator for DecisionTreeClassifier {
     type Model = DecisionTreeClassifierModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::classifier("tree.DecisionTreeClassifier")
-        .alias(&["tree"])
+        .alias(&["tree", "decision-tree", "cart"])
         .weights()
         .missing()
         .categories()

@@ -86,7 +86,7 @@ impl Estimator for DecisionTreeRegressor {
     type Model = DecisionTreeRegressorModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::regressor("tree.DecisionTreeRegressor")
-        .alias(&["tree"])
+        .alias(&["tree", "decision-tree", "cart"])
         .weights()
         .missing()
         .categories()

@@ -58,7 +58,7 @@ impl Estimator for RandomForestClassifier {
     type Model = ForestClassifierModel;
     type Fit = ForestRounds;
     const ABOUT: &'static About = &About::classifier("ensemble.RandomForestClassifier")
-        .alias(&["forest"])
+        .alias(&["forest", "random-forest"])
         .weights()
         .missing()
         .categories()

@@ -55,7 +55,7 @@ impl Estimator for RandomForestRegressor {
     type Model = ForestRegressorModel;
     type Fit = ForestRounds;
     const ABOUT: &'static About = &About::regressor("ensemble.RandomForestRegressor")
-        .alias(&["forest"])
+        .alias(&["forest", "random-forest"])
         .weights()
         .missing()
         .categories()
