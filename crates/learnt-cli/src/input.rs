@@ -2,6 +2,7 @@
 
 use crate::commands::Call;
 use crate::learner;
+use learnt::data::wording::says_postal_code;
 use learnt::data::{Column, ColumnKind, OwnedDataset, Schema, Table, Volume};
 use learnt::datasets::Bundled;
 use learnt::error::{Code, Error, Result, plain, shell};
@@ -396,19 +397,30 @@ fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Result<Table>
         let (shown, word) = (plain(name), shell(name));
         call.say(&format!("as categories: {shown} is {found}; --keep {word} takes it as a number"));
     }
-    for column in table.schema().columns().iter().filter(|column| column.levels().is_none()) {
-        let name = &column.name;
-        if learnt::data::wording::says_postal_code(name) && is_input(name) && !is_kept(call, name) {
-            let (shown, word) = (plain(name), shell(name));
-            let other = format!("--type {word}=cat takes it as categories");
-            call.say(&format!("as a number: {shown} is a postal code by its name; {other}"));
-        }
-    }
+    let inputs = table.schema().columns().iter();
+    inputs.filter(|c| is_input(&c.name) && !odd.contains(&c.name)).for_each(|c| say_of(call, c));
     let table = if codes.is_empty() { table } else { with_levels(table, &codes)? };
     if odd.is_empty() {
         return Ok(table);
     }
     Ok(without(&table, &odd))
+}
+
+/// A sentence about an input that may not be what it is taken for.
+fn say_of(call: &Call, column: &Column) {
+    let (shown, word) = (plain(&column.name), shell(&column.name));
+    match column.levels() {
+        Some(levels) => {
+            if let Some(what) = learnt::prepare::untidy(levels) {
+                call.say(&format!("note: {shown}: {what}"));
+            }
+        }
+        None if says_postal_code(&column.name) && !is_kept(call, &column.name) => {
+            let other = format!("--type {word}=cat takes it as categories");
+            call.say(&format!("as a number: {shown} is a postal code by its name; {other}"));
+        }
+        None => {}
+    }
 }
 
 /// The table without the columns of these names, of which there may be many.

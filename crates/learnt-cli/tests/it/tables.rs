@@ -40,6 +40,19 @@ fn columns_that_are_no_inputs_are_named_once_and_left_out() {
 }
 
 #[test]
+fn levels_that_differ_in_capitals_alone_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "Paris,1\nparis,2\nLyon,3\n".repeat(20);
+    let data = crate::file(folder.path(), "t.csv", format!("city,y\n{rows}"));
+    let done = ok(&["fit", "tree", &data, "-t", "y"]);
+    assert!(
+        done.err.contains("note: city: 'Paris' and 'paris' differ in capitals"),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
 fn streamed_fits_leave_the_same_texts_out() {
     let folder = tempfile::tempdir().unwrap();
     let churn = make(folder.path(), "churn", "600");

@@ -10,7 +10,9 @@
 
 use learnt_core::data::wording::{says_identifier, says_time};
 use learnt_core::dates;
+use learnt_core::error::plain;
 use learnt_core::prelude::*;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What a column is by its looks.
@@ -144,6 +146,29 @@ fn look_of_dates<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<Loo
     Some(Look::Date { first: first.to_string(), last: last.to_string() })
 }
 
+/// What is untidy about the levels of a column, if anything is: two that differ in capitals or spaces alone, or dates
+/// written in more than one way.
+pub fn untidy(levels: &[String]) -> Option<String> {
+    let mut known: BTreeMap<String, &str> = BTreeMap::new();
+    for level in levels {
+        let words: Vec<String> = level.split_whitespace().map(str::to_lowercase).collect();
+        if let Some(other) = known.insert(words.join(" "), level) {
+            let (a, b) = (plain(other), plain(level));
+            return Some(format!(
+                "'{a}' and '{b}' differ in capitals or spaces alone, and are two levels"
+            ));
+        }
+    }
+    let ordered = |text: &String| dates::order_of(std::iter::once(text.as_str()));
+    let orders = levels.iter().map(ordered).collect::<Option<Vec<_>>>()?;
+    dates::order_of(levels.iter().map(String::as_str)).is_none().then_some(())?;
+    let other = orders.iter().position(|order| *order != orders[0])?;
+    let (a, b) = (plain(&levels[0]), plain(&levels[other]));
+    Some(format!(
+        "dates are written in several ways, such as '{a}' and '{b}', and are taken as categories"
+    ))
+}
+
 fn look_of_numbers(name: &str, values: &[f64]) -> Look {
     let known = || values.iter().copied().filter(|value| !value.is_nan());
     let count = known().count();
@@ -208,6 +233,19 @@ mod tests {
         let housing = Housing::default().call((), &run).unwrap();
         let wanted = [("Id", "identifier"), ("SaleDate", "date")];
         assert_eq!(found(&housing.x), wanted.map(|(name, word)| (name.to_string(), word)));
+    }
+
+    #[test]
+    fn levels_that_differ_in_capitals_or_spaces_and_dates_of_several_kinds_are_untidy() {
+        let said =
+            |levels: &[&str]| untidy(&levels.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert!(said(&["Lyon", "Paris", "paris "]).unwrap().starts_with("'Paris' and 'paris '"));
+        assert!(said(&["a  b", "A b"]).is_some());
+        let dates = said(&["2020-01-02", "2020-05-06", "03/04/2021"]).unwrap();
+        assert!(dates.contains("'2020-01-02' and '03/04/2021'"), "{dates}");
+        assert_eq!(said(&["a b", "ab", "2020-01-02"]), None);
+        assert_eq!(said(&["13/04/2021", "03/04/2021"]), None);
+        assert_eq!(said(&[]), None);
     }
 
     #[test]
