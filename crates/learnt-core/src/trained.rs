@@ -447,9 +447,7 @@ impl Trained {
 
     /// The bytes of a model file. Equal fits give equal bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut out = Vec::new();
-        file::write(self.to_tree(), &mut out)?;
-        Ok(out)
+        file::to_bytes(self.to_tree())
     }
 
     /// The tree that a file holds.

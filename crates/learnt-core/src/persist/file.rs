@@ -26,35 +26,54 @@ const DEEPEST: usize = 32;
 const LONGEST_NAME: usize = 256;
 
 /// A tree as the bytes of a model file.
-pub fn to_bytes(root: &Node) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    write(root.clone(), &mut out)?;
+pub fn to_bytes(root: Node) -> Result<Vec<u8>> {
+    let layout = Layout::of(root)?;
+    let mut out = Vec::with_capacity(16 + layout.header.len() + layout.bytes + CHECKSUM);
+    layout.write(&mut out)?;
     Ok(out)
 }
 
 /// Writes a tree as a model file. Arrays go from the tree to the writer: no second copy of them is made.
 pub fn write(root: Node, out: &mut dyn Write) -> Result<()> {
-    let mut tensors = Tensors { header: Map::new(), arrays: Vec::new(), bytes: 0 };
-    let manifest = tensors.flatten(root, "")?;
-    let Tensors { mut header, arrays, .. } = tensors;
-    if header.len() > MOST_TENSORS {
-        let message = format!("the model has {} arrays, more than {MOST_TENSORS}", header.len());
-        return Err(Error::new(Code::FileInvalid, message));
+    Layout::of(root)?.write(out)
+}
+
+/// A file before it is written: the header, then the arrays, which are so many bytes.
+struct Layout {
+    header: Vec<u8>,
+    arrays: Vec<Node>,
+    bytes: usize,
+}
+
+impl Layout {
+    fn of(root: Node) -> Result<Layout> {
+        let mut tensors = Tensors { header: Map::new(), arrays: Vec::new(), bytes: 0 };
+        let manifest = tensors.flatten(root, "")?;
+        let Tensors { mut header, arrays, bytes } = tensors;
+        if header.len() > MOST_TENSORS {
+            let message =
+                format!("the model has {} arrays, more than {MOST_TENSORS}", header.len());
+            return Err(Error::new(Code::FileInvalid, message));
+        }
+        header.insert("__metadata__".into(), json!({ "learnt": manifest.to_string() }));
+        let mut header = Json::Object(header).to_string().into_bytes();
+        header.resize(header.len().next_multiple_of(8), b' ');
+        match header.len() > LONGEST_HEADER {
+            true => Err(Error::new(Code::FileInvalid, "the model's header is above 16 MB")),
+            false => Ok(Layout { header, arrays, bytes }),
+        }
     }
-    header.insert("__metadata__".into(), json!({ "learnt": manifest.to_string() }));
-    let mut text = Json::Object(header).to_string().into_bytes();
-    text.resize(text.len().next_multiple_of(8), b' ');
-    if text.len() > LONGEST_HEADER {
-        return Err(Error::new(Code::FileInvalid, "the model's header is above 16 MB"));
+
+    fn write(self, out: &mut dyn Write) -> Result<()> {
+        let mut out = Hashed { out, sha: Sha256::new() };
+        out.put(MAGIC)?;
+        out.put(&[FORMAT])?;
+        out.put(&(self.header.len() as u64).to_le_bytes())?;
+        out.put(&self.header)?;
+        self.arrays.into_iter().try_for_each(|array| out.put_array(&array))?;
+        let Hashed { out, sha } = out;
+        Ok(out.write_all(&sha.finalize())?)
     }
-    let mut out = Hashed { out, sha: Sha256::new() };
-    out.put(MAGIC)?;
-    out.put(&[FORMAT])?;
-    out.put(&(text.len() as u64).to_le_bytes())?;
-    out.put(&text)?;
-    arrays.into_iter().try_for_each(|array| out.put_array(&array))?;
-    let Hashed { out, sha } = out;
-    Ok(out.write_all(&sha.finalize())?)
 }
 
 /// A writer that knows the checksum of what it wrote.
@@ -85,11 +104,11 @@ impl Hashed<'_> {
         bytes: fn(T) -> [u8; N],
     ) -> Result<()> {
         const AT_ONCE: usize = 4096;
-        let mut words = Vec::with_capacity(N * AT_ONCE.min(values.len()));
+        let mut words = vec![[0; N]; AT_ONCE.min(values.len())];
         for some in values.chunks(AT_ONCE) {
-            words.clear();
-            some.iter().for_each(|value| words.extend_from_slice(&bytes(*value)));
-            self.put(&words)?;
+            let words = &mut words[..some.len()];
+            words.iter_mut().zip(some).for_each(|(word, &value)| *word = bytes(value));
+            self.put(words.as_flattened())?;
         }
         Ok(())
     }
