@@ -19,6 +19,7 @@ pub(crate) mod nodes;
 pub(crate) mod oblique_tree_classifier;
 mod options;
 pub(crate) mod prune;
+mod questions;
 mod rules;
 mod split_numbers;
 mod surrogates;
