@@ -66,15 +66,19 @@ impl Tensors {
             Node::Real(x) => json!({ "r": format!("{:016x}", x.to_bits()) }),
             Node::Text(text) => json!(text),
             Node::Reals(shape, values) => {
-                self.push(path, "F64", shape, values.iter().flat_map(|x| x.to_le_bytes()))
+                self.push(path, "F64", shape, |data| put(data, values, |x| x.to_le_bytes()))
             }
             Node::Indices(values) => {
-                self.push(path, "U32", &[values.len()], values.iter().flat_map(|x| x.to_le_bytes()))
+                let shape = [values.len()];
+                self.push(path, "U32", &shape, |data| put(data, values, |x| x.to_le_bytes()))
             }
             Node::Ints(values) => {
-                self.push(path, "I64", &[values.len()], values.iter().flat_map(|x| x.to_le_bytes()))
+                let shape = [values.len()];
+                self.push(path, "I64", &shape, |data| put(data, values, |x| x.to_le_bytes()))
             }
-            Node::Bytes(values) => self.push(path, "U8", &[values.len()], values.iter().copied()),
+            Node::Bytes(values) => {
+                self.push(path, "U8", &[values.len()], |data| data.extend_from_slice(values))
+            }
             Node::Texts(texts) => {
                 let lengths = Node::Indices(texts.iter().map(|t| t.len() as u32).collect());
                 let bytes = Node::Bytes(texts.concat().into_bytes());
@@ -107,7 +111,7 @@ impl Tensors {
         path: &str,
         dtype: &str,
         shape: &[usize],
-        bytes: impl Iterator<Item = u8>,
+        put: impl FnOnce(&mut Vec<u8>),
     ) -> Json {
         let name = if path.len() > LONGEST_NAME - 16 || !is_tensor_name(path) {
             format!("array-{}", self.header.len())
@@ -115,12 +119,20 @@ impl Tensors {
             path.to_string()
         };
         let start = self.data.len();
-        self.data.extend(bytes);
+        put(&mut self.data);
         let entry =
             json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, self.data.len()] });
         self.header.insert(name.clone(), entry);
         json!({ "@": name })
     }
+}
+
+/// Adds the bytes of numbers.
+fn put<const N: usize, T: Copy>(data: &mut Vec<u8>, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
+    let start = data.len();
+    data.resize(start + N * values.len(), 0);
+    let (words, _) = data[start..].as_chunks_mut::<N>();
+    words.iter_mut().zip(values).for_each(|(word, &value)| *word = bytes(value));
 }
 
 fn join(path: &str, name: &str) -> String {

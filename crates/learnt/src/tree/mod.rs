@@ -1,6 +1,7 @@
 //! Decision trees on one engine.
 
 pub(crate) mod binned;
+pub(crate) mod bundle;
 mod c45_classifier;
 mod class_changes;
 pub(crate) mod contributions;
