@@ -194,13 +194,12 @@ fn summed(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The messages of a fit as a job, which name the build that made them and so cannot be kept in a file: the plan,
-/// a state, a task and its answer. The bytes are changes to one of them: its number, then place, place, mask.
+/// a state, a task, its answer and what tasks know of the state. The bytes are changes to one of them: its number, then place, place, mask.
 pub(crate) fn job(bytes: &[u8]) {
-    static MESSAGES: OnceLock<[Vec<u8>; 4]> = OnceLock::new();
-    let [plan, state, task, answer] = MESSAGES.get_or_init(messages);
+    static MESSAGES: OnceLock<[Vec<u8>; 5]> = OnceLock::new();
     let (&which, changes) = bytes.split_first().unwrap_or((&0, &[]));
-    let mut forged = [plan, state, task, answer].map(Vec::clone);
-    let message = &mut forged[usize::from(which % 4)];
+    let mut forged = MESSAGES.get_or_init(messages).clone();
+    let message = &mut forged[usize::from(which % 5)];
     for change in changes.chunks_exact(3) {
         let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % message.len();
         message[at] ^= change[2];
@@ -208,14 +207,14 @@ pub(crate) fn job(bytes: &[u8]) {
     if which < 128 {
         *message = summed(message).expect("a message has a checksum");
     }
-    let [plan, state, task, answer] = &forged;
+    let [plan, state, task, answer, told] = &forged;
     let Ok(job) = Job::open(plan) else { return };
-    let _ = job.answer(state, task, &run());
-    let _ = job.advance(state, &[answer], &run());
+    let _ = job.answer(told, task, &run());
+    let _ = job.read(state).and_then(|state| job.advance(state, &[answer], &run()));
     let _ = job.facts().to_string();
 }
 
-fn messages() -> [Vec<u8>; 4] {
+fn messages() -> [Vec<u8>; 5] {
     let path = place("job.csv");
     let row = |i: usize| format!("{},{},{}\n", i % 7, (i * i) % 11, ["no", "yes"][i % 2]);
     let rows: String = (0..40).map(row).collect();
@@ -231,9 +230,10 @@ fn messages() -> [Vec<u8>; 4] {
     let plan = plan(learner.as_ref(), &source.expect("a table"), &settings).expect("a plan");
     let job = Job::open(&plan).expect("a job");
     let state = job.begin(&run()).expect("a state");
-    let task = job.tasks(&state, 1).expect("tasks").remove(0);
-    let answer = job.answer(&state, &task, &run()).expect("an answer");
-    [plan, state, task, answer]
+    let told = job.for_tasks(&state).expect("what tasks know");
+    let task = job.tasks(1, 1).expect("tasks").remove(0);
+    let answer = job.answer(&told, &task, &run()).expect("an answer");
+    [plan, job.to_bytes(&state).expect("bytes of a state"), task, answer, told]
 }
 
 fn loaded(bytes: &[u8]) {

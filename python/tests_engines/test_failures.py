@@ -153,13 +153,13 @@ def test_a_worker_with_another_build_refuses_in_words(parts, engine, monkeypatch
     other = plan[:at] + b"0" * 32 + plan[at + 32 : -32]
     other += hashlib.sha256(other).digest()
     job = _native.Job(plan, 0)
-    state = job.begin(1)
+    state = job.for_tasks(job.begin(1))
     options = {"keep": 0, "threads": 1}
     with choose(engine, workers=1) as runner:
         with pytest.raises(ModelFileError, match=r"planned by learnt .* \(00000000\).*on .*process"):
-            _drive.answers_of(runner, other, state, job.tasks(state, 1), options)
+            _drive.answers_of(runner, other, state, job.tasks(1, 1), options)
         with pytest.raises(ModelFileError):
-            _drive.answers_of(runner, plan, state[:-1], job.tasks(state, 1), options)
+            _drive.answers_of(runner, plan, state[:-1], job.tasks(1, 1), options)
 
 
 def _others(target):

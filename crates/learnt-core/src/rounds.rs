@@ -16,7 +16,7 @@ mod job;
 mod merger;
 mod source;
 
-pub use bytes::{ByteJob, Finished, Standing};
+pub use bytes::{ByteJob, Finished, Fitting, Told};
 pub use checkpoint::Checkpoint;
 pub use identity::Identity;
 pub use job::{Erased, Job, Kept, Memo, drive, drive_kept};
@@ -278,7 +278,7 @@ impl Notices {
 pub trait Rounds: Clone + Send + Sync + 'static {
     /// What makes every fit fail; the error then says what was wrong with the table.
     const NOTICES: Notices = Notices::Nothing;
-    /// What every block must know in a round; also the checkpoint.
+    /// What every block must know in a round, unless [`Rounds::for_tasks`] says less; also the checkpoint.
     type State: Stored + Send + Sync + 'static;
     /// What comes back from a block.
     type Summary: Merge + Stored + Send + Sync + 'static;
@@ -294,6 +294,11 @@ pub trait Rounds: Clone + Send + Sync + 'static {
 
     /// The state before the first round.
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Self::State>;
+
+    /// What blocks must know where that is far less than the state: it is what travels to other processes.
+    fn for_tasks(&self, _state: &Self::State) -> Option<Self::State> {
+        None
+    }
 
     /// The summary of a block from its memo alone, where that holds all of it; the block is not read.
     fn recall(

@@ -1,7 +1,7 @@
 //! A job in a folder: what schedulers that know commands only share between tasks.
 //!
-//! `job` is the plan, `round-00001/state` the state of a round, `round-00001/answer-00000` the answer to its
-//! first task, `log.ndjson` a line a round. Files appear whole or not at all, so that a task that is killed,
+//! `job` is the plan, `round-00001/state` the state of a round, `round-00001/told` what tasks must know of it,
+//! `round-00001/answer-00000` the answer to its first task, `log.ndjson` a line a round. Files appear whole or not at all, so that a task that is killed,
 //! or that runs twice, does no harm, and a driver that is killed goes on from the last state.
 
 use learnt_core::error::{Code, Error, Result, plain};
@@ -16,8 +16,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A new one, with the plan and the first state.
-    pub fn create(path: &Path, plan: &[u8], state: &[u8]) -> Result<Folder> {
+    /// A new one, with the plan, the first state and what tasks must know of it.
+    pub fn create(path: &Path, plan: &[u8], state: &[u8], told: &[u8]) -> Result<Folder> {
         let folder = Folder { path: path.to_path_buf() };
         let name = plain(&path.display().to_string());
         std::fs::create_dir_all(path).map_err(|error| Error::from(error).within(&name))?;
@@ -25,7 +25,7 @@ impl Folder {
             return Err(Error::new(Code::Usage, format!("{name} holds a job"))
                 .hint("give another folder, or remove it"));
         }
-        folder.put(1, state)?;
+        folder.put(1, state, told)?;
         place::write_atomically(&folder.plan_path(), plan)?;
         Ok(folder)
     }
@@ -61,14 +61,16 @@ impl Folder {
         self.path.join(format!("round-{round:05}"))
     }
 
-    fn put(&self, round: u64, state: &[u8]) -> Result<()> {
+    /// The state is written last: where it is, the rest is too.
+    fn put(&self, round: u64, state: &[u8], told: &[u8]) -> Result<()> {
         let folder = self.round_path(round);
         std::fs::create_dir_all(&folder)?;
+        place::write_atomically(&folder.join("told"), told)?;
         place::write_atomically(&folder.join("state"), state)
     }
 
-    /// The last round that has a state, and the state.
-    pub fn state(&self) -> Result<(u64, Vec<u8>)> {
+    /// The last round that has a state.
+    pub fn round(&self) -> Result<u64> {
         let mut last = None;
         for entry in std::fs::read_dir(&self.path)? {
             let entry = entry?;
@@ -79,8 +81,17 @@ impl Folder {
             }
         }
         let place = plain(&self.path.display().to_string());
-        let round = last.ok_or_else(|| Error::new(Code::Io, format!("{place} holds no state")))?;
-        Ok((round, std::fs::read(self.round_path(round).join("state"))?))
+        last.ok_or_else(|| Error::new(Code::Io, format!("{place} holds no state")))
+    }
+
+    /// The state of a round.
+    pub fn state(&self, round: u64) -> Result<Vec<u8>> {
+        Ok(std::fs::read(self.round_path(round).join("state"))?)
+    }
+
+    /// What tasks of a round must know; nothing where an engine, which tells them itself, went on before.
+    pub fn told(&self, round: u64) -> Option<Vec<u8>> {
+        std::fs::read(self.round_path(round).join("told")).ok()
     }
 
     fn answer_path(&self, round: u64, task: u64) -> PathBuf {
@@ -118,8 +129,8 @@ impl Folder {
     }
 
     /// Keeps the state of the next round; answers of this one are not needed any more.
-    pub fn next(&self, round: u64, state: &[u8]) -> Result<()> {
-        self.put(round, state)?;
+    pub fn next(&self, round: u64, state: &[u8], told: &[u8]) -> Result<()> {
+        self.put(round, state, told)?;
         if round > 1 {
             let _ = std::fs::remove_dir_all(self.round_path(round - 1));
         }

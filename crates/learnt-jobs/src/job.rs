@@ -8,7 +8,7 @@ use learnt_core::error::{Error, Result};
 use learnt_core::estimator::AnyEstimator;
 use learnt_core::params::{LearnerSpec, all_values};
 use learnt_core::persist::{Stored, invalid};
-use learnt_core::rounds::{Block, ByteJob, Memo, Outline, Source, Standing, Step, block_rows};
+use learnt_core::rounds::{Block, ByteJob, Fitting, Memo, Outline, Source, Step, block_rows};
 use learnt_io::FileSource;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -241,26 +241,36 @@ impl Job {
     }
 
     /// The state before the first round.
-    pub fn begin(&self, run: &Context) -> Result<Vec<u8>> {
+    pub fn begin(&self, run: &Context) -> Result<Fitting> {
         self.rounds.begin(&self.seeded(run))
     }
 
-    /// What a state of this fit says of it.
-    pub fn standing(&self, state: &[u8]) -> Result<Standing> {
-        self.rounds.standing(state)
+    /// The bytes that a fit goes on from.
+    pub fn to_bytes(&self, fitting: &Fitting) -> Result<Vec<u8>> {
+        self.rounds.to_bytes(fitting)
     }
 
-    /// The tasks of a state's round.
-    pub fn tasks(&self, state: &[u8], count: u64) -> Result<Vec<Vec<u8>>> {
-        let round = self.standing(state)?.round;
+    /// A fit from the bytes that it goes on from.
+    pub fn read(&self, bytes: &[u8]) -> Result<Fitting> {
+        self.rounds.read(bytes)
+    }
+
+    /// The bytes that tasks of the next round get: what they must know of the state.
+    pub fn for_tasks(&self, fitting: &Fitting) -> Result<Vec<u8>> {
+        self.rounds.for_tasks(fitting)
+    }
+
+    /// The tasks of a round.
+    pub fn tasks(&self, round: u64, count: u64) -> Result<Vec<Vec<u8>>> {
         let tasks = Task::cut(round, self.blocks(), count);
         tasks.iter().map(|task| task.to_bytes(&self.digest)).collect()
     }
 
     /// The answer to a task. Anywhere, in any order, as often as it takes.
-    pub fn answer(&self, state: &[u8], task: &[u8], run: &Context) -> Result<Vec<u8>> {
+    pub fn answer(&self, told: &[u8], task: &[u8], run: &Context) -> Result<Vec<u8>> {
         let task = Task::read(task, &self.digest, self.blocks())?;
-        if self.standing(state)?.round != task.round {
+        let told = self.rounds.told(told)?;
+        if told.round() != task.round {
             return Err(invalid("a task of another round than its state"));
         }
         let blocks: Vec<u64> = task.blocks.clone().collect();
@@ -269,7 +279,7 @@ impl Job {
         let source = checked(&ahead, self.learner.as_ref());
         let name = self.learner.about().name();
         let run = self.seeded(run);
-        let answer = self.rounds.task_with(state, &source, &blocks, &mut memos, &run);
+        let answer = self.rounds.task_with(&told, &source, &blocks, &mut memos, &run);
         self.source.forget_ahead(&task.blocks);
         let answer = answer.map_err(|error| error.within(name))?;
         // What is beside rows that stay stays too; some learners need the rows no more.
@@ -288,13 +298,13 @@ impl Job {
     /// The next state, or the model, from the answers to all tasks of a round.
     pub fn advance(
         &self,
-        state: &[u8],
+        fitting: Fitting,
         answers: &[&[u8]],
         run: &Context,
-    ) -> Result<Step<Vec<u8>, Trained>> {
+    ) -> Result<Step<Fitting, Trained>> {
         let run = self.seeded(run);
         let name = self.learner.about().name();
-        let step = self.rounds.advance(state, answers, &run);
+        let step = self.rounds.advance(fitting, answers, &run);
         step.map_err(|error| error.within(name))?.try_map(|finished| {
             let targets = &self.settings.targets;
             let learner = self.learner.as_ref();

@@ -79,10 +79,19 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// `count` tasks of a round, as even as can be.
+    /// `count` tasks of a round, as even as can be where that leaves few nodes of the tree that summaries merge
+    /// along to each: a cut is up to an eighth of a task away from where it would be even, at the number that
+    /// the largest power of two divides.
     pub(crate) fn cut(round: u64, blocks: u64, count: u64) -> Vec<Task> {
         let count = count.clamp(1, blocks.max(1));
-        let at = |k: u64| (u128::from(k) * u128::from(blocks) / u128::from(count)) as u64;
+        let slack = blocks / count / 8;
+        let at = |k: u64| {
+            let even = (u128::from(k) * u128::from(blocks) / u128::from(count)) as u64;
+            match k == 0 || k == count {
+                true => even,
+                false => roundest(even - slack, even + slack),
+            }
+        };
         let task = |number| Task { round, number, blocks: at(number)..at(number + 1) };
         (0..count).map(task).collect()
     }
@@ -108,6 +117,11 @@ impl Task {
         }
         Ok(Task { round: root.field("round")?, number: root.field("task")?, blocks: range })
     }
+}
+
+/// The number from `low` to `high` that the largest power of two divides.
+fn roundest(low: u64, high: u64) -> u64 {
+    (0..64).rev().map(|level| high >> level << level).find(|&number| number >= low).unwrap_or(high)
 }
 
 /// Refuses a message of another job.
@@ -139,6 +153,23 @@ mod tests {
                 let all: Vec<u64> = tasks.iter().flat_map(|task| task.blocks.clone()).collect();
                 assert_eq!(all, (0..blocks).collect::<Vec<_>>());
                 assert!(tasks.iter().all(|task| !task.blocks.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn tasks_are_cut_where_their_summaries_merge() {
+        let cut = |blocks, count| -> Vec<Range<u64>> {
+            Task::cut(1, blocks, count).into_iter().map(|task| task.blocks).collect()
+        };
+        assert_eq!(cut(62, 2), [0..32, 32..62]);
+        assert_eq!(cut(100, 3), [0..32, 32..64, 64..100]);
+        assert_eq!(cut(5, 2), [0..2, 2..5]);
+        for (blocks, count) in [(1000, 7), (61, 4), (12_345, 16)] {
+            let even = blocks as f64 / count as f64;
+            for task in cut(blocks, count) {
+                let length = (task.end - task.start) as f64;
+                assert!((length - even).abs() <= even / 4.0 + 1.0, "{task:?} of {blocks}");
             }
         }
     }

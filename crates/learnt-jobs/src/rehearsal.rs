@@ -23,7 +23,7 @@ pub struct Rehearsal {
     pub whole: bool,
     /// Bytes of the largest answer to a task.
     pub answer_bytes: u64,
-    /// Bytes of the largest state.
+    /// Bytes of the largest state that tasks got.
     pub state_bytes: u64,
     /// Seconds of one core to compare the content of a file with what was planned, for each of its rows.
     pub check_seconds: f64,
@@ -97,7 +97,7 @@ pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
         rounds: 0,
         whole: false,
         answer_bytes: 0,
-        state_bytes: state.len() as u64,
+        state_bytes: 0,
         check_seconds,
         read_seconds,
         work_seconds: 0.0,
@@ -105,17 +105,21 @@ pub fn rehearse(bytes: &[u8], run: &Context) -> Result<Rehearsal> {
     let started = Moment::now();
     let mut working = Duration::ZERO;
     let checked = learnt::trained::checked(&head, job.learner());
-    while !found.whole && started.elapsed() < PATIENCE {
+    while started.elapsed() < PATIENCE {
+        let told = rounds.for_tasks(&state)?;
+        found.state_bytes = found.state_bytes.max(told.len() as u64);
         let moment = Moment::now();
-        let answer = rounds.task(&state, &checked, &[0], &run)?;
+        let answer = rounds.task(&told, &checked, &[0], &run)?;
         working += moment.elapsed();
         found.rounds += 1;
         found.answer_bytes = found.answer_bytes.max(answer.len() as u64);
-        match rounds.advance(&state, &[&answer], &run)? {
+        match rounds.advance(state, &[&answer], &run)? {
             Step::Again(next) => state = next,
-            Step::Done(_) => found.whole = true,
+            Step::Done(_) => {
+                found.whole = true;
+                break;
+            }
         }
-        found.state_bytes = found.state_bytes.max(state.len() as u64);
     }
     let passes = found.rounds.max(1) as f64 * rows.max(1) as f64;
     found.work_seconds = working.as_secs_f64() / passes;

@@ -5,13 +5,14 @@ use crate::interrupt;
 use crate::model::Model;
 use learnt_core::context::{Context, Observer};
 use learnt_core::error::{Error, Result};
-use learnt_core::rounds::{Source, Step};
+use learnt_core::rounds::{Fitting, Source, Step};
 use learnt_core::trained::{Missing, Trained};
 use learnt_io::{ColumnRoles, FileSource, ReadOptions, TargetTask, TypeRule, expand, open_streams};
 use learnt_jobs::{Apply, ApplySettings, Job as Fit, Settings, plan, plan_apply};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Where rows come from: a dictionary with these names.
 #[derive(FromPyObject)]
@@ -116,6 +117,47 @@ pub(crate) fn plan_predict<'py>(
     Ok(PyBytes::new(py, &outcome.value))
 }
 
+/// A fit between two rounds. `Job.advance` takes it: nothing is left of it then.
+#[pyclass(frozen, module = "learnt._native")]
+pub(crate) struct State {
+    round: u64,
+    objective: Option<f64>,
+    fitting: Mutex<Option<Fitting>>,
+}
+
+impl State {
+    fn new(fitting: Fitting) -> State {
+        let (round, objective) = (fitting.round(), fitting.objective());
+        State { round, objective, fitting: Mutex::new(Some(fitting)) }
+    }
+
+    fn take(&self) -> Result<Fitting> {
+        let fitting = self.fitting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        fitting.ok_or_else(|| Error::internal("a state that was advanced before"))
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&Fitting) -> Result<T>) -> Result<T> {
+        let fitting = self.fitting.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = || Error::internal("a state that was advanced before");
+        f(fitting.as_ref().ok_or_else(gone)?)
+    }
+}
+
+#[pymethods]
+impl State {
+    /// The round that it begins.
+    #[getter]
+    fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// The last objective, if the learner has one.
+    #[getter]
+    fn objective(&self) -> Option<f64> {
+        self.objective
+    }
+}
+
 enum Work {
     Fit(Box<Fit>),
     Apply(Box<Apply>),
@@ -150,30 +192,41 @@ impl Job {
     }
 
     /// The state before the first round.
-    fn begin<'py>(&self, py: Python<'py>, threads: usize) -> PyResult<Bound<'py, PyBytes>> {
+    fn begin(&self, py: Python<'_>, threads: usize) -> PyResult<State> {
         let outcome = interrupt::run(py, |observer| {
             self.fit()?.begin(&Context::default().with_threads(threads).observed_by(observer))
         })?;
         warn(py, &outcome.warnings)?;
-        Ok(PyBytes::new(py, &outcome.value))
+        Ok(State::new(outcome.value))
     }
 
-    /// The round that a state begins, and the last objective.
-    fn standing(&self, py: Python<'_>, state: &[u8]) -> PyResult<(u64, Option<f64>)> {
-        let standing = self.fit().and_then(|fit| fit.standing(state));
-        let standing = standing.map_err(|error| raise(py, error))?;
-        Ok((standing.round, standing.objective))
+    /// The bytes that a fit goes on from.
+    fn to_bytes<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| state.with(|fitting| self.fit()?.to_bytes(fitting)));
+        Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
+    }
+
+    /// A state from the bytes that a fit goes on from.
+    fn read(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<State> {
+        let fitting = self.fit().and_then(|fit| fit.read(bytes));
+        Ok(State::new(fitting.map_err(|error| raise(py, error))?))
+    }
+
+    /// The bytes that tasks of the next round get: what they must know of the state.
+    fn for_tasks<'py>(&self, py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| state.with(|fitting| self.fit()?.for_tasks(fitting)));
+        Ok(PyBytes::new(py, &bytes.map_err(|error| raise(py, error))?))
     }
 
     /// The tasks of a round: `count` of them, or for predictions at least so many.
     fn tasks<'py>(
         &self,
         py: Python<'py>,
-        state: &[u8],
+        round: u64,
         count: u64,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let tasks = match &self.work {
-            Work::Fit(job) => job.tasks(state, count),
+            Work::Fit(job) => job.tasks(round, count),
             Work::Apply(job) => job.tasks(count),
         };
         let tasks = tasks.map_err(|error| raise(py, error))?;
@@ -184,14 +237,14 @@ impl Job {
     fn answer<'py>(
         &self,
         py: Python<'py>,
-        state: &[u8],
+        told: &[u8],
         task: &[u8],
         threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let outcome = interrupt::run(py, |observer| {
             let run = Context::default().with_threads(threads).observed_by(observer);
             match &self.work {
-                Work::Fit(job) => job.answer(state, task, &run),
+                Work::Fit(job) => job.answer(told, task, &run),
                 Work::Apply(job) => job.answer(task, &run),
             }
         })?;
@@ -200,22 +253,22 @@ impl Job {
     }
 
     /// The next state, or the model, from all answers of a round.
-    fn advance<'py>(
+    fn advance(
         &self,
-        py: Python<'py>,
-        state: &[u8],
-        answers: Vec<Bound<'py, PyBytes>>,
+        py: Python<'_>,
+        state: &State,
+        answers: Vec<Bound<'_, PyBytes>>,
         threads: usize,
-    ) -> PyResult<(Option<Bound<'py, PyBytes>>, Option<Model>)> {
+    ) -> PyResult<(Option<State>, Option<Model>)> {
         let answers: Vec<&[u8]> = answers.iter().map(|answer| answer.as_bytes()).collect();
         let outcome = interrupt::run(py, |observer| {
             let run = Context::default().with_threads(threads).observed_by(observer);
-            self.fit()?.advance(state, &answers, &run)
+            self.fit()?.advance(state.take()?, &answers, &run)
         })?;
         warn(py, &outcome.warnings)?;
-        let step: Step<Vec<u8>, Trained> = outcome.value;
+        let step: Step<Fitting, Trained> = outcome.value;
         Ok(match step {
-            Step::Again(next) => (Some(PyBytes::new(py, &next)), None),
+            Step::Again(next) => (Some(State::new(next)), None),
             Step::Done(trained) => (None, Some(Model::new(trained))),
         })
     }

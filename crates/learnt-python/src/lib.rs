@@ -72,6 +72,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_class::<jobs::Job>()?;
+    module.add_class::<jobs::State>()?;
     module.add_function(wrap_pyfunction!(jobs::plan_fit, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::plan_predict, module)?)?;
     optimize::register(module)

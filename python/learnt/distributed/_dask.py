@@ -9,6 +9,8 @@ from ._engines import FRUGAL, cores
 
 # How often a task may lose its worker.
 TRIES = 5
+# Bytes from which on a message goes to every worker once, and not through the scheduler with every task.
+LARGE = 1 << 20
 
 
 class Engine:
@@ -45,12 +47,19 @@ class Engine:
             _worker.run, *arguments, pure=False, allow_other_workers=bool(place), **place
         )
 
+    def _spread(self, data):
+        """The same on every worker, if it is large."""
+        return self._client.scatter(data, broadcast=True, hash=False) if len(data) >= LARGE else data
+
     def round(self, job, state, tasks, options):
         """Yields the number of each task with its result."""
         todo = {}
+        spread = self._spread(job), self._spread(state)
 
         def give(index, tries):
-            future = self._submit(index, len(tasks), (job, state, tasks[index], options))
+            # What was spread may have died with a worker.
+            shared = spread if tries == TRIES else (job, state)
+            future = self._submit(index, len(tasks), (*shared, tasks[index], options))
             todo[future.key] = (index, tries)
             return future
 

@@ -16,17 +16,19 @@ def drive(engine, job, options, tasks, kept):
     work = _native.Job(job, 0)
     facts = json.loads(work.facts())
     threads = _base.default_threads()
-    state = kept.state() or work.begin(threads)
+    found = kept.state()
+    state = work.begin(threads) if found is None else work.read(found)
     count = tasks or engine.workers
     while True:
-        number, _ = work.standing(state)
-        kept.put(number, state)
+        number = state.round
+        if kept.folder is not None:
+            kept.put(number, work.to_bytes(state))
         started = time.monotonic()
-        todo = work.tasks(state, count)
-        answers = answers_of(engine, job, state, todo, options)
+        todo = work.tasks(number, count)
+        answers = answers_of(engine, job, work.for_tasks(state), todo, options)
         state, model = work.advance(state, answers, threads)
         seconds = time.monotonic() - started
-        objective = model.loss_curve()[-1:] if model else [work.standing(state)[1]]
+        objective = model.loss_curve()[-1:] if model else [state.objective]
         kept.tell(
             {
                 "round": number,
@@ -48,7 +50,7 @@ def drive(engine, job, options, tasks, kept):
 def gather(engine, job, options):
     """Runs the tasks of predictions: rows, parts and score."""
     work = _native.Job(job, 0)
-    todo = work.tasks(b"", engine.workers)
+    todo = work.tasks(1, engine.workers)
     return work.finish(answers_of(engine, job, b"", todo, options))
 
 
@@ -100,8 +102,6 @@ class Kept:
 
     def put(self, number, state):
         """Keeps the state of a round instead of the one before."""
-        if self.folder is None:
-            return
         before = self.rounds()
         place = self.folder / f"round-{number:05}"
         place.mkdir(exist_ok=True)

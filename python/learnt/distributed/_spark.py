@@ -47,6 +47,7 @@ class Engine:
         """Yields the number of each task with its result."""
         count = len(tasks)
 
+        # Spark sends a function of more than a megabyte, with what it holds, to every executor once.
         def work(batches):
             import pyarrow
 

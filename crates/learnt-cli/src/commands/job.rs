@@ -10,7 +10,7 @@ use learnt::answer::{Cell, Columns};
 use learnt::clock::Moment;
 use learnt::context::{Progress, Quiet};
 use learnt::error::{Code, Error, Result, shell};
-use learnt::rounds::{Source, Standing, Step};
+use learnt::rounds::{Source, Step};
 use learnt::trained::{Missing, Trained, Unknown};
 use learnt_jobs::{Cluster, Estimate, Folder, Job, Settings, rehearse};
 use serde_json::json;
@@ -64,7 +64,7 @@ pub(crate) fn plan(call: &Call, name: &str) -> Result<ExitCode> {
         estimate = Some(Estimate::new(cluster, rows, 8 * (columns as u64 + 1), found.clone()));
     }
     if let Some(folder) = call.text("job") {
-        Folder::create(Path::new(folder), &bytes, &job.begin(&call.run)?)?;
+        created(call, Path::new(folder), &bytes, &job)?;
         fact("job", folder.to_string());
     }
     show(call, &job, &facts, found.ok().as_ref(), estimate.as_ref(), tasks);
@@ -90,6 +90,12 @@ fn bytes_of(call: &Call, streamed: &Streamed) -> Result<Vec<u8>> {
     learnt_jobs::plan(streamed.learner.as_ref(), &streamed.source, &settings)
 }
 
+/// A new folder with a job and its first state.
+fn created(call: &Call, path: &Path, bytes: &[u8], job: &Job) -> Result<Folder> {
+    let first = job.begin(&call.run)?;
+    Folder::create(path, bytes, &job.to_bytes(&first)?, &job.for_tasks(&first)?)
+}
+
 /// `learnt fit --engine`: plans the fit, and lets the Python package run it on the engine.
 pub(super) fn on_engine(call: &Call, streamed: &Streamed, engine: &str) -> Result<Trained> {
     let bytes = bytes_of(call, streamed)?;
@@ -97,7 +103,7 @@ pub(super) fn on_engine(call: &Call, streamed: &Streamed, engine: &str) -> Resul
     let own = std::env::temp_dir().join(format!("learnt-job-{}", std::process::id()));
     let path = call.text("checkpoint").map_or(own.clone(), PathBuf::from);
     let folder = match call.flag("resume") && path.join("job").exists() {
-        false => Folder::create(&path, &bytes, &job.begin(&call.run)?)?,
+        false => created(call, &path, &bytes, &job)?,
         true => {
             let folder = Folder::open(&path)?;
             if folder.plan()? != bytes {
@@ -199,8 +205,8 @@ fn opened(call: &Call) -> Result<(Folder, Job)> {
 /// `learnt task DIR K`: does a task of the round that the job is in.
 pub(crate) fn task(call: &Call) -> Result<ExitCode> {
     let (folder, job) = opened(call)?;
-    let (round, state) = folder.state()?;
-    let tasks = job.tasks(&state, job.planned_tasks())?;
+    let round = folder.round()?;
+    let tasks = job.tasks(round, job.planned_tasks())?;
     let word = call.text("task").unwrap_or("rest");
     let wanted: Vec<u64> = match word {
         "rest" => (0..tasks.len() as u64).filter(|&k| !folder.is_answered(round, k)).collect(),
@@ -213,11 +219,15 @@ pub(crate) fn task(call: &Call) -> Result<ExitCode> {
             vec![number.ok_or_else(bad)?]
         }
     };
+    let told = match folder.told(round) {
+        Some(told) => told,
+        None => job.for_tasks(&job.read(&folder.state(round)?)?)?,
+    };
     for k in wanted {
         let started = Moment::now();
-        let answer = job.answer(&state, &tasks[k as usize], &call.run)?;
+        let answer = job.answer(&told, &tasks[k as usize], &call.run)?;
         // A driver that went on meanwhile has this answer already.
-        if folder.state()?.0 == round {
+        if folder.round()? == round {
             folder.put_answer(round, k, &answer)?;
         }
         let seconds = started.seconds();
@@ -229,7 +239,8 @@ pub(crate) fn task(call: &Call) -> Result<ExitCode> {
 /// `learnt advance DIR`: the next round from the answers of this one, or the model.
 pub(crate) fn advance(call: &Call) -> Result<ExitCode> {
     let (folder, job) = opened(call)?;
-    let (round, state) = folder.state()?;
+    let round = folder.round()?;
+    let state = job.read(&folder.state(round)?)?;
     let tasks = job.planned_tasks();
     let answers = folder.answers(round, tasks)?;
     let answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
@@ -240,10 +251,10 @@ pub(crate) fn advance(call: &Call) -> Result<ExitCode> {
             "objective": objective.filter(|x| x.is_finite()), "done": done,
         })
     };
-    match job.advance(&state, &answers, &call.run)? {
+    match job.advance(state, &answers, &call.run)? {
         Step::Again(next) => {
-            let objective = Standing::of(&next)?.objective;
-            folder.next(round + 1, &next)?;
+            let objective = next.objective();
+            folder.next(round + 1, &job.to_bytes(&next)?, &job.for_tasks(&next)?)?;
             folder.log(&line(objective, false))?;
             call.run.progress(&Progress { stage: "round", done: round, total: None, objective })?;
             let objective =

@@ -17,6 +17,7 @@ mod jobs;
 mod limits;
 mod linear;
 mod messy;
+mod odd_trees;
 mod pictures;
 mod places;
 mod roles;

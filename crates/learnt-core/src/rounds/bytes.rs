@@ -1,10 +1,11 @@
 //! Jobs in bytes: all that an engine, another process or another machine sees of a fit.
 //!
-//! A driver calls [`ByteJob::begin`], cuts the blocks into tasks, hands state and blocks to whoever
-//! has time, and calls [`ByteJob::advance`] with what came back, until it gives the model. Tasks may
-//! run anywhere, in any order, and more than once: the bits are those of a fit in memory. State and
-//! outcomes are files of the model format: their checksum shows damage, their header says which fit
-//! and which round they are of.
+//! A driver calls [`ByteJob::begin`], cuts the blocks into tasks, hands what tasks must know of the state
+//! ([`ByteJob::for_tasks`]) and blocks to whoever has time, and calls [`ByteJob::advance`] with what came
+//! back, until it gives the model. Tasks may run anywhere, in any order, and more than once: the bits are
+//! those of a fit in memory. The whole state is bytes only where somebody keeps it ([`ByteJob::to_bytes`]).
+//! All bytes are files of the model format: their checksum shows damage, their header says which fit and
+//! which round they are of.
 
 use super::job::summary_of;
 use super::{Erased, Identity, Job, Memo, Merger, Outline, OwnedOutline, Source, Step};
@@ -13,16 +14,15 @@ use crate::error::{Code, Error, Result, Warning};
 use crate::estimator::{AnyEstimator, Model, check_weighted};
 use crate::persist::{Node, Stored, file, invalid};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A fit whose states and summaries are bytes.
 pub struct ByteJob {
     job: Box<dyn Job>,
     outline: OwnedOutline,
     digest: String,
-    /// The last state that was read or written, known by its checksum: all tasks of a round read it once, and
-    /// whoever wrote it needs not read it.
-    last: Mutex<Option<([u8; 32], Arc<ReadState>)>>,
+    /// What tasks were told last, known by its checksum: all tasks of a round read it once.
+    last: Mutex<Option<([u8; 32], Arc<Told>)>>,
 }
 
 /// What the driver and a task agree on.
@@ -41,23 +41,36 @@ pub struct Finished {
     pub trace: Vec<Traced>,
 }
 
-/// What a state says of its fit without the learner that reads the rest.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// Which round it begins.
-    pub round: u64,
-    /// The last objective, if the learner has one.
-    pub objective: Option<f64>,
+/// A fit between two rounds, as its driver holds it.
+pub struct Fitting {
+    round: u64,
+    state: Erased,
+    warnings: Vec<Warning>,
+    trace: Vec<Traced>,
 }
 
-impl Standing {
-    /// Of the bytes of a state.
-    pub fn of(state: &[u8]) -> Result<Standing> {
-        let root = file::from_bytes(state)?;
-        root.only("state", &["job", "round", "state", "warnings", "stages", "trace"])?;
-        let trace = read_trace(&root)?;
-        let objective = trace.last().map(|traced| traced.objective);
-        Ok(Standing { round: root.field("round")?, objective })
+impl Fitting {
+    /// Which round it begins.
+    pub fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// The last objective, if the learner has one.
+    pub fn objective(&self) -> Option<f64> {
+        self.trace.last().map(|traced| traced.objective)
+    }
+}
+
+/// What tasks of a round know of the state.
+pub struct Told {
+    round: u64,
+    state: Erased,
+}
+
+impl Told {
+    /// Which round it is of.
+    pub fn round(&self) -> u64 {
+        self.round
     }
 }
 
@@ -95,41 +108,79 @@ impl ByteJob {
     }
 
     /// The state before the first round.
-    pub fn begin(&self, run: &Context) -> Result<Vec<u8>> {
+    pub fn begin(&self, run: &Context) -> Result<Fitting> {
         let recorder = Recorder::new(run.observer());
         let state = self.job.begin(&self.outline.view(), &run.observed_by(&recorder))?;
         let (warnings, trace) = (recorder.warnings(), recorder.trace());
-        self.write_state(ReadState { round: 1, state, warnings, trace })
+        Ok(Fitting { round: 1, state, warnings, trace })
     }
 
-    /// What a state of this fit says of it.
-    pub fn standing(&self, state: &[u8]) -> Result<Standing> {
-        let read = self.read_state(state)?;
-        let objective = read.trace.last().map(|traced| traced.objective);
-        Ok(Standing { round: read.round, objective })
+    /// The bytes that a fit goes on from.
+    pub fn to_bytes(&self, fitting: &Fitting) -> Result<Vec<u8>> {
+        let trace = &fitting.trace;
+        let stages: Vec<String> = trace.iter().map(|traced| traced.stage.clone()).collect();
+        let numbers: Vec<f64> =
+            trace.iter().flat_map(|t| [t.iteration as f64, t.objective]).collect();
+        self.bytes(
+            fitting.round,
+            vec![
+                ("state", fitting.state.to_node()?),
+                ("warnings", warnings_node(&fitting.warnings)),
+                ("stages", stages.to_node()),
+                ("trace", numbers.to_node()),
+            ],
+        )
+    }
+
+    /// A fit from the bytes that it goes on from.
+    pub fn read(&self, bytes: &[u8]) -> Result<Fitting> {
+        let root = file::from_bytes(bytes)?;
+        let round = self.header(&root, STATE)?.round;
+        let (warnings, trace) = (read_warnings(&root)?, read_trace(&root)?);
+        Ok(Fitting { round, state: self.job.read_state(root.child("state")?)?, warnings, trace })
+    }
+
+    /// The bytes that tasks of the next round get.
+    pub fn for_tasks(&self, fitting: &Fitting) -> Result<Vec<u8>> {
+        let told = self.job.for_tasks(&fitting.state)?;
+        let state = told.as_ref().unwrap_or(&fitting.state).to_node()?;
+        self.bytes(fitting.round, vec![("told", state)])
+    }
+
+    /// What tasks are told, read from its bytes unless it is what was read last.
+    pub fn told(&self, bytes: &[u8]) -> Result<Arc<Told>> {
+        let sum = file::checksum(bytes)?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, told)) = last.as_ref().filter(|(known, _)| *known == sum) {
+            return Ok(Arc::clone(told));
+        }
+        let root = file::from_bytes(bytes)?;
+        let round = self.header(&root, TOLD)?.round;
+        let told = Arc::new(Told { round, state: self.job.read_state(root.child("told")?)? });
+        *last = Some((sum, Arc::clone(&told)));
+        Ok(told)
     }
 
     /// The outcome of summarising these blocks, merged as far as the tree allows.
     pub fn task(
         &self,
-        state: &[u8],
+        told: &[u8],
         source: &dyn Source,
         blocks: &[u64],
         run: &Context,
     ) -> Result<Vec<u8>> {
-        self.task_with(state, source, blocks, &mut BTreeMap::new(), run)
+        self.task_with(&*self.told(told)?, source, blocks, &mut BTreeMap::new(), run)
     }
 
     /// The same, with what the blocks kept from earlier rounds. It may be lost at any time.
     pub fn task_with(
         &self,
-        state: &[u8],
+        told: &Told,
         source: &dyn Source,
         blocks: &[u64],
         memos: &mut BTreeMap<u64, Memo>,
         run: &Context,
     ) -> Result<Vec<u8>> {
-        let state = self.read_state(state)?;
         if let Some(index) = blocks.iter().find(|index| **index >= self.blocks()) {
             return Err(invalid(format!("there is no block {index}")));
         }
@@ -143,7 +194,7 @@ impl ByteJob {
                 .collect();
             let parts = watched.try_par_map(window.len(), |k| {
                 let mut memo = held[k].lock().unwrap_or_else(PoisonError::into_inner);
-                summary_of(self.job.as_ref(), &state.state, source, window[k], &mut memo, &watched)
+                summary_of(self.job.as_ref(), &told.state, source, window[k], &mut memo, &watched)
             })?;
             for (&index, memo) in window.iter().zip(held) {
                 memos.insert(index, memo.into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -152,7 +203,7 @@ impl ByteJob {
                 merger.add(index, part, |a, b| self.job.merge(a, b))?;
             }
         }
-        self.outcome_bytes(state.round, &merger, &recorder.warnings())
+        self.outcome_bytes(told.round, &merger, &recorder.warnings())
     }
 
     /// Several outcomes of one round as one. What came twice counts once.
@@ -164,11 +215,11 @@ impl ByteJob {
     /// The next state, or the model, from the outcomes of all blocks.
     pub fn advance(
         &self,
-        state: &[u8],
+        fitting: Fitting,
         outcomes: &[&[u8]],
         run: &Context,
-    ) -> Result<Step<Vec<u8>, Finished>> {
-        let ReadState { round, state, mut warnings, mut trace } = self.take_state(state)?;
+    ) -> Result<Step<Fitting, Finished>> {
+        let Fitting { round, state, mut warnings, mut trace } = fitting;
         let gathered = self.gather(outcomes)?;
         if gathered.round != round {
             return Err(invalid(format!("summaries of round {} in round {round}", gathered.round)));
@@ -194,10 +245,7 @@ impl ByteJob {
             trace.push(traced);
         }
         Ok(match step {
-            Step::Again(state) => {
-                let next = ReadState { round: round + 1, state, warnings, trace };
-                Step::Again(self.write_state(next)?)
-            }
+            Step::Again(state) => Step::Again(Fitting { round: round + 1, state, warnings, trace }),
             Step::Done(done) => {
                 Step::Done(Finished { model: self.job.model(done)?, warnings, trace })
             }
@@ -245,29 +293,6 @@ impl ByteJob {
         Ok(Gathered { round, merger, warnings })
     }
 
-    /// The bytes of a state, which is remembered.
-    fn write_state(&self, state: ReadState) -> Result<Vec<u8>> {
-        let trace = &state.trace;
-        let stages: Vec<String> = trace.iter().map(|traced| traced.stage.clone()).collect();
-        let numbers: Vec<f64> =
-            trace.iter().flat_map(|t| [t.iteration as f64, t.objective]).collect();
-        let bytes = self.bytes(
-            state.round,
-            vec![
-                ("state", state.state.to_node()?),
-                ("warnings", warnings_node(&state.warnings)),
-                ("stages", stages.to_node()),
-                ("trace", numbers.to_node()),
-            ],
-        )?;
-        *self.last() = Some((file::checksum(&bytes)?, Arc::new(state)));
-        Ok(bytes)
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<([u8; 32], Arc<ReadState>)>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn outcome_bytes(
         &self,
         round: u64,
@@ -284,33 +309,6 @@ impl ByteJob {
         file::to_bytes(&Node::Map(all.map(|(name, node)| (name.to_string(), node)).collect()))
     }
 
-    /// A state, read from its bytes unless it is the last one.
-    fn read_state(&self, bytes: &[u8]) -> Result<Arc<ReadState>> {
-        let sum = file::checksum(bytes)?;
-        let mut last = self.last();
-        if let Some((_, state)) = last.as_ref().filter(|(known, _)| *known == sum) {
-            return Ok(Arc::clone(state));
-        }
-        let state = Arc::new(self.parsed(bytes)?);
-        *last = Some((sum, Arc::clone(&state)));
-        Ok(state)
-    }
-
-    /// The same, to go on from: it is not remembered any more.
-    fn take_state(&self, bytes: &[u8]) -> Result<ReadState> {
-        let state = self.read_state(bytes)?;
-        *self.last() = None;
-        // A task that still holds it has its own.
-        Arc::try_unwrap(state).or_else(|_| self.parsed(bytes))
-    }
-
-    fn parsed(&self, bytes: &[u8]) -> Result<ReadState> {
-        let root = file::from_bytes(bytes)?;
-        let round = self.header(&root, STATE)?.round;
-        let (warnings, trace) = (read_warnings(&root)?, read_trace(&root)?);
-        Ok(ReadState { round, state: self.job.read_state(root.child("state")?)?, warnings, trace })
-    }
-
     fn header(&self, root: &Node, content: &[&str]) -> Result<Header> {
         root.only("job", &[&["job", "round"], content].concat())?;
         let header = Header { digest: root.field("job")?, round: root.field("round")? };
@@ -323,16 +321,10 @@ impl ByteJob {
 
 /// What a state holds beside its header.
 const STATE: &[&str] = &["state", "warnings", "stages", "trace"];
+/// What tasks are told, beside the header.
+const TOLD: &[&str] = &["told"];
 /// What an outcome holds beside its header.
 const OUTCOME: &[&str] = &["nodes", "warnings"];
-
-/// A state with what was told before it.
-struct ReadState {
-    round: u64,
-    state: Erased,
-    warnings: Vec<Warning>,
-    trace: Vec<Traced>,
-}
 
 /// The outcomes of a round as one.
 struct Gathered {

@@ -100,6 +100,10 @@ fn wrong_type() -> Error {
 pub trait Job: Send + Sync {
     /// The state before the first round.
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased>;
+    /// What blocks must know, where that is far less than the state.
+    fn for_tasks(&self, _state: &Erased) -> Result<Option<Erased>> {
+        Ok(None)
+    }
     /// The summary of one block.
     fn summarize(
         &self,
@@ -142,6 +146,10 @@ pub(super) struct TypedJob<R>(pub(super) R);
 impl<R: Rounds> Job for TypedJob<R> {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased> {
         self.0.begin(outline, run).map(Erased::new)
+    }
+
+    fn for_tasks(&self, state: &Erased) -> Result<Option<Erased>> {
+        Ok(self.0.for_tasks(state.get()?).map(Erased::new))
     }
 
     fn summarize(
@@ -215,6 +223,10 @@ impl<R: Rounds, E: FitBy<R>> Job for FitJob<E, R> {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Erased> {
         self.learner.admit(outline)?;
         self.rounds.begin(outline, run)
+    }
+
+    fn for_tasks(&self, state: &Erased) -> Result<Option<Erased>> {
+        self.rounds.for_tasks(state)
     }
 
     fn summarize(

@@ -207,6 +207,13 @@ impl Job for TransformedJob {
         Ok(TransformedState { inner, schema: outline.schema.clone() }.erased())
     }
 
+    fn for_tasks(&self, state: &Erased) -> Result<Option<Erased>> {
+        let state: &TransformedState = state.get()?;
+        let inner = self.inner.for_tasks(&state.inner)?;
+        let told = |inner| TransformedState { inner, schema: state.schema.clone() };
+        Ok(inner.map(|inner| told(inner).erased()))
+    }
+
     fn summarize(
         &self,
         state: &Erased,

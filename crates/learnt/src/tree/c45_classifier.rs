@@ -17,8 +17,7 @@ use super::multiway::{
     CostRule, Held, MissingAs, MultiTree, Plan, by_estimate, by_length, by_validation, collapse,
     grow,
 };
-use super::nodes::{NONE, Tree};
-use super::prune::PruningPath;
+use super::questions::{EXPORT, PRUNED_RULES, RULES, export_answer};
 use super::rules;
 use super::text::{self, Sketch};
 use learnt_core::answer::number;
@@ -220,131 +219,6 @@ impl C45Classifier {
         (held(growing), held(pruning))
     }
 }
-
-/// A question without arguments.
-#[derive(Params, Clone, Debug)]
-struct NoArguments {}
-
-/// The form of an export.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum TreeForm {
-    /// One line a node.
-    #[default]
-    Text,
-    /// The language of Graphviz.
-    Graphviz,
-    /// JSON.
-    Json,
-}
-
-/// How a tree is written.
-#[derive(Params, Clone, Debug)]
-struct ExportArguments {
-    /// The form: `text`, `graphviz` or `json`.
-    pub form: TreeForm,
-}
-
-/// Writes a tree in the form that is asked for.
-pub(super) fn export_answer(nodes: &[Sketch], asked: &Asked) -> Result<Answer> {
-    let form = asked.choice("form", &["text", "graphviz", "json"])?;
-    let mut answer = Answer::new("Tree");
-    answer.push("text", [text::export, text::graphviz, text::json][form](nodes));
-    Ok(answer)
-}
-
-/// The whole tree as text.
-pub(super) const EXPORT: Question = Question {
-    name: "export",
-    doc: "The whole tree as text, in the language of Graphviz, or as JSON.",
-    needs: Needs::Nothing,
-    arguments: || Box::new(ExportArguments::default()),
-};
-
-/// The nodes as arrays.
-pub(super) const NODES: Question = Question {
-    name: "nodes",
-    doc: "The nodes as arrays, under scikit-learn's names: -1 is no child, -2 no column.",
-    needs: Needs::Nothing,
-    arguments: || Box::new(NoArguments::default()),
-};
-
-/// The nodes of a binary tree as arrays.
-pub(super) fn nodes_answer(tree: &Tree) -> Answer {
-    let place = |node: u32, none: i64| if node == NONE { none } else { i64::from(node) };
-    let places = |nodes: &[u32], none: i64| nodes.iter().map(|&node| place(node, none)).collect();
-    let threshold = |node: usize| if tree.is_leaf(node) { -2.0 } else { tree.threshold[node] };
-    let mut table = Columns::titled("Nodes")
-        .counts("children_left", places(&tree.left, -1))
-        .counts("children_right", places(&tree.right, -1))
-        .counts("feature", places(&tree.feature, -2))
-        .reals("threshold", (0..tree.len()).map(threshold).collect())
-        .reals("impurity", tree.impurity.clone())
-        .counts("n_node_samples", tree.rows.iter().map(|&rows| i64::from(rows)).collect())
-        .reals("weighted_n_node_samples", tree.weight.clone())
-        .counts(
-            "missing_go_to_left",
-            tree.missing_left.iter().map(|&left| i64::from(left)).collect(),
-        );
-    for k in 0..tree.outputs {
-        let values = (0..tree.len()).map(|node| tree.value(node)[k]).collect();
-        table = table.reals(format!("value {k}"), values);
-    }
-    let mut answer = Answer::new("Nodes");
-    answer.tables.push(table);
-    answer.push("numbers in a prediction", tree.outputs);
-    answer.push("depth", tree.depth());
-    answer
-}
-
-/// Where rows end.
-pub(super) const LEAVES: Question = Question {
-    name: "leaves",
-    doc: "The leaf of each row, as its place among the nodes.",
-    needs: Needs::Rows,
-    arguments: || Box::new(NoArguments::default()),
-};
-
-/// The leaves of rows.
-pub(super) fn leaves_answer(leaves: Vec<u32>) -> Answer {
-    let leaves = leaves.into_iter().map(i64::from).collect();
-    let mut answer = Answer::new("Leaves");
-    answer.tables.push(Columns::titled("Leaves").counts("leaf", leaves));
-    answer
-}
-
-/// The subtrees that cost-complexity pruning passes.
-pub(super) const PRUNING: Question = Question {
-    name: "pruning_path",
-    doc: "The values of `ccp_alpha` from which on a smaller subtree is optimal, and its total impurity.",
-    needs: Needs::Nothing,
-    arguments: || Box::new(NoArguments::default()),
-};
-
-/// The subtrees of a tree, the whole one first.
-pub(super) fn pruning_answer(path: PruningPath) -> Answer {
-    let table = Columns::titled("Subtrees")
-        .reals("ccp_alpha", path.ccp_alphas)
-        .reals("impurity", path.impurities);
-    let mut answer = Answer::new("Subtrees");
-    answer.tables.push(table);
-    answer
-}
-
-/// The rules of the leaves.
-pub(super) const RULES: Question = Question {
-    name: "rules",
-    doc: "One rule a leaf: the conditions that lead to it, and what it predicts.",
-    needs: Needs::Nothing,
-    arguments: || Box::new(NoArguments::default()),
-};
-
-/// The rules with as few conditions as they need.
-pub(super) const PRUNED_RULES: Question = Question {
-    name: "pruned_rules",
-    doc: "Rules without the conditions that they do not need on these rows, the most accurate first.",
-    needs: Needs::RowsAndTarget,
-    arguments: || Box::new(rules::RuleArguments::default()),
-};
 
 const QUESTIONS: &[Question] = &[EXPORT, RULES, PRUNED_RULES];
 

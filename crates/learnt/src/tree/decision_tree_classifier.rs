@@ -13,15 +13,15 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::c45_classifier::{
-    EXPORT, LEAVES, NODES, PRUNED_RULES, PRUNING, RULES, export_answer, leaves_answer,
-    nodes_answer, pruning_answer,
-};
 use super::grow::{Criterion, Entropy, Exponential, Gini, LossGini, WithCases};
 use super::loss::Losses;
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Splitter};
 use super::prune::{self, PruningPath};
+use super::questions::{
+    EXPORT, LEAVES, NODES, PRUNED_RULES, PRUNING, RULES, export_answer, leaves_answer,
+    nodes_answer, pruning_answer,
+};
 use super::surrogates::{SURROGATES, Surrogates};
 use super::{rules, text};
 use learnt_core::answer::number;

@@ -9,14 +9,14 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::c45_classifier::{
-    EXPORT, LEAVES, NODES, PRUNING, RULES, export_answer, leaves_answer, nodes_answer,
-    pruning_answer,
-};
 use super::grow::{Absolute, Poisson, Squared};
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Method, Splitter};
 use super::prune::{self, PruningPath};
+use super::questions::{
+    EXPORT, LEAVES, NODES, PRUNING, RULES, export_answer, leaves_answer, nodes_answer,
+    pruning_answer,
+};
 use super::surrogates::{SURROGATES, Surrogates};
 use super::{rules, text};
 use learnt_core::answer::number;

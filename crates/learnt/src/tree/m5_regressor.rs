@@ -11,9 +11,9 @@
 //!
 //! Quinlan (1992), Learning with continuous classes; Wang and Witten (1997).
 
-use super::c45_classifier::{EXPORT, RULES, export_answer};
 use super::grow::{Columns as Prepared, Deviation, Limits, Settings, grow};
 use super::nodes::{NONE, Tree};
+use super::questions::{EXPORT, RULES, export_answer};
 use super::{rules, text};
 use learnt_core::answer::number;
 use learnt_core::error::plain;

@@ -1,6 +1,7 @@
 //! Decision trees on one engine.
 
 pub(crate) mod binned;
+pub(crate) mod bundle;
 mod c45_classifier;
 mod class_changes;
 pub(crate) mod contributions;
@@ -19,6 +20,7 @@ pub(crate) mod nodes;
 pub(crate) mod oblique_tree_classifier;
 mod options;
 pub(crate) mod prune;
+mod questions;
 mod rules;
 mod split_numbers;
 mod surrogates;

@@ -19,7 +19,7 @@ fn leaves(
     (0..table.len()).map(|row| (text("rule", row), class(row))).collect()
 }
 
-use super::c45_classifier::{PRUNED_RULES, RULES};
+use super::questions::{PRUNED_RULES, RULES};
 const QUESTIONS: &[Question] = &[RULES, PRUNED_RULES];
 
 fn weka() -> C45Classifier {

@@ -8,10 +8,10 @@
 //! Breiman, Friedman, Olshen and Stone (1984), section 5.2; Murthy, Kasif and Salzberg (1994), Journal of
 //! Artificial Intelligence Research 2, 1-32.
 
-use super::c45_classifier::{EXPORT, export_answer};
 use super::decision_tree_classifier::TreeClassifierCriterion;
 use super::grow::{Columns as Prepared, Criterion, Entropy, Gini, Limits, Settings, Summary, grow};
 use super::nodes::NONE;
+use super::questions::{EXPORT, export_answer};
 use super::text::{self, Sketch};
 use learnt_core::answer::number;
 use learnt_core::error::plain;

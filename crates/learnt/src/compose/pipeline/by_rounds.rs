@@ -63,6 +63,14 @@ impl Job for PipelineJob {
         Ok(PipelineState { parts: Vec::new(), inner, first_round: true, outline }.erased())
     }
 
+    fn for_tasks(&self, state: &Erased) -> Result<Option<Erased>> {
+        let state: &PipelineState = state.get()?;
+        let inner = self.step(state.parts.len())?.job.for_tasks(&state.inner)?;
+        let (parts, outline) = (state.parts.clone(), state.outline.clone());
+        let told = |inner| PipelineState { parts, inner, first_round: state.first_round, outline };
+        Ok(inner.map(|inner| told(inner).erased()))
+    }
+
     fn summarize(
         &self,
         state: &Erased,

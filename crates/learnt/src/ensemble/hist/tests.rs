@@ -3,6 +3,7 @@
 use super::*;
 use crate::ensemble::stopping::has_stalled;
 use crate::tree::ClassWeight;
+use learnt_core::rounds::{ByteJob, InMemory};
 
 fn noise(i: usize, j: usize) -> f64 {
     let mut z = (i as u64 * 37 + j as u64 * 17 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -269,4 +270,32 @@ fn sums_of_whole_numbers_are_exact_for_very_unequal_weights() {
     let data = OwnedDataset { weights: Some(weights), ..OwnedDataset::regression(x, y) };
     let model = HistGradientBoostingRegressor::default().fit(&data.view()).unwrap();
     assert!(r2(&model, &data) > 0.99);
+}
+
+#[test]
+fn of_two_children_the_histogram_of_one_is_asked_for() {
+    let data = numbers(0, 3000);
+    let growth = HistGrowth {
+        max_iter: 1,
+        early_stopping: EarlyStopping::Always(false),
+        ..Default::default()
+    };
+    let learner = HistGradientBoostingRegressor { growth, ..Default::default() };
+    let run = Context::default();
+    let job = ByteJob::new(&learner, &Outline::of(&data.view()), None, &run).unwrap();
+    let mut state = job.begin(&run).unwrap();
+    let mut sizes = Vec::new();
+    loop {
+        let told = job.for_tasks(&state).unwrap();
+        let answer = job.task(&told, &InMemory::new(data.view()), &[0], &run).unwrap();
+        sizes.push(answer.len());
+        match job.advance(state, &[&answer], &run).unwrap() {
+            Step::Again(next) => state = next,
+            Step::Done(_) => break,
+        }
+    }
+    // Values, ends of bins, sums of derivatives; then the root, its children, theirs.
+    let histogram = 16 * 6 * 256;
+    let rounds: Vec<usize> = sizes[3..6].iter().map(|size| size / histogram).collect();
+    assert_eq!(rounds, [1, 1, 2], "{sizes:?}");
 }

@@ -169,7 +169,8 @@ fn together(earlier: Counted, later: Counted) -> Result<Counted> {
     if a.len() != m.len() || b.len() != n.len() {
         return Err(Error::internal("values without their counts"));
     }
-    let (mut values, mut counts) = (Vec::new(), Vec::new());
+    let most = a.len() + b.len();
+    let (mut values, mut counts) = (Vec::with_capacity(most), Vec::with_capacity(most));
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
         let from_first = j == b.len() || (i < a.len() && a[i] <= b[j]);

@@ -70,6 +70,7 @@ fn hostile_fit(
     let mut memos: BTreeMap<u64, Memo> = BTreeMap::new();
     let mut state = job.begin(run)?;
     for _ in 0..10_000 {
+        let told = worker.told(&job.for_tasks(&state)?)?;
         let mut blocks: Vec<u64> = (0..job.blocks()).collect();
         dice.shuffle(&mut blocks);
         let mut outcomes: Vec<Vec<u8>> = Vec::new();
@@ -77,12 +78,12 @@ fn hostile_fit(
             let task: Vec<u64> = blocks.split_off(blocks.len() - 1 - dice.below(blocks.len()));
             if dice.below(3) == 0 {
                 // Dies after its work: nothing arrives, and somebody else does it again.
-                worker.task_with(&state, &source, &task, &mut memos, run)?;
+                worker.task_with(&told, &source, &task, &mut memos, run)?;
             }
             if dice.below(3) == 0 {
                 memos.retain(|block, _| block % 2 == 0);
             }
-            outcomes.push(worker.task_with(&state, &source, &task, &mut memos, run)?);
+            outcomes.push(worker.task_with(&told, &source, &task, &mut memos, run)?);
             if dice.below(3) == 0 {
                 outcomes.extend(outcomes.last().cloned());
             }
@@ -94,9 +95,11 @@ fn hostile_fit(
         }
         let all: Vec<&[u8]> = outcomes.iter().map(Vec::as_slice).collect();
         if dice.below(3) == 0 {
+            let kept = job.to_bytes(&state)?;
             job = open()?;
+            state = job.read(&kept)?;
         }
-        match job.advance(&state, &all, run)? {
+        match job.advance(state, &all, run)? {
             Step::Again(next) => state = next,
             Step::Done(done) => return Ok(done.model),
         }
@@ -162,24 +165,31 @@ fn damaged_bytes_and_those_of_another_fit_or_round_are_refused() {
         let source = InMemory::new(data.view());
         let job = ByteJob::new(learner.as_ref(), &Outline::of(&data.view()), None, &run).unwrap();
         let state = job.begin(&run).unwrap();
-        let outcome = job.task(&state, &source, &[0], &run).unwrap();
+        let (state, told) = (job.to_bytes(&state).unwrap(), job.for_tasks(&state).unwrap());
+        let outcome = job.task(&told, &source, &[0], &run).unwrap();
+        let advance = |outcomes: &[&[u8]]| job.advance(job.read(&state)?, outcomes, &run);
         for k in 0..40 {
             let at = |length: usize| ((noise(k, 3) + 1.0) / 2.0 * length as f64) as usize;
             let mut damaged = state.clone();
             damaged[at(state.len())] ^= 0x10;
+            assert!(job.read(&damaged).is_err(), "{name}");
+            let mut damaged = told.clone();
+            damaged[at(told.len())] ^= 0x10;
             assert!(job.task(&damaged, &source, &[0], &run).is_err(), "{name}");
             let mut damaged = outcome.clone();
             damaged[at(outcome.len())] ^= 0x10;
-            assert!(job.advance(&state, &[&damaged], &run).is_err(), "{name}");
-            assert!(job.advance(&state, &[&outcome[..at(outcome.len())]], &run).is_err());
+            assert!(advance(&[&damaged]).is_err(), "{name}");
+            assert!(advance(&[&outcome[..at(outcome.len())]]).is_err(), "{name}");
         }
-        assert!(job.advance(&state, &[], &run).is_err(), "{name}: no outcome");
-        assert!(job.task(&state, &source, &[7], &run).is_err(), "{name}: no such block");
+        assert!(advance(&[]).is_err(), "{name}: no outcome");
+        assert!(job.task(&told, &source, &[7], &run).is_err(), "{name}: no such block");
+        assert!(job.task(&state, &source, &[0], &run).is_err(), "{name}: a state for a task");
+        assert!(job.read(&told).is_err(), "{name}: what tasks know for a state");
         let seeded = run.with_seed(9);
         let other = ByteJob::new(learner.as_ref(), &Outline::of(&data.view()), None, &seeded);
-        assert!(other.unwrap().advance(&state, &[&outcome], &run).is_err(), "{name}: another seed");
-        if let Step::Again(next) = job.advance(&state, &[&outcome], &run).unwrap() {
-            assert!(job.advance(&next, &[&outcome], &run).is_err(), "{name}: an earlier round");
+        assert!(other.unwrap().read(&state).is_err(), "{name}: another seed");
+        if let Step::Again(next) = advance(&[&outcome]).unwrap() {
+            assert!(job.advance(next, &[&outcome], &run).is_err(), "{name}: an earlier round");
         }
     }
 }

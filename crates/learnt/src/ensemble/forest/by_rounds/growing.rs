@@ -80,6 +80,18 @@ impl Growing {
         Growing { tree, nodes: vec![root], gains, costs, weight: 0.0, subtrees: Vec::new() }
     }
 
+    /// What leads rows to open nodes, and no more.
+    pub(super) fn for_tasks(&self) -> Self {
+        Growing {
+            tree: self.tree.clone(),
+            nodes: Vec::new(),
+            gains: Vec::new(),
+            costs: Vec::new(),
+            weight: self.weight,
+            subtrees: Vec::new(),
+        }
+    }
+
     /// What is to be asked about its open nodes.
     pub(super) fn tasks(&self, tree: usize, field: &Field, run: &Context) -> Vec<Task> {
         let settings = field.settings(self.weight);

@@ -12,8 +12,8 @@
 //! the seed and the numbers of tree, row and node, so no round has to remember them. Sums over rows of a node
 //! are exact (`tree/binned/grid.rs`), others run along the one tree of rows: the bits are those of the fit in
 //! memory. Beside a block stay its bins and the nodes of its rows in the trees of a group, about p + 16 + 6
-//! bytes a row and tree, where memory allows; then its rows are not read again. Finished trees are part of
-//! the state. The order of best-first growth (`max_leaf_nodes`), exact splits, medians, several targets and
+//! bytes a row and tree, where memory allows; then its rows are not read again. Finished trees, and what hangs
+//! below the large nodes of growing ones, are part of the state, and no task is told of them before the last round. The order of best-first growth (`max_leaf_nodes`), exact splits, medians, several targets and
 //! more than 16 classes need the rows of a node side by side and stay in memory.
 //!
 //! Meng, Bradley, Yavuz et al., "MLlib: machine learning in Apache Spark" (2016), JMLR 17, 1-7; Panda, Herbach,
@@ -79,8 +79,9 @@ pub struct ForestState {
     /// For each tree what its grids follow from, and how many rows it has drawn.
     roots: Vec<f64>,
     drawn: Vec<u64>,
-    /// Trees that are whole.
+    /// Trees that are whole, and their number, which tasks know without them.
     trees: Vec<Tree>,
+    whole: usize,
     /// The next trees, which grow together.
     growing: Vec<Growing>,
     tasks: Vec<Task>,
@@ -159,9 +160,38 @@ impl Rounds for ForestRounds {
             roots: Vec::new(),
             drawn: Vec::new(),
             trees: Vec::new(),
+            whole: 0,
             growing: Vec::new(),
             tasks: Vec::new(),
             stamp: 0,
+        })
+    }
+
+    /// Only the trees that grow, and of them what leads rows to open nodes.
+    fn for_tasks(&self, state: &ForestState) -> Option<ForestState> {
+        if state.phase != Phase::Trees {
+            return None;
+        }
+        let group = state.whole..state.whole + state.growing.len();
+        let draws = state.draws.iter().enumerate();
+        let of_group = |(t, draws): (usize, &Vec<u32>)| match group.contains(&t) {
+            true => draws.clone(),
+            false => Vec::new(),
+        };
+        Some(ForestState {
+            outline: state.outline.clone(),
+            phase: state.phase,
+            kinds: state.kinds.clone(),
+            sums: state.sums.clone(),
+            aim: state.aim,
+            draws: draws.map(of_group).collect(),
+            roots: state.roots.clone(),
+            drawn: Vec::new(),
+            trees: Vec::new(),
+            whole: state.whole,
+            growing: state.growing.iter().map(Growing::for_tasks).collect(),
+            tasks: state.tasks.clone(),
+            stamp: state.stamp,
         })
     }
 
@@ -336,6 +366,7 @@ impl ForestRounds {
         for growing in std::mem::take(&mut state.growing) {
             state.trees.push(growing.finish(self.growth.ccp_alpha));
         }
+        state.whole = state.trees.len();
         run.progress(&Progress {
             stage: "trees",
             done: state.trees.len() as u64,
@@ -349,13 +380,16 @@ impl ForestRounds {
     }
 }
 
-/// About the bytes of what a task asks for.
+/// Bytes of what a task asks for, as they travel.
 fn bytes(state: &ForestState, task: &Task) -> u64 {
+    /// Lengths of the lists of a part.
+    const LENGTHS: u64 = 6 * 4;
     let width = state.aim.map_or(0, Aim::width) as u64 + 1;
     let rows = u64::from(state.growing[task.tree].tree.rows[task.node as usize]);
     let bins = |&column: &usize| state.kinds[column].bins() as u64 + 1;
+    let of_all = LENGTHS + 8 * width + 16;
     match task.rows {
-        true => rows * (state.kinds.len() as u64 + 16),
-        false => 8 * width * (2 + task.columns.iter().map(bins).sum::<u64>()),
+        true => of_all + rows * (state.kinds.len() as u64 + 16),
+        false => of_all + 8 * width * task.columns.iter().map(bins).sum::<u64>(),
     }
 }

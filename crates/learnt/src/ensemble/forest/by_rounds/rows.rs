@@ -208,7 +208,7 @@ impl Binned {
     /// Goes on to the trees and nodes of this round.
     fn follow(&mut self, rounds: &ForestRounds, state: &ForestState, run: &Context) -> Result<()> {
         let rows = self.targets.len();
-        let trees = state.trees.len()..state.trees.len() + state.growing.len();
+        let trees = state.whole..state.whole + state.growing.len();
         if self.group != Some(trees.start) {
             self.counts = rounds.counts(state, trees.clone(), self.rows.clone(), run)?;
         }
@@ -233,7 +233,7 @@ impl Binned {
         let mut parts = Vec::with_capacity(state.tasks.len());
         for tasks in state.tasks.chunk_by(|a, b| a.tree == b.tree) {
             let tree = tasks[0].tree;
-            let scales = rounds.scales(state, state.trees.len() + tree)?;
+            let scales = rounds.scales(state, state.whole + tree)?;
             let work = Collect { rows: self, kinds: &state.kinds, scales: &scales, tree, tasks };
             parts.extend(aim.measured(&scales, work));
         }

@@ -9,7 +9,7 @@ use super::super::{ForestGrowth, MaxSamples, RandomForestRegressor};
 use super::*;
 use crate::ensemble::DrawFeatures;
 use crate::tree::{MaxFeatures, MinSamplesLeaf, TreeClassifierCriterion};
-use learnt_core::rounds::InMemory;
+use learnt_core::rounds::{ByteJob, InMemory};
 
 /// Rows of more than one block, whose roots are large nodes.
 const ROWS: usize = 20_000;
@@ -153,4 +153,32 @@ fn what_needs_rows_side_by_side_has_no_rounds() {
     let error =
         learnt_core::rounds::drive(job.as_ref(), &InMemory::new(many.view()), &Context::default());
     assert!(error.err().unwrap().to_string().contains("16 classes"));
+}
+
+#[test]
+fn tasks_hear_of_no_subtree_and_answer_in_the_bytes_that_a_round_may_ask_for() {
+    let growth = ForestGrowth { min_samples_leaf: MinSamplesLeaf::Count(20), ..Default::default() };
+    let forest = RandomForestRegressor { n_estimators: 160, growth, ..Default::default() };
+    let data = numbers(ROWS);
+    let run = Context::default().with_seed(4).with_threads(2);
+    let job = ByteJob::new(&forest, &Outline::of(&data.view()), None, &run).unwrap();
+    let source = InMemory::new(data.view());
+    let blocks: Vec<u64> = (0..job.blocks()).collect();
+    let mut state = job.begin(&run).unwrap();
+    let (mut sizes, mut answers) = (Vec::new(), Vec::new());
+    loop {
+        let told = job.for_tasks(&state).unwrap();
+        sizes.push((job.to_bytes(&state).unwrap().len(), told.len()));
+        let answer = job.task(&told, &source, &blocks, &run).unwrap();
+        answers.push(answer.len() as f64 / SUMMARY_BYTES as f64);
+        match job.advance(state, &[&answer], &run).unwrap() {
+            Step::Again(next) => state = next,
+            Step::Done(_) => break,
+        }
+    }
+    let largest = answers.iter().copied().fold(0.0, f64::max);
+    assert!((0.95..1.001).contains(&largest), "{answers:?}");
+    // The last round asks for the rows that had no room before, when most trees are whole but for these.
+    let (whole, told) = sizes[sizes.len() - 1];
+    assert!(whole > 4 * told, "{sizes:?}");
 }

@@ -21,6 +21,25 @@ pub(super) struct Growing {
     /// lists of structs without gaps are a few arrays in bytes.
     splits: Vec<Chosen>,
     helps: Vec<bool>,
+    /// Histograms of nodes that may be split.
+    kept: Vec<Kept>,
+    /// Nodes whose histogram is that of the parent without that of a sibling, which is asked for.
+    rest: Vec<Rest>,
+}
+
+/// The histogram of a node.
+#[derive(Stored, Clone, Debug)]
+struct Kept {
+    node: u32,
+    cells: Vec<i64>,
+}
+
+/// A node, its sibling that is asked for, and the histogram of their parent.
+#[derive(Stored, Clone, Debug)]
+struct Rest {
+    node: u32,
+    sibling: u32,
+    cells: Vec<i64>,
 }
 
 /// A tree that has ended: all nodes that rows may stand in, and the value of the leaf that each is in.
@@ -36,12 +55,43 @@ type Candidate = (u64, Reverse<u32>, u32);
 impl Growing {
     pub(super) fn new(kinds: &[Kind]) -> Self {
         let tree = Tree::new(1, kinds.iter().map(Kind::levels).collect());
-        Growing { tree, nodes: Vec::new(), splits: Vec::new(), helps: Vec::new() }
+        Growing::of_tree(tree)
     }
 
-    /// Takes the histogram of a node: that of all rows comes first.
-    pub(super) fn evaluate(&mut self, id: u32, cells: &[i64], splitter: &Splitter) {
-        let histogram = expanded(cells, splitter.kinds);
+    fn of_tree(tree: Tree) -> Self {
+        Growing {
+            tree,
+            nodes: Vec::new(),
+            splits: Vec::new(),
+            helps: Vec::new(),
+            kept: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    /// What leads rows to nodes, and no more.
+    pub(super) fn for_tasks(&self) -> Self {
+        Growing::of_tree(self.tree.clone())
+    }
+
+    /// Bytes of the histograms that it keeps.
+    pub(super) fn kept_bytes(&self) -> u64 {
+        8 * self.kept.iter().map(|kept| kept.cells.len() as u64).sum::<u64>()
+    }
+
+    /// Takes the histogram of a node, from which that of its sibling may follow: that of all rows comes first.
+    /// Histograms stay as far as there is room.
+    pub(super) fn evaluate(&mut self, id: u32, cells: &[i64], splitter: &Splitter, room: &mut u64) {
+        self.look_at(id, cells.to_vec(), splitter, room);
+        if let Some(at) = self.rest.iter().position(|rest| rest.sibling == id) {
+            let Rest { node, cells: mut whole, .. } = self.rest.swap_remove(at);
+            whole.iter_mut().zip(cells).for_each(|(sum, cell)| *sum = sum.wrapping_sub(*cell));
+            self.look_at(node, whole, splitter, room);
+        }
+    }
+
+    fn look_at(&mut self, id: u32, cells: Vec<i64>, splitter: &Splitter, room: &mut u64) {
+        let histogram = expanded(&cells, splitter.kinds);
         if self.nodes.is_empty() {
             let root = splitter.root(&histogram);
             splitter.push(&mut self.tree, &root);
@@ -52,6 +102,10 @@ impl Growing {
         self.helps[id as usize] = found.is_some();
         if let Some(found) = found {
             self.splits[id as usize] = splitter.chosen(node, &found);
+            if let Some(left) = room.checked_sub(8 * cells.len() as u64) {
+                *room = left;
+                self.kept.push(Kept { node: id, cells });
+            }
         }
     }
 
@@ -87,14 +141,14 @@ impl Growing {
                 }
                 let Some(chosen) = self.split_of(id).cloned() else { continue };
                 let node = self.nodes[id as usize].clone();
-                for child in splitter.split(&mut self.tree, &node, &chosen) {
-                    // Children of the last split are leaves whatever they hold.
-                    if Some(id) != last && splitter.is_open(&child) {
-                        wanted.push(child.id);
-                        *left -= 1;
-                    }
-                    self.push(child);
-                }
+                let children = splitter.split(&mut self.tree, &node, &chosen);
+                // Children of the last split are leaves whatever they hold.
+                let open = |child: &&Node| Some(id) != last && splitter.is_open(child);
+                let asked: Vec<u32> = children.iter().filter(open).map(|child| child.id).collect();
+                let asked = self.without_rest(id, asked);
+                *left -= asked.len();
+                wanted.extend(asked);
+                children.into_iter().for_each(|child| self.push(child));
                 grown = true;
             }
             // Without a histogram to wait for, the order may go on at once.
@@ -102,6 +156,17 @@ impl Growing {
                 return wanted;
             }
         }
+    }
+
+    /// Of the children of a node that are asked about, those whose histograms do not follow.
+    fn without_rest(&mut self, parent: u32, asked: Vec<u32>) -> Vec<u32> {
+        let Some(at) = self.kept.iter().position(|kept| kept.node == parent) else { return asked };
+        let Kept { cells, .. } = self.kept.swap_remove(at);
+        let &[left, right] = &*asked else { return asked };
+        let rows = |id: u32| self.tree.rows[id as usize];
+        let (sibling, node) = if rows(left) <= rows(right) { (left, right) } else { (right, left) };
+        self.rest.push(Rest { node, sibling, cells });
+        vec![sibling]
     }
 
     /// The nodes that are split, in order, as far as is known; the last one if no more may follow it.
@@ -219,8 +284,13 @@ fn expanded(cells: &[i64], kinds: &[Kind]) -> Histogram {
 pub(super) fn packed(histogram: &Histogram, kinds: &[Kind], out: &mut Vec<i64>) {
     for (j, kind) in kinds.iter().enumerate() {
         let column = &histogram[j / WIDTH][j % WIDTH];
-        for bin in (0..kind.bins()).chain([usize::from(MISSING)]) {
-            out.extend([column[bin].gradient, column[bin].curvature]);
-        }
+        let (bins, start) = (kind.bins(), out.len());
+        out.resize(start + 2 * (bins + 1), 0);
+        let (pairs, _) = out[start..].as_chunks_mut::<2>();
+        let cells = column[..bins].iter().chain([&column[usize::from(MISSING)]]);
+        pairs
+            .iter_mut()
+            .zip(cells)
+            .for_each(|(pair, cell)| *pair = [cell.gradient, cell.curvature]);
     }
 }

@@ -5,13 +5,13 @@
 //! 2. The smallest and largest value of each bin, the sums that the start follows from, and the keys of the
 //!    rows on the border of those set aside.
 //! 3. For each tree: where its derivatives have no bounds, their sums; the histogram of the root; then, round
-//!    by round, the histograms of the children of every node that the split with the largest gain, taken
-//!    again and again, may still reach. So a tree takes as many rounds as it is deep, and is the one that
+//!    by round, the histograms of the smaller child of every node that the split with the largest gain, taken
+//!    again and again, may still reach; that of the other is its parent's without it. So a tree takes as many rounds as it is deep, and is the one that
 //!    growth in memory gives. The losses after a tree come with the first round of the next.
 //!
 //! Histograms are whole numbers, other sums run along the one tree of rows: the bits are those of the fit
 //! in memory. Where leaves are quantiles of residuals (absolute error, quantile), they are found exactly, bits first
-//! (`quantiles.rs`): two to four rounds more for the start and for each tree. Beside a block stay its bins, scores and nodes, about p + 20 bytes a row, where memory allows;
+//! (`quantiles.rs`): two to four rounds more for the start and for each tree. Beside a block stay its bins, scores and nodes, about p + 36 bytes a row, where memory allows;
 //! then its rows are not read again.
 
 mod growing;
@@ -26,10 +26,12 @@ use crate::ensemble::boosted::Boosted;
 use crate::ensemble::loss::{Loss, all_zero};
 use crate::ensemble::stopping::{KEY_BITS, aside_count, groups, tell, told_step};
 use crate::tree::binned::{Kind, SUMMARY_BYTES, claim_counts};
+use crate::tree::bundle::Bundle;
 use growing::{Finished, Growing, Waiting};
 use learnt_core::prelude::*;
 use quantiles::Quantiles;
 use rows::Held;
+use std::borrow::Cow;
 use summary::Summary;
 
 /// Parts of the range of keys that are counted first.
@@ -82,6 +84,8 @@ pub struct HistState {
     /// Sum of all weights.
     total: f64,
     boosted: Boosted,
+    /// Its trees, where tasks are told of them.
+    bundle: Option<Bundle>,
     /// Counts the rounds of this phase.
     stamp: u64,
     /// Whether losses and sums of derivatives are asked for.
@@ -105,6 +109,46 @@ pub struct HistState {
 impl HistState {
     fn scale(&self) -> Scale {
         Scale::new(self.rows as usize, self.sums[0], self.sums[1])
+    }
+
+    /// What tasks must know, with these trees.
+    fn told(&self, growing: Vec<Growing>) -> HistState {
+        HistState {
+            outline: self.outline.clone(),
+            phase: self.phase,
+            kinds: self.kinds.clone(),
+            rows: self.rows,
+            classes: self.classes.clone(),
+            border: Vec::new(),
+            inside: Vec::new(),
+            limits: self.limits.clone(),
+            total: self.total,
+            boosted: Boosted {
+                start: self.boosted.start.clone(),
+                trees: Vec::new(),
+                train_score: Vec::new(),
+                validation_score: Vec::new(),
+            },
+            bundle: Some(Bundle::of(&self.boosted.trees)),
+            stamp: self.stamp,
+            asks_losses: self.asks_losses,
+            asks_sums: self.asks_sums,
+            sums: self.sums.clone(),
+            growing,
+            wanted: self.wanted.clone(),
+            finished: self.finished.clone(),
+            split: self.split,
+            quantiles: self.quantiles.clone(),
+            waiting: self.waiting.clone(),
+        }
+    }
+
+    /// The trees so far: in a bundle where tasks are told of them.
+    fn boosted(&self) -> Result<Cow<'_, Boosted>> {
+        Ok(match &self.bundle {
+            None => Cow::Borrowed(&self.boosted),
+            Some(bundle) => Cow::Owned(Boosted { trees: bundle.trees()?, ..self.boosted.clone() }),
+        })
     }
 
     /// Cells of the histograms of one node.
@@ -138,7 +182,8 @@ impl HistRounds {
         let nodes = 2 * self.growth.max_leaf_nodes.unwrap_or(usize::MAX / 2) as u64;
         let one =
             nodes.saturating_mul(16 * state.cells() as u64 * state.boosted.start.len() as u64);
-        one.min(SUMMARY_BYTES) * (run.threads() as u64 + 4)
+        // A round's summaries, and the histograms of nodes that may be split.
+        one.min(SUMMARY_BYTES) * (run.threads() as u64 + 5)
     }
 }
 
@@ -169,6 +214,7 @@ impl Rounds for HistRounds {
                 train_score: Vec::new(),
                 validation_score: Vec::new(),
             },
+            bundle: None,
             stamp: 0,
             asks_losses: false,
             asks_sums: false,
@@ -180,6 +226,12 @@ impl Rounds for HistRounds {
             quantiles: None,
             waiting: None,
         })
+    }
+
+    /// Without the histograms of nodes, and with the trees so far as few arrays: rows that nobody remembers need them.
+    fn for_tasks(&self, state: &HistState) -> Option<HistState> {
+        let growing = state.growing.iter().map(Growing::for_tasks).collect();
+        (state.phase == Phase::Trees).then(|| state.told(growing))
     }
 
     fn summarize(
@@ -401,13 +453,15 @@ impl HistRounds {
         let most = (SUMMARY_BYTES / (8 * width as u64).max(1)).max(2) as usize;
         let mut left = most;
         let scale = state.scale();
+        let kept: u64 = state.growing.iter().map(Growing::kept_bytes).sum();
+        let mut room = SUMMARY_BYTES.saturating_sub(kept);
         for k in 0..state.growing.len() {
             let number = state.boosted.trees.len() + k;
             let splitter = Splitter { kinds: &state.kinds, shape, scale, number, run: *run };
             let growing = &mut state.growing[k];
             for &node in &state.wanted[k] {
                 let part = parts.next().ok_or_else(|| Error::internal("a histogram is missing"))?;
-                growing.evaluate(node, part, &splitter);
+                growing.evaluate(node, part, &splitter, &mut room);
             }
             state.wanted[k] = growing.expand(&splitter, &mut left);
         }

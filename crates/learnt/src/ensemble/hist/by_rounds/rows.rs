@@ -167,7 +167,7 @@ impl Held {
             return found;
         }
         self.kept = None;
-        let binned = Binned::new(rounds, state, block, run)?;
+        let mut binned = Binned::new(rounds, state, block, run)?;
         let found = binned.summarize(rounds, state);
         if run.claim(binned.bytes() + rounds.round_bytes(state, run), "rows in bins").is_ok() {
             self.kept = Some(binned);
@@ -199,6 +199,8 @@ struct Binned {
     /// Those of the first score, then of the second.
     scores: Vec<f64>,
     nodes: Vec<u32>,
+    /// Derivatives at the scores, where there is one score a row and they are known.
+    cells: Vec<Cell>,
 }
 
 impl Binned {
@@ -225,8 +227,9 @@ impl Binned {
             words,
             weights: rounds.weights(state, &data)?,
             uses: y.iter().zip(&rows.numbers).map(used).collect(),
-            scores: state.boosted.scores(&data.x, run)?,
+            scores: state.boosted()?.scores(&data.x, run)?,
             nodes: vec![0; y.len() * loss.scores()],
+            cells: Vec::new(),
             y,
         };
         binned.descend_all(state);
@@ -237,12 +240,16 @@ impl Binned {
         let rows = self.y.len() as u64;
         let weights = if self.weights.is_some() { 8 } else { 0 };
         let scores = (12 * self.scores.len()) as u64;
-        self.words.bytes() + rows * (9 + weights) + scores
+        let cells = if self.scores.len() == self.y.len() { 16 } else { 0 };
+        self.words.bytes() + rows * (9 + weights + cells) + scores
     }
 
     /// From the round before to this one.
     fn advance(&mut self, state: &HistState) {
         let n = self.y.len();
+        if !state.finished.is_empty() {
+            self.cells.clear();
+        }
         for (k, Finished { tree, values }) in state.finished.iter().enumerate() {
             // The last splits have their children only now.
             self.descend(k, tree, &state.kinds);
@@ -284,7 +291,7 @@ impl Binned {
     }
 
     /// What the round asks for.
-    fn summarize(&self, rounds: &HistRounds, state: &HistState) -> Summary {
+    fn summarize(&mut self, rounds: &HistRounds, state: &HistState) -> Summary {
         let loss = rounds.loss(&state.outline.view());
         let mut found = Summary::default();
         if state.asks_losses || state.asks_sums {
@@ -300,19 +307,29 @@ impl Binned {
             let train = (0..self.y.len()).filter(|&row| self.uses[row] != Use::Aside);
             found.pieces = quantiles.ask(train.map(residual));
         }
+        if state.wanted.iter().all(Vec::is_empty) {
+            return found;
+        }
+        let mut cells = std::mem::take(&mut self.cells);
+        let known = cells.len() == self.y.len();
+        cells.resize(self.y.len(), Cell::default());
         let scored = self.scored(loss);
         let shares = scored.shares(0..self.y.len());
-        let mut cells = vec![Cell::default(); self.y.len()];
         let mut histogram = Vec::new();
         for (k, wanted) in state.wanted.iter().enumerate() {
             if wanted.is_empty() {
                 continue;
             }
-            scored.fill(k, &shares, state.scale(), 0, &mut cells);
+            if !known {
+                scored.fill(k, &shares, state.scale(), 0, &mut cells);
+            }
             for rows in self.rows_of(k, wanted) {
                 self.words.histogram(&rows, &cells, &mut histogram);
                 packed(&histogram, &state.kinds, &mut found.cells);
             }
+        }
+        if loss.scores() == 1 {
+            self.cells = cells;
         }
         found
     }
