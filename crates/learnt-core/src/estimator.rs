@@ -239,6 +239,12 @@ pub trait Model: Any + Debug + Send + Sync {
     fn accepts(&self) -> Option<Accepts> {
         None
     }
+    /// Whether its predictions look at every value they read ([`Frame::read`](crate::data::Frame::read),
+    /// [`Frame::noticed`](crate::data::Frame::noticed)) and bear what is not finite, so that the gate needs no
+    /// pass of its own over the rows.
+    fn looks(&self) -> bool {
+        false
+    }
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.

@@ -10,7 +10,7 @@ mod table;
 
 pub use crate::estimator::Prediction;
 pub use checked::checked;
-pub use gate::{Missing, Rows, Unseen, accepts_of, check_rows};
+pub use gate::{Missing, Rows, Unseen, accepts_of, check_rows, with_looked};
 pub use history::{Examples, History, Unknown};
 pub use table::beside;
 
@@ -348,13 +348,13 @@ impl Trained {
 
     /// The prediction for new rows by the model's first role, in the order of [`ROLES`].
     pub fn predict(&self, x: &Frame, run: &Context) -> Result<Prediction> {
-        self.call("predict", &self.admit(x, None, None, run)?, run)
+        self.ask_rows("predict", x, None, None, run).map(|(answer, _)| answer)
     }
 
     /// Class probabilities of new rows.
     pub fn probabilities(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let rows = self.admit(x, None, None, run)?;
-        self.call("probabilities", &rows, run).map(Prediction::into_matrix)
+        let (answer, _) = self.ask_rows("probabilities", x, None, None, run)?;
+        Ok(answer.into_matrix())
     }
 
     /// What the model gives for admitted rows by a method of its roles; `predict` is the first of

@@ -26,6 +26,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 struct Options {
     roles: BTreeMap<String, Ident>,
     linear: bool,
+    looks: bool,
     version: Option<LitInt>,
     validate: Option<Ident>,
     report: Option<Ident>,
@@ -54,6 +55,7 @@ impl Options {
             "members" => once(&mut options.members, name(meta)?, meta),
             "remarks" => once(&mut options.remarks, name(meta)?, meta),
             "terms" => once(&mut options.terms, name(meta)?, meta),
+            "looks" => flag(&mut options.looks, meta),
             role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
                 if meta.input.peek(Token![=]) {
@@ -71,7 +73,7 @@ impl Options {
             _ => Err(unknown_item(
                 meta,
                 "the roles, version, validate, report, converged, attributes, questions, accepts, \
-                 parts, members, remarks, terms",
+                 parts, members, remarks, terms, looks",
             )),
         })?;
         Ok(options)
@@ -152,6 +154,7 @@ fn model_impl(
     let remarks = options.remarks.as_ref().map(remarks_fn);
     let terms = options.terms.as_ref().map(terms_fn);
     let linear = options.linear.then(|| linear_impl(input));
+    let looks = (options.looks || options.linear).then(looks_fn);
     quote! {
         #linear
         #[automatically_derived]
@@ -176,6 +179,7 @@ fn model_impl(
             #accepts
             #remarks
             #terms
+            #looks
         }
     }
 }
@@ -219,6 +223,14 @@ fn terms_fn(method: &Ident) -> TokenStream {
     quote! {
         fn terms(&self) -> ::core::option::Option<::learnt_core::question::Terms> {
             self.#method()
+        }
+    }
+}
+
+fn looks_fn() -> TokenStream {
+    quote! {
+        fn looks(&self) -> bool {
+            true
         }
     }
 }

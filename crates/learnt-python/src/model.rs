@@ -140,8 +140,9 @@ impl Model {
                 .observed_by(observer);
             let x = Frame::new(values, &schema)?;
             let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, x.nrows()));
-            let rows = trained.admit(&x, sequences.transpose()?, missing, &run)?;
-            Ok((trained.call(method, &rows, &run)?, rows.kept().map(<[usize]>::to_vec)))
+            let (answer, rows) =
+                trained.ask_rows(method, &x, sequences.transpose()?, missing, &run)?;
+            Ok((answer, rows.kept().map(<[usize]>::to_vec)))
         };
         let outcome = match inputs.len() <= FEW_VALUES {
             true => interrupt::run_short(py, work)?,

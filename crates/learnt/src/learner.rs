@@ -9,7 +9,7 @@ use learnt_core::params::{Kind, LearnerSpec, ParamType, all_values};
 use learnt_core::part::FittedPart;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
-use learnt_core::trained::{Trained, accepts_of, check_rows};
+use learnt_core::trained::{Trained, accepts_of, with_looked};
 use std::ops::Deref;
 
 pub use learnt_core::params::Named;
@@ -117,10 +117,15 @@ impl Fitted {
         accepts_of(self.about, self.model.as_ref())
     }
 
-    /// Refuses rows that the part's learner does not take: the parts before it may give any.
-    pub fn check_rows(&self, x: &Frame, run: &Context) -> Result<()> {
-        check_rows(self.about, self.model.as_ref(), x, run)
-            .map_err(|error| error.within(&self.name))
+    /// Calls with rows that the part's learner takes, and refuses others: the parts before it may give any.
+    pub fn with_rows<T>(
+        &self,
+        x: &Frame,
+        run: &Context,
+        call: impl FnOnce(&Frame) -> Result<T>,
+    ) -> Result<T> {
+        with_looked(self.about, self.model.as_ref(), x, run, |x| Ok(call(x)))
+            .map_err(|error| error.within(&self.name))?
     }
 
     /// As a transformer, or an error that names the part.

@@ -1,23 +1,25 @@
 //! Frames, targets and data sets: borrowed views that learners read, and their owned twins.
 
+use super::look::Look;
 use super::{Column, ColumnKind, Label, MatRef, Matrix, Schema, Sequences};
 use crate::context::Context;
 use crate::error::{Code, Error, Result, plain};
 use crate::estimator::Accepts;
-use crate::vectorized;
 
 /// A matrix that knows what its columns mean. Numbers and category codes are `f64`; NaN is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     values: MatRef<'a>,
     schema: &'a Schema,
+    /// Who looks at the values as they are read, where nobody has looked at them yet.
+    pub(super) look: Option<&'a Look>,
 }
 
 impl<'a> Frame<'a> {
     /// Values with their schema; the widths must agree.
     pub fn new(values: MatRef<'a>, schema: &'a Schema) -> Result<Self> {
         match values.ncols() == schema.len() {
-            true => Ok(Frame { values, schema }),
+            true => Ok(Frame { values, schema, look: None }),
             false => Err(Error::shape(
                 "frame",
                 format!("{} columns as in the schema", schema.len()),
@@ -49,7 +51,7 @@ impl<'a> Frame<'a> {
     /// Rows `start..end`.
     #[must_use]
     pub fn rows(&self, start: usize, end: usize) -> Frame<'a> {
-        Frame { values: self.values.rows(start, end), schema: self.schema }
+        Frame { values: self.values.rows(start, end), schema: self.schema, look: None }
     }
 
     /// A copy that owns its values.
@@ -83,7 +85,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Checks width and categories, and no value.
-    fn check_columns(&self, accepts: Accepts) -> Result<()> {
+    pub(crate) fn check_columns(&self, accepts: Accepts) -> Result<()> {
         if self.ncols() == 0 {
             let message = format!(
                 "found 0 feature(s) (shape=({}, 0)) while a minimum of 1 is required",
@@ -109,36 +111,6 @@ impl<'a> Frame<'a> {
                 ))
             }
         }
-    }
-
-    /// The first value that is infinite, or missing where that is not allowed.
-    fn first_not_finite(&self, missing_allowed: bool, run: &Context) -> Option<(usize, usize)> {
-        let bad = |x: f64| if missing_allowed { x.is_infinite() } else { !x.is_finite() };
-        let values = self.values;
-        if values.row_stride() == 1 && values.nrows() > 1 {
-            let found = run.par_map(values.ncols(), |j| {
-                let column = values.column_slice(j).unwrap_or_default();
-                if all_finite(column) { None } else { column.iter().position(|&x| bad(x)) }
-            });
-            return found.into_iter().enumerate().filter_map(|(j, i)| i.map(|i| (i, j))).min();
-        }
-        let rows = (1 << 16) / values.ncols().max(1) + 1;
-        let dense = values.col_stride() == 1 && values.row_stride() == values.ncols();
-        let found = run.par_ranges(values.nrows(), rows, |range| {
-            if dense {
-                let piece = range.start * values.ncols()..range.end * values.ncols();
-                if values.memory().get(piece).is_some_and(all_finite) {
-                    return None;
-                }
-            }
-            range.into_iter().find_map(|i| {
-                if values.row_slice(i).is_some_and(all_finite) {
-                    return None;
-                }
-                (0..values.ncols()).find(|&j| bad(values.at(i, j))).map(|j| (i, j))
-            })
-        });
-        found.into_iter().flatten().next()
     }
 
     fn not_finite(&self, i: usize, j: usize, first_row: u64) -> Error {
@@ -167,19 +139,6 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Whether no value is infinite or missing: zero times any such value is not zero.
-fn all_finite(values: &[f64]) -> bool {
-    const LANES: usize = 16;
-    let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    vectorized!(for chunk in chunks {
-        for k in 0..LANES {
-            sums[k] += chunk[k] * 0.0;
-        }
-    });
-    sums.iter().chain(rest).all(|x| x * 0.0 == 0.0)
-}
-
 /// A frame that owns its values and schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -202,7 +161,7 @@ impl Table {
 
     /// A view of it all.
     pub fn frame(&self) -> Frame<'_> {
-        Frame { values: self.values.view(), schema: &self.schema }
+        Frame { values: self.values.view(), schema: &self.schema, look: None }
     }
 
     /// The values.

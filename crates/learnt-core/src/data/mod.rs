@@ -2,6 +2,7 @@
 
 mod dataset;
 mod label;
+mod look;
 mod matrix;
 mod schema;
 mod sequences;
@@ -9,6 +10,7 @@ pub mod wording;
 
 pub use dataset::{Dataset, Frame, OwnedDataset, OwnedTarget, Table, Target};
 pub use label::Label;
+pub use look::{Look, refuse_overflow};
 pub use matrix::{MatRef, Matrix};
 pub use schema::{Column, ColumnKind, Schema, Volume};
 pub use sequences::{Sequences, offsets_from_lengths, offsets_of};

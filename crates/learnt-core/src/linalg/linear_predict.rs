@@ -1,11 +1,14 @@
 //! Linear predictions.
 
 use super::dot;
+use crate::data::refuse_overflow;
 use crate::prelude::*;
 use crate::vectorized;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// intercept + coef x for each row of `x`: coef is (n_outputs × n_features). A row gives the same
-/// bits alone and among others, because each product is one sum in a fixed order.
+/// bits alone and among others, because each product is one sum in a fixed order. Sums that overflow are
+/// refused.
 pub fn linear_predict(
     x: &Frame,
     coef: &Matrix,
@@ -20,11 +23,16 @@ pub fn linear_predict(
     }
     run.checkpoint()?;
     let mut out = Matrix::zeros(n, outputs);
+    let finite = AtomicBool::new(true);
     run.par_fill(out.as_mut_slice(), ROWS * outputs.max(1), |start, piece| {
         let first = start / outputs.max(1);
-        let rows = x.values().rows(first, first + piece.len() / outputs.max(1));
-        vectorized!(predict_rows(rows, coef, intercept, piece));
+        let end = first + piece.len() / outputs.max(1);
+        vectorized!(predict_rows(x.values().rows(first, end), coef, intercept, piece));
+        finite.fetch_and(x.noticed(first, end, piece), Ordering::Relaxed);
     });
+    if !finite.into_inner() {
+        refuse_overflow(&out)?;
+    }
     Ok(out)
 }
 
@@ -60,6 +68,15 @@ mod tests {
             let one = linear_predict(&x.frame().rows(i, i + 1), &coef, &intercept, &run).unwrap();
             assert_eq!(one.row(0), all.row(i));
         }
+    }
+
+    #[test]
+    fn sums_that_overflow_are_refused_by_row() {
+        let x =
+            Table::unnamed(Matrix::from_fn(3000, 2, |i, _| if i == 2000 { 1e308 } else { 1.0 }));
+        let coef = Matrix::from_rows(&[[1.0, 1.0]]).unwrap();
+        let error = linear_predict(&x.frame(), &coef, &[0.0], &Context::default()).unwrap_err();
+        assert_eq!((error.code(), error.row_number()), (Code::Numeric, Some(2001)));
     }
 
     #[test]

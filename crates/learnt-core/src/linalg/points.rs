@@ -6,8 +6,11 @@
 //! column, so that they have the same bits in any company and on any number of threads.
 
 use super::Kernel;
-use crate::data::{MatRef, Matrix};
+use crate::context::Context;
+use crate::data::{Frame, MatRef, Matrix, refuse_overflow};
+use crate::error::Result;
 use pulp::Simd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Finds the nearest of some points, the first of equals.
 ///
@@ -105,6 +108,33 @@ impl Projection {
     pub fn of(&self, x: MatRef, out: &mut [f64]) {
         debug_assert!(x.nrows() * self.0.count == out.len() && x.ncols() == self.0.origin.len());
         super::run(Measure { panel: &self.0, x, out, squares: false });
+    }
+
+    /// The products of all rows, changed by `finish(product, direction)`. Those that overflow are refused.
+    pub fn of_rows(
+        &self,
+        x: &Frame,
+        run: &Context,
+        finish: impl Fn(f64, usize) -> f64 + Sync,
+    ) -> Result<Matrix> {
+        let width = self.0.count.max(1);
+        run.checkpoint()?;
+        let mut out = Matrix::zeros(x.nrows(), self.0.count);
+        let finite = AtomicBool::new(true);
+        let rows = 16 * (1 + 4096 / width);
+        run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
+            let (first, end) = (start / width, (start + piece.len()) / width);
+            self.of(x.values().rows(first, end), piece);
+            finite.fetch_and(x.noticed(first, end, piece), Ordering::Relaxed);
+            for row in piece.chunks_exact_mut(width) {
+                row.iter_mut().enumerate().for_each(|(k, value)| *value = finish(*value, k));
+            }
+        });
+        run.checkpoint()?;
+        if !finite.into_inner() {
+            refuse_overflow(&out)?;
+        }
+        Ok(out)
     }
 }
 

@@ -81,7 +81,9 @@ fn check_values(
             return Err(Error::parameter(spec.name, &spec.kind, "nothing"));
         }
         if !spec.kind.accepts(&value) {
-            return Err(Error::parameter(spec.name, &spec.kind, value));
+            let infinite = value.as_real().is_some_and(f64::is_infinite);
+            let expected = format!("{}{}", spec.kind, if infinite { ", and finite" } else { "" });
+            return Err(Error::parameter(spec.name, expected, value));
         }
     }
     learners.iter().try_for_each(NestedLearner::check)?;
@@ -206,8 +208,12 @@ impl Interval {
         Interval { low: other.low.or(self.low), high: other.high.or(self.high) }
     }
 
-    /// Whether the number lies inside. NaN never does.
+    /// Whether the number lies inside. NaN never does, and an infinity only as an end that belongs to the
+    /// range: `range = 0.0..=f64::INFINITY`.
     pub fn contains(&self, x: f64) -> bool {
+        if x.is_infinite() {
+            return [self.low, self.high].contains(&Some((x, true)));
+        }
         let above = self.low.is_none_or(|(low, closed)| x > low || (closed && x == low));
         let below = self.high.is_none_or(|(high, closed)| x < high || (closed && x == high));
         !x.is_nan() && above && below

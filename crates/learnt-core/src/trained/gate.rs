@@ -2,12 +2,16 @@
 //! what the learner cannot take (missing values, infinities, categories) is refused with its row and
 //! column, or its row is skipped, or filled with what was usual in training. The policy is said at fit
 //! and kept in the model, or said at prediction.
+//!
+//! Values are looked at in a pass before the model is asked, or by the model itself while it reads them
+//! ([`Model::looks`]). In the second case the gate keeps the answer back until it knows that all rows were
+//! looked at; else, and where something was found, it makes its pass, which names row and column.
 
 use super::{Trained, Unknown};
 use crate::context::Context;
-use crate::data::{Column, ColumnKind, Frame, Matrix, Schema, Sequences, Table};
+use crate::data::{Column, ColumnKind, Frame, Look, Matrix, Schema, Sequences, Table};
 use crate::error::{Code, Error, Result, nearest, plain};
-use crate::estimator::{About, Accepts, Admitted, Model};
+use crate::estimator::{About, Accepts, Admitted, Model, Prediction};
 use std::collections::BTreeMap;
 
 /// What prediction does with rows whose missing values the learner cannot take.
@@ -114,6 +118,29 @@ pub fn check_rows(about: &About, model: &dyn Model, x: &Frame, run: &Context) ->
     x.check(accepts_of(about, model), run).map_err(|error| explained(error, about.name()))
 }
 
+/// Calls with rows that hold only what the model's learner takes; their columns are already the model's.
+pub fn with_looked<T>(
+    about: &About,
+    model: &dyn Model,
+    x: &Frame,
+    run: &Context,
+    call: impl FnOnce(&Frame) -> Result<T>,
+) -> Result<T> {
+    if !model.looks() {
+        check_rows(about, model, x, run)?;
+        return call(x);
+    }
+    let accepts = accepts_of(about, model);
+    x.check_columns(accepts).map_err(|error| explained(error, about.name()))?;
+    let look = Look::new(accepts.missing);
+    let answer = call(&x.looked_at_by(&look));
+    if !look.is_clean(x.nrows()) {
+        run.checkpoint()?;
+        check_rows(about, model, x, run)?;
+    }
+    answer
+}
+
 fn explained(error: Error, name: &str) -> Error {
     let error = error.within(name);
     match error.code() {
@@ -141,27 +168,44 @@ impl Trained {
         run: &Context,
     ) -> Result<Rows<'x>> {
         let (held, unseen) = self.aligned(x)?;
+        let rows = Rows::all(held, sequences, unseen);
         let accepts = self.accepts();
         let policy = missing.into().unwrap_or(self.history.missing);
         let tolerant = policy != Missing::Error
-            && (!accepts.missing || self.refuses_holes(&held.frame(), run));
-        held.frame()
+            && (!accepts.missing || self.refuses_holes(&rows.frame(), run));
+        rows.frame()
             .check(Accepts { missing: accepts.missing || tolerant, ..accepts }, run)
             .map_err(|error| explained(error, self.about.name()))?;
-        let rows = Rows {
-            held,
-            sequences,
-            offsets: None,
-            kept: None,
-            given: x.nrows(),
-            filled: 0,
-            unseen,
-        };
         match policy {
             Missing::Skip if tolerant => Ok(rows.without_missing()),
             Missing::Impute if tolerant => rows.imputed(&self.history.fills),
             _ => Ok(rows),
         }
+    }
+
+    /// Lets rows in and asks a method of the model's roles about them, as [`Trained::admit`] and
+    /// [`Trained::call`] do, with one look at the values for both where the model looks itself.
+    pub fn ask_rows<'x>(
+        &self,
+        method: &str,
+        x: &Frame<'x>,
+        sequences: Option<Sequences<'x>>,
+        missing: impl Into<Option<Missing>>,
+        run: &Context,
+    ) -> Result<(Prediction, Rows<'x>)> {
+        let policy = missing.into().unwrap_or(self.history.missing);
+        if policy != Missing::Error || !self.model.looks() {
+            let rows = self.admit(x, sequences, policy, run)?;
+            return Ok((self.call(method, &rows, run)?, rows));
+        }
+        let method = self.method(method)?;
+        let model = self.model.as_ref();
+        let (held, unseen) = self.aligned(x)?;
+        let rows = Rows::all(held, sequences, unseen);
+        let answer = with_looked(self.about, model, &rows.frame(), run, |x| {
+            (method.call)(model, &Admitted { x: *x, ..rows.admitted() }, run)
+        })?;
+        Ok((answer, rows))
     }
 
     /// Whether the model refuses the rows with missing values although its first part takes some: a
@@ -276,6 +320,11 @@ impl Rows<'_> {
 }
 
 impl<'a> Rows<'a> {
+    fn all(held: Held<'a>, sequences: Option<Sequences<'a>>, unseen: Vec<Unseen>) -> Rows<'a> {
+        let given = held.frame().nrows();
+        Rows { held, sequences, offsets: None, kept: None, given, filled: 0, unseen }
+    }
+
     /// Missing values replaced by those of training.
     fn imputed(mut self, fills: &[f64]) -> Result<Rows<'a>> {
         let x = self.held.frame();

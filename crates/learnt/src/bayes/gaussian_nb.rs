@@ -39,7 +39,7 @@ pub struct GaussianNB {
 
 /// A fitted [`GaussianNB`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table)]
+#[model(classifier, validate = validate, report = table, looks)]
 pub struct GaussianNBModel {
     /// Mean of each column in each class (n_classes × n_features).
     #[shape(classes, columns)]
@@ -334,6 +334,7 @@ impl GaussianNBModel {
                 let end = start + out.len() / classes;
                 let rows = contiguous(x.values().rows(start, end), &mut buffer);
                 log_joint(rows, self.theta.as_slice(), &precision, &constants, out);
+                x.noticed(start, end, out);
                 out.chunks_exact_mut(classes).for_each(&finish);
             }
         });

@@ -90,7 +90,7 @@ pub enum Algorithm {
 
 /// A fitted [`KMeans`].
 #[derive(Model, Clone, Debug)]
-#[model(clusterer, transformer, report = table, converged = converged)]
+#[model(clusterer, transformer, report = table, converged = converged, looks)]
 pub struct KMeansModel {
     /// Centres (n_clusters × n_features).
     #[shape(clusters, columns)]
@@ -544,12 +544,16 @@ impl KMeansModel {
     /// The cluster of each row.
     pub(super) fn nearest(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         const ROWS: usize = 4096;
+        const IN_CACHE: usize = 128;
         self.check_width(x)?;
         run.checkpoint()?;
         let nearest = Nearest::new(&self.cluster_centers);
         let mut labels = vec![0; x.nrows()];
         run.par_fill(&mut labels, ROWS, |first, piece| {
-            nearest.of(x.values().rows(first, first + piece.len()), piece);
+            for (c, piece) in piece.chunks_mut(IN_CACHE).enumerate() {
+                let start = first + c * IN_CACHE;
+                nearest.of(x.read(start, start + piece.len()), piece);
+            }
         });
         Ok(labels)
     }
@@ -576,7 +580,9 @@ impl Transformer for KMeansModel {
         let rows = 1 + 65_536 / clusters;
         run.par_fill(out.as_mut_slice(), rows * clusters, |start, piece| {
             let first = start / clusters;
-            distances.of(x.values().rows(first, first + piece.len() / clusters), piece);
+            let end = first + piece.len() / clusters;
+            distances.of(x.values().rows(first, end), piece);
+            x.noticed(first, end, piece);
             piece.iter_mut().for_each(|square| *square = square.sqrt());
         });
         Table::new(out, schema)

@@ -80,7 +80,7 @@ impl Gaussians {
             let mut sphered = vec![0.0; ROWS * columns];
             for (c, out) in out.chunks_mut(ROWS * classes).enumerate() {
                 let (start, rows) = (first / classes + c * ROWS, out.len() / classes);
-                let x = x.values().rows(start, start + rows);
+                let x = x.read(start, start + rows);
                 for (k, projection) in projections.iter().enumerate() {
                     let sphered = &mut sphered[..rows * columns];
                     projection.of(x, sphered);

@@ -91,7 +91,7 @@ pub enum LinearDiscriminantSolver {
 
 /// A fitted [`LinearDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, transformer, validate = validate, report = table, questions = QUESTIONS)]
+#[model(classifier, transformer, validate = validate, report = table, questions = QUESTIONS, looks)]
 pub struct LinearDiscriminantAnalysisModel {
     /// Weights of the scores: one row for two classes, else one a class (n_classes × n_features).
     #[shape(scores, columns)]
@@ -328,13 +328,7 @@ impl LinearDiscriminantAnalysisModel {
         let directions = scalings.view().columns(0, count).transposed().to_matrix();
         let origin = self.xbar.clone().unwrap_or_else(|| vec![0.0; x.ncols()]);
         let projection = Projection::new(&directions, &origin);
-        let mut out = Matrix::zeros(x.nrows(), count);
-        run.par_fill(out.as_mut_slice(), 4096 * count, |start, piece| {
-            let first = start / count;
-            projection.of(x.values().rows(first, first + piece.len() / count), piece);
-        });
-        run.checkpoint()?;
-        Ok(out)
+        projection.of_rows(x, run, |product, _| product)
     }
 
     /// ln P(first | x) - ln P(second | x) of two classes, for each row.

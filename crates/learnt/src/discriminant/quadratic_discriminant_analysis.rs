@@ -65,7 +65,7 @@ pub enum QuadraticDiscriminantSolver {
 
 /// A fitted [`QuadraticDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table, questions = QUESTIONS)]
+#[model(classifier, report = table, questions = QUESTIONS, looks)]
 pub struct QuadraticDiscriminantAnalysisModel {
     /// Covariance of each class, divisor N_k - 1, if it was asked for.
     #[shape(classes, columns, columns)]

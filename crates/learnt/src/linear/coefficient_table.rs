@@ -50,7 +50,8 @@ impl Scale {
         half: f64,
     ) -> Result<CoefficientTest> {
         let t = estimate / standard_error;
-        if !t.is_finite() {
+        let (lower, upper) = (estimate - half * standard_error, estimate + half * standard_error);
+        if ![t, lower, upper].iter().all(|number| number.is_finite()) {
             return Err(absent(format!("the standard error of '{name}' is zero or not finite")));
         }
         let tail = match self {
@@ -63,8 +64,8 @@ impl Scale {
             standard_error,
             t,
             p: 2.0 * tail,
-            lower: estimate - half * standard_error,
-            upper: estimate + half * standard_error,
+            lower,
+            upper,
         })
     }
 }
@@ -217,6 +218,13 @@ mod tests {
         assert!((normal.p - student.p).abs() < 1e-8);
         assert!(Scale::Normal.test("a", 0.0, 0.0, half).is_err());
         assert!(Scale::Normal.half_width(1.0).is_err());
+    }
+
+    #[test]
+    fn a_standard_error_or_an_interval_beyond_all_numbers_is_no_test() {
+        for (estimate, error) in [(1.0, f64::INFINITY), (1e308, 1e308), (-1e308, 1e308)] {
+            assert!(Scale::Normal.test("a", estimate, error, 1.96).is_err(), "{estimate} {error}");
+        }
     }
 
     #[test]

@@ -101,8 +101,9 @@ impl Evidence {
             return Err(Error::shape("output", format!("a number below {outputs}"), output));
         };
         let mean = self.mean[self.names.len() + output];
-        let size = total + self.weight * mean * mean;
-        let rounding = 16.0 * f64::EPSILON * f64::EPSILON * size * self.rows as f64;
+        // Squares of large numbers are made small first, so that the sum does not overflow.
+        let share = 16.0 * f64::EPSILON * f64::EPSILON * self.rows as f64;
+        let rounding = share * total + share * self.weight * mean * mean;
         match self.residual[(output, output)] > rounding {
             true => Ok(self.residual[(output, output)] / freedom),
             false => Err(absent("the fit is exact, so there is no noise to test against")),

@@ -40,7 +40,7 @@ pub struct IndicatorRegression {
 
 /// A fitted [`IndicatorRegression`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table)]
+#[model(classifier, report = table, looks)]
 pub struct IndicatorRegressionModel {
     /// Coefficients: one row for two classes, else one a class (n_classes × n_features).
     #[shape(outputs, columns)]

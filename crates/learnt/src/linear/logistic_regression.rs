@@ -54,7 +54,7 @@ pub struct LogisticRegression {
     #[param(positional, default = Penalty::Auto)]
     pub penalty: Penalty,
     /// Inverse of the regularization strength; `inf` is no penalty.
-    #[param(name = "C", default = 1.0, above = 0.0, search = log(1e-4, 1e4))]
+    #[param(name = "C", default = 1.0, above = 0.0, range = ..=f64::INFINITY, search = log(1e-4, 1e4))]
     pub c: f64,
     /// Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.
     #[param(default = 0.0, range = 0.0..=1.0)]
@@ -131,7 +131,7 @@ pub enum LogisticSolver {
 /// A fitted [`LogisticRegression`].
 #[derive(Model, Clone, Debug)]
 #[model(classifier, validate = validate, report = table, converged = converged)]
-#[model(questions = QUESTIONS)]
+#[model(questions = QUESTIONS, looks)]
 pub struct LogisticRegressionModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
     #[shape(rows, columns)]
@@ -344,6 +344,8 @@ impl LogisticRegressionModel {
                 copy_padded(x.values().rows(start, start + rows), &mut z, line);
                 let mut margins = vec![0.0; rows * outputs];
                 scores(&z, &weights, line, &mut margins);
+                // Every value has gone into the margins of each class.
+                x.noticed(start, start + rows, &margins[..rows]);
                 for (margins, b) in margins.chunks_exact_mut(rows).zip(&self.intercept) {
                     margins.iter_mut().for_each(|margin| *margin += b);
                 }

@@ -2,7 +2,7 @@
 
 use learnt_core::prelude::*;
 
-/// Applies `f(x, j)` to every value; missing values stay missing.
+/// Applies `f(x, j)` to every value; missing values stay missing. Infinities are looked for on the way.
 pub(super) fn map_columns(
     x: &Frame,
     width: usize,
@@ -12,12 +12,17 @@ pub(super) fn map_columns(
     check_width(x, width)?;
     let mut out = Matrix::zeros(x.nrows(), width);
     let rows = 1 + 65_536 / width.max(1);
+    let in_cache = 1 + 2048 / width.max(1);
     run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
-        let first = start / width;
-        x.values().rows(first, first + piece.len() / width).write_rows(piece);
-        for row in piece.chunks_mut(width) {
-            for (j, value) in row.iter_mut().enumerate() {
-                *value = f(*value, j);
+        for (c, piece) in piece.chunks_mut(in_cache * width).enumerate() {
+            let first = start / width + c * in_cache;
+            let end = first + piece.len() / width;
+            x.values().rows(first, end).write_rows(piece);
+            x.noticed(first, end, piece);
+            for row in piece.chunks_mut(width) {
+                for (j, value) in row.iter_mut().enumerate() {
+                    *value = f(*value, j);
+                }
             }
         }
     });

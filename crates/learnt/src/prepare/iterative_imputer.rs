@@ -242,20 +242,22 @@ impl Fill {
             return Ok(());
         }
         let x = table.frame().gather(gaps).frame().select(&self.inputs);
-        self.part.check_rows(&x.frame(), run)?;
-        let predicted: Vec<f64> = if let Some(regressor) = self.part.model.as_regressor() {
-            regressor.predict_in(&x.frame(), run)?.column(0)
-        } else if let Some(classifier) = self.part.model.as_classifier() {
-            let codes = classifier.classify_in(&x.frame(), run)?;
-            let level = |code: u32| self.levels.get(code as usize).copied().unwrap_or(0.0);
-            codes.into_iter().map(level).collect()
-        } else {
-            return Err(Error::internal("a fill that predicts nothing"));
-        };
+        let predicted = self.part.with_rows(&x.frame(), run, |x| self.predicted(x, run))?;
         for (&i, value) in gaps.iter().zip(predicted) {
             table.values_mut()[(i, self.column)] = value;
         }
         Ok(())
+    }
+
+    fn predicted(&self, x: &Frame, run: &Context) -> Result<Vec<f64>> {
+        if let Some(regressor) = self.part.model.as_regressor() {
+            return Ok(regressor.predict_in(x, run)?.column(0));
+        }
+        let Some(classifier) = self.part.model.as_classifier() else {
+            return Err(Error::internal("a fill that predicts nothing"));
+        };
+        let level = |code: u32| self.levels.get(code as usize).copied().unwrap_or(0.0);
+        Ok(classifier.classify_in(x, run)?.into_iter().map(level).collect())
     }
 }
 

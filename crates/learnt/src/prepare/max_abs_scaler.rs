@@ -24,7 +24,7 @@ pub struct MaxAbsScaler {
 
 /// A fitted [`MaxAbsScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer)]
+#[model(transformer, looks)]
 pub struct MaxAbsScalerModel {
     /// Largest absolute value of each column.
     #[shape(columns)]

@@ -34,7 +34,7 @@ pub struct MinMaxScaler {
 
 /// A fitted [`MinMaxScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer, validate = validate, looks)]
 pub struct MinMaxScalerModel {
     /// Added to each column after multiplying.
     #[shape(columns)]

@@ -38,7 +38,7 @@ pub struct RobustScaler {
 
 /// A fitted [`RobustScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer)]
+#[model(transformer, looks)]
 pub struct RobustScalerModel {
     /// Median of each column.
     #[shape(columns)]

@@ -34,7 +34,7 @@ pub struct StandardScaler {
 
 /// A fitted [`StandardScaler`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer)]
+#[model(transformer, looks)]
 pub struct StandardScalerModel {
     /// Mean of each column.
     #[shape(columns)]

@@ -112,7 +112,8 @@ impl Loadings<'_> {
     pub(super) fn transform(&self, x: &Frame, run: &Context) -> Result<Table> {
         check_width(x, self.mean.len(), "in training")?;
         let scales = self.scales();
-        let values = project(x, self.components, self.mean, run, |v, k| v / scales[k]);
+        let projection = Projection::new(self.components, self.mean);
+        let values = projection.of_rows(x, run, |v, k| v / scales[k])?;
         Table::new(values, Schema::numeric(self.names())?)
     }
 
@@ -124,7 +125,8 @@ impl Loadings<'_> {
             self.components[(k, j)] * scales[k]
         });
         let origin = vec![0.0; self.variances.len()];
-        let values = project(x, &directions, &origin, run, |v, j| v + self.mean[j]);
+        let projection = Projection::new(&directions, &origin);
+        let values = projection.of_rows(x, run, |v, j| v + self.mean[j])?;
         Table::new(values, self.schema.clone())
     }
 
@@ -171,30 +173,6 @@ pub(super) fn check_width(x: &Frame, width: usize, of: &str) -> Result<()> {
             Err(Error::shape("x", format!("{width} columns as {of}"), got))
         }
     }
-}
-
-/// Products of rows with directions, changed by `f(value, direction)`.
-fn project(
-    x: &Frame,
-    directions: &Matrix,
-    origin: &[f64],
-    run: &Context,
-    f: impl Fn(f64, usize) -> f64 + Sync,
-) -> Matrix {
-    let width = directions.nrows();
-    let projection = Projection::new(directions, origin);
-    let mut out = Matrix::zeros(x.nrows(), width);
-    let rows = 16 * (1 + 8192 / width.max(1));
-    run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
-        let first = start / width;
-        projection.of(x.values().rows(first, first + piece.len() / width), piece);
-        for row in piece.chunks_exact_mut(width) {
-            for (k, value) in row.iter_mut().enumerate() {
-                *value = f(*value, k);
-            }
-        }
-    });
-    out
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub struct IncrementalPCA {
 
 /// A fitted [`IncrementalPCA`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, report = table)]
+#[model(transformer, report = table, looks)]
 pub struct IncrementalPCAModel {
     /// Directions in rows (n_components × n_features).
     #[shape(kept, columns)]

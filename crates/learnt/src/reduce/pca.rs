@@ -82,7 +82,7 @@ pub enum PcaSolver {
 
 /// A fitted [`PCA`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, report = table)]
+#[model(transformer, report = table, looks)]
 pub struct PCAModel {
     /// Directions in rows (n_components × n_features).
     #[shape(kept, columns)]

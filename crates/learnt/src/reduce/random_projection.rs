@@ -70,7 +70,7 @@ pub struct SparseRandomProjection {
 
 /// A fitted random projection.
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer, validate = validate, looks)]
 pub struct RandomProjectionModel {
     /// The matrix (n_components × n_features).
     #[shape(kept, columns)]
@@ -202,13 +202,7 @@ impl Transformer for RandomProjectionModel {
         run.checkpoint()?;
         let schema = Schema::numeric((0..count).map(|k| format!("{}{k}", self.prefix)))?;
         let projection = Projection::new(&self.components, &vec![0.0; width]);
-        let mut out = Matrix::zeros(x.nrows(), count);
-        let rows = 16 * (1 + 4096 / count);
-        run.par_fill(out.as_mut_slice(), rows * count, |start, piece| {
-            let first = start / count;
-            projection.of(x.values().rows(first, first + piece.len() / count), piece);
-        });
-        Table::new(out, schema)
+        Table::new(projection.of_rows(x, run, |product, _| product)?, schema)
     }
 }
 

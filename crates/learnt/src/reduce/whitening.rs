@@ -67,7 +67,7 @@ impl Whitening {
 
 /// A fitted [`Whitening`].
 #[derive(Model, Clone, Debug)]
-#[model(transformer, validate = validate)]
+#[model(transformer, validate = validate, looks)]
 pub struct WhiteningModel {
     /// Mean of each column.
     #[shape(columns)]
@@ -162,13 +162,7 @@ impl Transformer for WhiteningModel {
             false => Schema::numeric((0..count).map(|k| format!("whitening{k}")))?,
         };
         let projection = Projection::new(&self.matrix, &self.mean);
-        let mut out = Matrix::zeros(x.nrows(), count);
-        let rows = 16 * (1 + 4096 / count);
-        run.par_fill(out.as_mut_slice(), rows * count, |start, piece| {
-            let first = start / count;
-            projection.of(x.values().rows(first, first + piece.len() / count), piece);
-        });
-        Table::new(out, schema)
+        Table::new(projection.of_rows(x, run, |product, _| product)?, schema)
     }
 }
 

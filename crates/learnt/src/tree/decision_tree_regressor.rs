@@ -68,7 +68,7 @@ pub enum TreeRegressorCriterion {
 
 /// A fitted [`DecisionTreeRegressor`].
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks)]
 pub struct DecisionTreeRegressorModel {
     /// Share of each column in the decrease of impurity.
     pub feature_importances: Vec<f64>,

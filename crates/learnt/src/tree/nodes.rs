@@ -265,16 +265,8 @@ impl Tree {
 
     /// The leaf of each row.
     pub(crate) fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        const ROWS: usize = 1024;
         self.check_width(x)?;
-        let values = x.values();
-        let mut leaves = vec![0; x.nrows()];
-        run.par_fill(&mut leaves, ROWS, |first, leaves| {
-            for (i, leaf) in leaves.iter_mut().enumerate() {
-                *leaf = self.leaf(|j| values.at(first + i, j)) as u32;
-            }
-        });
-        Ok(leaves)
+        Ok(by_rows(x, run, |rows, i| self.leaf(|j| rows.at(i, j)) as u32))
     }
 
     /// The prediction for each row.
@@ -372,6 +364,27 @@ impl Tree {
 pub(crate) fn levels_of(schema: &Schema) -> Vec<u32> {
     let levels = |column| unordered_levels(column).unwrap_or(0) as u32;
     schema.columns().iter().map(levels).collect()
+}
+
+/// What `leaf` says about each row, by its place among rows that are looked at before.
+pub(super) fn by_rows(
+    x: &Frame,
+    run: &Context,
+    leaf: impl Fn(MatRef, usize) -> u32 + Sync,
+) -> Vec<u32> {
+    const ROWS: usize = 1024;
+    let in_cache = 1 + 2048 / x.ncols().max(1);
+    let mut leaves = vec![0; x.nrows()];
+    run.par_fill(&mut leaves, ROWS, |first, leaves| {
+        for (c, leaves) in leaves.chunks_mut(in_cache).enumerate() {
+            let start = first + c * in_cache;
+            let rows = x.read(start, start + leaves.len());
+            for (i, found) in leaves.iter_mut().enumerate() {
+                *found = leaf(rows, i);
+            }
+        }
+    });
+    leaves
 }
 
 #[cfg(test)]

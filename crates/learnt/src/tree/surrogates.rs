@@ -4,7 +4,7 @@
 //! without surrogates are no larger.
 
 use super::grow::{Columns as Prepared, Sides, Store, Surrogate, level, surrogates};
-use super::nodes::{NONE, Tree};
+use super::nodes::{NONE, Tree, by_rows};
 use super::text::set_of;
 use learnt_core::answer::number;
 use learnt_core::error::plain;
@@ -127,20 +127,14 @@ impl Surrogates {
             return tree.apply(x, run);
         }
         tree.check_width(x)?;
-        let values = x.values();
-        let mut leaves = vec![0; x.nrows()];
-        run.par_fill(&mut leaves, 1024, |first, leaves| {
-            for (i, leaf) in leaves.iter_mut().enumerate() {
-                let mut node = 0;
-                while !tree.is_leaf(node) {
-                    let value = |j: usize| values.at(first + i, j);
-                    let left = routed(tree, node, self.of_node(node), value);
-                    node = if left { tree.left[node] } else { tree.right[node] } as usize;
-                }
-                *leaf = node as u32;
+        Ok(by_rows(x, run, |rows, i| {
+            let mut node = 0;
+            while !tree.is_leaf(node) {
+                let left = routed(tree, node, self.of_node(node), |j| rows.at(i, j));
+                node = if left { tree.left[node] } else { tree.right[node] } as usize;
             }
-        });
-        Ok(leaves)
+            node as u32
+        }))
     }
 
     /// Refuses what does not fit a tree.

@@ -33,12 +33,10 @@ impl Transformer for ColumnTransformerModel {
             let chosen = x.select(&output.columns);
             tables.push(match &output.part {
                 None => chosen,
-                Some(part) => {
-                    part.check_rows(&chosen.frame(), run)?;
-                    part.transformer()?
-                        .transform_in(&chosen.frame(), run)
-                        .map_err(|error| error.within(&part.name))?
-                }
+                Some(part) => part.with_rows(&chosen.frame(), run, |chosen| {
+                    let made = part.transformer()?.transform_in(chosen, run);
+                    made.map_err(|error| error.within(&part.name))
+                })?,
             });
         }
         self.side_by_side(x.nrows(), &tables)

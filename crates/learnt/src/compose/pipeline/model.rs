@@ -17,16 +17,15 @@ pub struct PipelineModel {
 pub(super) fn through(parts: &[Arc<Fitted>], x: &Frame, run: &Context) -> Result<Option<Table>> {
     let mut table: Option<Table> = None;
     for part in parts {
-        let frame = table.as_ref().map_or(*x, Table::frame);
-        if table.is_some() {
-            part.check_rows(&frame, run)?;
-        }
-        claim_output(part, &frame, run)?;
-        table = Some(
-            part.transformer()?
-                .transform_in(&frame, run)
-                .map_err(|error| error.within(&part.name))?,
-        );
+        let transform = |x: &Frame| {
+            claim_output(part, x, run)?;
+            let made = part.transformer()?.transform_in(x, run);
+            made.map_err(|error| error.within(&part.name))
+        };
+        table = Some(match &table {
+            None => transform(x)?,
+            Some(table) => part.with_rows(&table.frame(), run, transform)?,
+        });
     }
     Ok(table)
 }
@@ -57,10 +56,7 @@ impl PipelineModel {
             return Err(Error::internal("a pipeline without steps"));
         };
         match through(before, x, run)? {
-            Some(table) => {
-                last.check_rows(&table.frame(), run)?;
-                f(&table.frame())
-            }
+            Some(table) => last.with_rows(&table.frame(), run, f),
             None => f(x),
         }
     }
@@ -129,6 +125,9 @@ impl Model for PipelineModel {
     }
     fn accepts(&self) -> Option<Accepts> {
         self.parts.first().map(|part| part.accepts())
+    }
+    fn looks(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.model.looks())
     }
     fn as_transformer(&self) -> Option<&dyn Transformer> {
         self.last()?.as_transformer().map(|_| self as &dyn Transformer)

@@ -124,7 +124,7 @@ pub enum PerceptronRate {
 
 /// A fitted [`Perceptron`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged, looks)]
 pub struct PerceptronModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
     #[shape(lines, columns)]

@@ -60,7 +60,7 @@ pub struct SGDClassifier {
 
 /// A fitted [`SGDClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, report = table, converged = converged)]
+#[model(classifier, validate = validate, report = table, converged = converged, looks)]
 pub struct SGDClassifierModel {
     /// Weights: one row for two classes, else one a class (n_classes × n_features).
     #[shape(lines, columns)]

@@ -15,7 +15,7 @@ use learnt_core::prelude::*;
 /// A fitted generalised linear model.
 #[derive(Model, Clone, Debug)]
 #[model(regressor, validate = validate, report = table, converged = converged)]
-#[model(questions = QUESTIONS)]
+#[model(questions = QUESTIONS, looks)]
 pub struct GeneralizedModel {
     /// Coefficients of the columns, on the scale of the link.
     #[shape(columns)]

@@ -47,7 +47,7 @@ pub struct HoKashyapClassifier {
 
 /// A fitted [`HoKashyapClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged, looks)]
 pub struct HoKashyapClassifierModel {
     /// Weights (1 × n_features); positive scores mean the second class.
     #[shape(1, columns)]

@@ -81,7 +81,7 @@ pub enum WidrowHoffRate {
 
 /// A fitted [`MinimumSquaredErrorClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table, converged = converged)]
+#[model(classifier, report = table, converged = converged, looks)]
 pub struct MinimumSquaredErrorClassifierModel {
     /// Weights (1 × n_features); positive scores mean the second class.
     #[shape(1, columns)]

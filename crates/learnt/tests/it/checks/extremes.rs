@@ -28,7 +28,8 @@ impl Observer for Deadline {
     }
 }
 
-/// Fits in bounded time and memory. A model that comes out can be loaded, and gives no NaN.
+/// Fits in bounded time and memory. A model that comes out can be loaded, and gives finite numbers or an error;
+/// only the logarithm of a density may be infinite.
 fn holds(
     learner: &dyn AnyEstimator,
     data: &Dataset,
@@ -51,14 +52,18 @@ fn holds(
     };
     let whole = catch_unwind(AssertUnwindSafe(|| -> Result<bool> {
         learnt::from_bytes(&trained.to_bytes()?)?;
-        Ok(outputs(&trained, &data.x)?.iter().all(|value| !value.is_nan()))
+        let logs = trained.model.as_density().is_some() || trained.model.as_detector().is_some();
+        let good = |value: &f64| if logs { !value.is_nan() } else { value.is_finite() };
+        Ok(outputs(&trained, &data.x)?.iter().all(good))
     }));
     match whole {
         Err(_) => Err(format!("{what}: the model panics")),
         Ok(Err(error)) if error.code() == Code::FileInvalid || error.code() == Code::Internal => {
             Err(format!("{what}: the model is not whole: {error}"))
         }
-        Ok(Ok(false)) if !trained.accepts().missing => Err(format!("{what}: gives NaN")),
+        Ok(Ok(false)) if !trained.accepts().missing => {
+            Err(format!("{what}: gives numbers that are not finite"))
+        }
         Ok(_) => Ok(()),
     }
 }
@@ -77,6 +82,22 @@ fn extreme_targets_give_an_error_or_a_model_that_is_whole() {
             let y = (0..30).map(|i| if i == 7 { scale } else { 1.5 + noise(i, 5) }).collect();
             data.y = Some(OwnedTarget::Real(Matrix::column_vector(y)));
             holds(learner, &data.view(), &format!("one target {scale:e}"))?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn extreme_inputs_give_an_error_or_a_model_that_is_whole() {
+    for_each("extreme_inputs", |_, learner| {
+        for scale in [1e-300, 1e-160, 1e120, 1e200, 1e300, 8e307] {
+            let mut data = easy(30, learner.any_roles());
+            let x = Matrix::from_fn(30, 4, |i, j| scale * (1.1 + noise(i, j)));
+            data.x = Table::unnamed(x);
+            holds(learner, &data.view(), &format!("inputs {scale:e}"))?;
+            let mut data = easy(30, learner.any_roles());
+            data.x.values_mut()[(3, 1)] = scale;
+            holds(learner, &data.view(), &format!("one input {scale:e}"))?;
         }
         Ok(())
     });
@@ -153,6 +174,39 @@ fn every_numeric_parameter_at_its_bounds_and_beyond_is_refused_or_survived() {
     }
     assert!(tried > 1000, "only {tried} values were tried");
     assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Infinity is no value of a parameter unless its declaration has it as an end of the range.
+#[test]
+fn infinities_are_refused_by_every_numeric_parameter_that_does_not_declare_them() {
+    fn infinite(kind: &Kind) -> bool {
+        match kind {
+            Kind::Real(range) => range.high == Some((f64::INFINITY, true)),
+            Kind::Optional(inner) | Kind::List(inner) => infinite(inner),
+            Kind::Choice(variants) => {
+                variants.iter().any(|variant| matches!(variant, Variant::Of(kind, _) if infinite(kind)))
+            }
+            _ => false,
+        }
+    }
+    let (mut tried, mut taken) = (0, Vec::new());
+    for (entry, learner) in learners() {
+        for spec in learner.specs().iter().filter(|spec| !values(&spec.kind).is_empty()) {
+            for value in [f64::INFINITY, f64::NEG_INFINITY] {
+                for value in [Value::Real(value), Value::List(vec![Value::Real(value)])] {
+                    let mut changed = learner.clone();
+                    tried += 1;
+                    let set = changed.set(spec.name, &value).and_then(|()| changed.check());
+                    if set.is_ok() && !infinite(&spec.kind) {
+                        taken.push(format!("{}: {} = {value}", entry.about.path, spec.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 1000 && taken.is_empty(), "{tried}: {taken:?}");
+    let mut logistic = learnt::linear::LogisticRegression::default();
+    assert!(logistic.set("C", &Value::Real(f64::INFINITY)).is_ok() && logistic.check().is_ok());
 }
 
 /// Whichever claim of memory is refused, a fit says so and nothing else happens.

@@ -3,6 +3,8 @@
 use super::{easy, fit, for_each, noise, outputs};
 use learnt::prelude::*;
 use learnt::trained::{Missing, Unknown};
+use learnt_core::data::Look;
+use learnt_core::estimator::{Admitted, ROLES};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Fits and predicts; the result is finite numbers or an error with a message.
@@ -173,6 +175,74 @@ fn prediction_refuses_what_the_learner_cannot_take_by_row_and_column() {
             false => Err(format!("{} values were filled, with {value}", filled.filled())),
         }
     });
+}
+
+/// Values that only the last or an early row of a longer table has, in the first or last column, asked for by
+/// every method. Models that look at rows themselves overlook none of them.
+#[test]
+fn every_method_refuses_bad_values_wherever_they_stand() {
+    for_each("gate", |_, learner| {
+        let data = easy(30, learner.any_roles());
+        let trained = fit(learner, &data.view()).map_err(|error| error.to_string())?;
+        let long: Vec<usize> = (0..2600).map(|i| i % 30).collect();
+        let whole = data.x.frame().gather(&long);
+        let run = Context::default().with_threads(2);
+        for method in trained.methods() {
+            if trained.ask_rows(method, &whole.frame(), None, Missing::Error, &run).is_err() {
+                continue;
+            }
+            for (i, j) in [(2599, 3), (1030, 0)] {
+                for (value, code) in [
+                    (f64::NAN, Code::Missing),
+                    (f64::INFINITY, Code::NotFinite),
+                    (f64::NEG_INFINITY, Code::NotFinite),
+                ] {
+                    if value.is_nan() && trained.accepts().missing {
+                        continue;
+                    }
+                    let mut rows = whole.clone();
+                    rows.values_mut()[(i, j)] = value;
+                    match trained.ask_rows(method, &rows.frame(), None, Missing::Error, &run) {
+                        Err(error)
+                            if error.code() == code && error.row_number() == Some(i as u64 + 1) => {
+                        }
+                        Err(error) => return Err(format!("{method}, {value}: {error}")),
+                        Ok(_) => return Err(format!("{method}: {value} in row {i} was taken")),
+                    }
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// A model that looks at rows itself leaves none of them to the gate, whatever it is asked.
+#[test]
+fn models_that_look_themselves_look_at_every_row() {
+    let looking = std::cell::Cell::new(0);
+    for_each("gate", |_, learner| {
+        let data = easy(30, learner.any_roles());
+        let trained = fit(learner, &data.view()).map_err(|error| error.to_string())?;
+        if !trained.model.looks() {
+            return Ok(());
+        }
+        looking.set(looking.get() + 1);
+        let long: Vec<usize> = (0..2600).map(|i| i % 30).collect();
+        let whole = data.x.frame().gather(&long);
+        for role in ROLES.iter().filter(|role| (role.played_by)(trained.model.as_ref())) {
+            for method in role.methods {
+                let look = Look::new(trained.accepts().missing);
+                let rows = Admitted { x: whole.frame().looked_at_by(&look), sequences: None };
+                let run = Context::default().with_threads(2);
+                let answered = (method.call)(trained.model.as_ref(), &rows, &run).is_ok();
+                if answered && !look.is_clean(2600) {
+                    return Err(format!("{} leaves rows to the gate", method.name));
+                }
+            }
+        }
+        Ok(())
+    });
+    assert!(looking.get() > 25, "{}", looking.get());
 }
 
 /// A policy that is said at fit is followed by predictions, and comes back from a file.
