@@ -101,7 +101,7 @@ impl Apply {
             part_rows: content.field("part_rows")?,
             any_processor: true,
         };
-        let trained = learnt::from_bytes(&file::to_bytes(content.child("model")?)?)?;
+        let trained = learnt::from_tree(content.child("model")?)?;
         let source = FileSource::described(content.child("table")?)?;
         Ok(Apply { trained, source, settings, digest })
     }
@@ -170,7 +170,7 @@ impl Apply {
                 [f64::from(*level), *index as f64].into_iter().chain(score.numbers())
             })
             .collect();
-        file::to_bytes(&tree(vec![
+        file::to_bytes(tree(vec![
             ("job", self.digest.to_node()),
             ("task", task.number.to_node()),
             ("first", task.blocks.start.to_node()),

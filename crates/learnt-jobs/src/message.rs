@@ -27,7 +27,7 @@ pub(crate) fn plan_bytes(
         ("any_processor", any_processor.to_node()),
         ("content", tree(content)),
     ];
-    file::to_bytes(&tree(head))
+    file::to_bytes(tree(head))
 }
 
 /// A plan that this build may run: its kind, its content, and the word that stands for it.
@@ -97,7 +97,7 @@ impl Task {
     }
 
     pub(crate) fn to_bytes(&self, digest: &str) -> Result<Vec<u8>> {
-        file::to_bytes(&tree(vec![
+        file::to_bytes(tree(vec![
             ("job", digest.to_string().to_node()),
             ("round", self.round.to_node()),
             ("task", self.number.to_node()),

@@ -565,14 +565,14 @@ mod tests {
 
     #[test]
     fn bytes_round_trip_to_the_bit() {
-        let bytes = to_bytes(&sample()).unwrap();
+        let bytes = to_bytes(sample()).unwrap();
         let back = from_bytes(&bytes).unwrap();
-        assert_eq!(to_bytes(&back).unwrap(), bytes);
+        assert_eq!(to_bytes(back).unwrap(), bytes);
     }
 
     #[test]
     fn every_truncation_and_every_flipped_byte_is_refused() {
-        let bytes = to_bytes(&sample()).unwrap();
+        let bytes = to_bytes(sample()).unwrap();
         for length in 0..bytes.len() {
             assert!(from_bytes(&bytes[..length]).is_err(), "cut at {length}");
         }

@@ -306,7 +306,7 @@ impl ByteJob {
     fn bytes(&self, round: u64, content: Vec<(&str, Node)>) -> Result<Vec<u8>> {
         let head = [("job", self.digest.to_node()), ("round", round.to_node())];
         let all = head.into_iter().chain(content);
-        file::to_bytes(&Node::Map(all.map(|(name, node)| (name.to_string(), node)).collect()))
+        file::to_bytes(Node::Map(all.map(|(name, node)| (name.to_string(), node)).collect()))
     }
 
     fn header(&self, root: &Node, content: &[&str]) -> Result<Header> {

@@ -105,7 +105,7 @@ impl Checkpoint {
             ("nodes".to_string(), merger_node(&round.merger)?),
             ("warnings".to_string(), warnings_node(&recorder.warnings())),
         ]));
-        place::write_atomically(&self.path, &file::to_bytes(&root)?)?;
+        place::replace(&self.path, |sink| file::write(root, sink))?;
         *written = Some(Moment::now());
         Ok(())
     }

@@ -63,7 +63,7 @@ impl Identity {
 
 /// The SHA-256 at the end of the bytes of a tree.
 fn checksum(node: &Node) -> Result<String> {
-    let bytes = file::to_bytes(node)?;
+    let bytes = file::to_bytes(node.clone())?;
     let end = &bytes[bytes.len().saturating_sub(32)..];
     Ok(end.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -401,8 +401,8 @@ mod tests {
         for (k, tree) in trees.iter_mut().enumerate() {
             tree.threshold[0] = k as f64;
         }
-        let one = file::to_bytes(&trees[0].to_node()).unwrap().len();
-        let bytes = file::to_bytes(&trees.to_node()).unwrap();
+        let one = file::to_bytes(trees[0].to_node()).unwrap().len();
+        let bytes = file::to_bytes(trees.to_node()).unwrap();
         assert!(bytes.len() < 10_000 * one, "{} bytes, and {one} for one tree", bytes.len());
         let arrays = bytes.windows(7).filter(|window| window == b"\"dtype\"").count();
         assert!(arrays < 40, "{arrays} arrays");

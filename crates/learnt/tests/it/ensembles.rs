@@ -59,7 +59,7 @@ fn learner(path: &str, params: &[(&str, &str)]) -> Box<dyn AnyEstimator> {
 }
 
 fn bytes(model: &dyn Model) -> Vec<u8> {
-    file::to_bytes(&model.stored()).unwrap()
+    file::to_bytes(model.stored()).unwrap()
 }
 
 /// Blocks that cannot be asked for again: whatever is needed later must be remembered or read once more.

@@ -117,7 +117,7 @@ fn a_hostile_engine_gives_the_bits_of_a_fit_in_memory() {
         let model = hostile_fit(learner.as_ref(), &data.view(), &run, &mut dice)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         // Bytes, because a missing number does not equal itself.
-        let bytes = |model: &dyn Model| learnt::persist::file::to_bytes(&model.stored()).unwrap();
+        let bytes = |model: &dyn Model| learnt::persist::file::to_bytes(model.stored()).unwrap();
         assert!(bytes(model.as_ref()) == bytes(expected.model.as_ref()), "{name}");
     }
 }
@@ -149,7 +149,7 @@ fn blocks_that_end_with_sequences_give_the_bits_of_a_fit_in_memory() {
         };
         let expected = fit_in(learner.as_ref(), &data.view(), &run).unwrap();
         let model = hostile_fit(learner.as_ref(), &data.view(), &run, &mut dice).unwrap();
-        let bytes = |model: &dyn Model| learnt::persist::file::to_bytes(&model.stored()).unwrap();
+        let bytes = |model: &dyn Model| learnt::persist::file::to_bytes(model.stored()).unwrap();
         let path = entry.about.path;
         assert!(bytes(model.as_ref()) == bytes(expected.model.as_ref()), "{path}");
         tried += 1;

@@ -183,9 +183,9 @@ fn infinities_are_refused_by_every_numeric_parameter_that_does_not_declare_them(
         match kind {
             Kind::Real(range) => range.high == Some((f64::INFINITY, true)),
             Kind::Optional(inner) | Kind::List(inner) => infinite(inner),
-            Kind::Choice(variants) => {
-                variants.iter().any(|variant| matches!(variant, Variant::Of(kind, _) if infinite(kind)))
-            }
+            Kind::Choice(variants) => variants
+                .iter()
+                .any(|variant| matches!(variant, Variant::Of(kind, _) if infinite(kind))),
             _ => false,
         }
     }

@@ -86,7 +86,9 @@ fn hostile_content_under_a_right_checksum_is_refused_or_harmless() {
             tried += 1;
             let outcome = catch_unwind(AssertUnwindSafe(|| {
                 let loaded = match tried % THROUGH_BYTES {
-                    0 => file::to_bytes(hostile).and_then(|bytes| learnt::from_bytes(&bytes)),
+                    0 => {
+                        file::to_bytes(hostile.clone()).and_then(|bytes| learnt::from_bytes(&bytes))
+                    }
                     _ => learnt::from_tree(hostile),
                 };
                 if let Ok(trained) = loaded {
@@ -126,7 +128,7 @@ fn a_history_with_other_classes_is_refused() {
             }
             let mut forged = root.clone();
             forged.insert("history".into(), Node::Map(history));
-            let forged = file::to_bytes(&Node::Map(forged)).unwrap();
+            let forged = file::to_bytes(Node::Map(forged)).unwrap();
             tried += 1;
             let error = learnt::from_bytes(&forged).err();
             assert!(
