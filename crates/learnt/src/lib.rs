@@ -162,16 +162,21 @@ pub fn unknown_learner(name: &str) -> Error {
     let mut known: Vec<String> = entries().map(|entry| entry.about.command()).collect();
     known.extend(entries().flat_map(|entry| entry.about.aliases.iter().map(ToString::to_string)));
     known.dedup();
-    let mut error = Error::unknown("learner", name, known.iter().map(String::as_str));
-    let same = |(elsewhere, _): &&(&str, &str)| name.eq_ignore_ascii_case(elsewhere);
-    if let Some((_, here)) = ELSEWHERE.iter().find(same) {
-        error = error.hint(format!("the learner for this is '{here}'"));
-    } else if error.hint_text().is_none() {
-        error = error.hint("`learnt list learners` shows them all");
-    }
+    let error = unknown_among(name, &known);
     match cfg!(feature = "full") {
         true => error,
         false => error.hint("this build has some families only: see the features of the crate"),
+    }
+}
+
+/// The error for a name that none of these learners has.
+pub fn unknown_among(name: &str, known: &[String]) -> Error {
+    let error = Error::unknown("learner", name, known.iter().map(String::as_str));
+    let same = |(elsewhere, _): &&(&str, &str)| name.eq_ignore_ascii_case(elsewhere);
+    match ELSEWHERE.iter().find(same) {
+        Some((_, here)) => error.hint(format!("the learner for this is '{here}'")),
+        None if error.hint_text().is_none() => error.hint("`learnt list learners` shows them all"),
+        None => error,
     }
 }
 

@@ -105,11 +105,10 @@ pub(crate) fn unknown_name(verb: &str, name: &str) -> Option<Error> {
     if let Some((keep, _)) = of_verb(verb) {
         let known: Vec<String> = callable(keep).map(|(known, _)| known).collect();
         let elsewhere = !learnt::find_all(name).is_empty();
-        let error = Error::unknown("learner", name, known.iter().map(String::as_str));
         return Some(match elsewhere {
             true => Error::new(Code::Unknown, format!("`learnt {verb}` is not for {name}"))
                 .hint(format!("learnt {verb} --help names what it is for")),
-            false => error,
+            false => learnt::unknown_among(name, &known),
         });
     }
     let own = learnt::functions().filter(|entry| entry.about.kind.verb() == verb);
