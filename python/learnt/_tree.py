@@ -5,6 +5,7 @@ import numpy as np
 from learnt import _base
 from ._compose import Bunch
 from ._foreign import clone
+from ._params import NO_TABLE
 from ._validation import level_name
 from .errors import DataError
 
@@ -266,6 +267,14 @@ class Categorical:
         table.levels.sort(key=lambda level: level[0])
         return table
 
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        signs = params.get("monotonic_cst")
+        if isinstance(signs, dict):
+            known = table is not None and table is not NO_TABLE
+            params["monotonic_cst"] = _signs(signs, table.names) if known else None
+        return params
+
     @property
     def is_categorical_(self):
         """Which columns are categories; None if none is."""
@@ -273,6 +282,16 @@ class Categorical:
         found = np.zeros(self.n_features_in_, dtype=bool)
         found[[place for place, *_ in levels]] = True
         return found if found.any() else None
+
+
+def _signs(given, names):
+    """Signs of all columns from those of some by name."""
+    if names is None:
+        raise DataError("monotonic_cst by name needs columns with names: fit a frame, or give a list of signs.")
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise DataError(f"monotonic_cst contains {len(unknown)} unexpected feature names: {unknown!r}.")
+    return [int(given.get(name, 0)) for name in names]
 
 
 def _places(given, names, width):
