@@ -93,7 +93,8 @@ class Components(Measured):
         if sample_weight is not None and not isinstance(sample_weight, str):
             # A row of weight zero adds nothing to its neighbours, and is a row of a cluster all the same.
             weights = _validation.read_weights(sample_weight, len(rows))
-            sample_weight = np.where(weights == 0, np.finfo(float).tiny, weights)
+            if (weights > 0).any():
+                sample_weight = np.where(weights == 0, np.finfo(float).tiny, weights)
         super()._fit(X, y, sample_weight, **kwargs)
         self.__dict__.pop("core_sample_indices_", None)
         if not hasattr(self, "core_sample_indices_"):

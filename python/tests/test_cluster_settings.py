@@ -119,6 +119,8 @@ def test_rows_of_weight_zero_are_in_clusters_and_count_for_nobody():
     np.testing.assert_array_equal(own.core_sample_indices_, theirs.core_sample_indices_)
     np.testing.assert_array_equal(own.components_, theirs.components_)
     np.testing.assert_array_equal(own.labels_, theirs.labels_)
+    with pytest.raises(ValueError, match="weights"):
+        DBSCAN().fit(X, sample_weight=np.zeros(80))
 
 
 def test_climbs_begin_at_seeds_or_cells():
