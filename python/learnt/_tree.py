@@ -166,6 +166,14 @@ class Forest:
         return hstack(paths).tocsr(), starts
 
     @property
+    def oob_prediction_(self):
+        """What trees say about rows that they did not draw; one number a row for one output."""
+        found = self._attributes().get("oob_prediction") if self.__sklearn_is_fitted__() else None
+        if found is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'oob_prediction_'")
+        return found[:, 0] if self._single_output and found.ndim == 2 else found
+
+    @property
     def estimator_(self):
         """A learner like the trees, with their parameters."""
         first = self.estimators_[0]

@@ -6,11 +6,12 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn import decomposition as other_decomposition
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import RandomForestRegressor as OtherForest
 from sklearn.inspection import permutation_importance as other_importance
 from sklearn.linear_model import Ridge as OtherRidge
 
 from learnt.decomposition import PCA
-from learnt.ensemble import BaggingRegressor, HistGradientBoostingRegressor
+from learnt.ensemble import BaggingRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 from learnt.inspection import partial_dependence, permutation_importance
 from learnt.linear_model import LinearRegression, LogisticRegression
 from learnt.mixture import GaussianMixture
@@ -134,3 +135,13 @@ def test_columns_of_a_dependence_may_be_a_mask():
     np.testing.assert_array_equal(by_mask["average"], by_place["average"])
     with pytest.raises(ValueError, match="`features` is a boolean array-like"):
         partial_dependence(model, FLOWERS, [True, False])
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_out_of_bag_predictions_have_the_shape_of_the_target(outputs):
+    y = PROGRESS if outputs == 1 else np.stack([PROGRESS, -PROGRESS], axis=1)
+    settings = {"n_estimators": 30, "oob_score": True, "random_state": 0}
+    forest = RandomForestRegressor(**settings).fit(PATIENTS, y)
+    assert forest.oob_prediction_.shape == OtherForest(**settings).fit(PATIENTS, y).oob_prediction_.shape
+    assert not hasattr(RandomForestRegressor(n_estimators=3).fit(PATIENTS, y), "oob_prediction_")
+    assert not hasattr(RandomForestRegressor(), "oob_prediction_")
