@@ -65,21 +65,20 @@ def cross_validate(
     named, several = scorers(scoring)
     splits = list(splits_of(estimator, X, y, groups, cv))
     out = {"fit_time": [], "score_time": []}
-    fitted = []
+    fitted, found = [], []
     for train, test in splits:
         with _threads(n_jobs):
             start = time.perf_counter()
             model, failure = _try_fit(estimator, X, y, train, params, error_score)
             fit_time = time.perf_counter() - start
-            scores = _score(named, model, take(X, test), take(y, test), error_score)
+            rows = rows_for(estimator, X, test, train), take(y, test)
+            scores = _score(named, model, *rows, error_score, callable(scoring))
             out["fit_time"].append(fit_time)
             out["score_time"].append(time.perf_counter() - start - fit_time)
             if return_train_score:
-                more = _score(named, model, take(X, train), take(y, train), error_score)
-        for name in named:
-            out.setdefault(f"test_{name}", []).append(scores[name])
-            if return_train_score:
-                out.setdefault(f"train_{name}", []).append(more[name])
+                rows = rows_for(estimator, X, train, train), take(y, train)
+                more = _score(named, model, *rows, error_score, callable(scoring))
+        found.append((scores, more if return_train_score else {}))
         fitted.append((model, failure))
     failures = [failure for _, failure in fitted if failure is not None]
     if failures:
@@ -88,6 +87,13 @@ def cross_validate(
             raise ValueError(f"all the {message}") from failures[0]
         warn(message, LearntWarning)
     out = {name: np.array(values) for name, values in out.items()}
+    # A function may give several scores by name; a split without a model has none of them.
+    names = list(dict.fromkeys(name for scores, _ in found for name in scores))
+    names = [name for name in names if name not in named or all(name in scores for scores, _ in found)]
+    for name in names:
+        out[f"test_{name}"] = np.array([scores.get(name, error_score) for scores, _ in found])
+        if return_train_score:
+            out[f"train_{name}"] = np.array([more.get(name, error_score) for _, more in found])
     if return_estimator:
         out["estimator"] = [model for model, _ in fitted]
     if return_indices:
@@ -117,6 +123,8 @@ def cross_val_score(
         estimator, X, y, groups=groups, scoring=scoring, cv=cv, n_jobs=n_jobs, params=params,
         error_score=error_score,
     )  # fmt: skip
+    if "test_score" not in found:
+        raise ParameterError("`scoring` must give one score; cross_validate takes several")
     return found["test_score"]
 
 
@@ -161,7 +169,7 @@ def cross_val_predict(
     for train, test in splits:
         with _threads(n_jobs):
             model = _fit(estimator, X, y, train, params)
-            found = np.asarray(getattr(model, method)(take(X, test)))
+            found = np.asarray(getattr(model, method)(rows_for(estimator, X, test, train)))
         if classes is not None:
             found = _all_classes(found, np.asarray(model.classes_), classes, method)
         parts.append(found)
@@ -217,6 +225,23 @@ def take(array, rows):
     return [array[i] for i in rows]
 
 
+def rows_for(estimator, X, rows, train):
+    """Rows for an estimator; of tables of distances or kernels, their columns are the training rows."""
+    part = take(X, rows)
+    if not _is_pairwise(estimator):
+        return part
+    return part.iloc[:, train] if hasattr(part, "iloc") else np.asarray(part)[:, train]
+
+
+def _is_pairwise(estimator):
+    if hasattr(estimator, "_path"):
+        metric = getattr(estimator, "metric", None)
+        return isinstance(metric, str) and metric == "precomputed"
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return False
+    return bool(estimator.__sklearn_tags__().input_tags.pairwise)
+
+
 def _threads(n_jobs):
     return nullcontext() if n_jobs is None else threads(threads_of(n_jobs))
 
@@ -227,10 +252,10 @@ def _fit(estimator, X, y, train, params):
         name: take(value, train) if np.ndim(value) > 0 and rows_of(value) == count else value
         for name, value in (params or {}).items()
     }
-    model = clone(estimator)
+    model, rows = clone(estimator), rows_for(estimator, X, train, train)
     if y is None:
-        return model.fit(take(X, train), **each)
-    return model.fit(take(X, train), take(y, train), **each)
+        return model.fit(rows, **each)
+    return model.fit(rows, take(y, train), **each)
 
 
 def _try_fit(estimator, X, y, train, params, error_score):
@@ -243,15 +268,19 @@ def _try_fit(estimator, X, y, train, params, error_score):
         return None, error
 
 
-def _score(named, model, X, y, error_score):
-    """Every score of a fitted model."""
+def _score(named, model, X, y, error_score, several=False):
+    """Every score of a fitted model; with `several`, a function may give a dictionary of them."""
     if model is None:
         return dict.fromkeys(named, error_score)
     arguments = (X,) if y is None else (X, y)
     scores = {}
     for name, scorer in named.items():
         try:
-            scores[name] = float(scorer(model, *arguments))
+            found = scorer(model, *arguments)
+            if several and isinstance(found, dict):
+                scores.update({key: float(value) for key, value in found.items()})
+            else:
+                scores[name] = float(found)
         except Exception as error:
             if error_score == "raise":
                 raise

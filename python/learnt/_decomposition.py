@@ -2,12 +2,22 @@
 
 import numpy as np
 
+from ._params import NO_TABLE
+
 
 class Principal:
     """Components with the covariance that they model: their own, and one variance for the rest.
 
     Tipping and Bishop (1999), Journal of the Royal Statistical Society B 61, 611-622.
     """
+
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        known = table is not None and table is not NO_TABLE
+        if params.get("svd_solver") == "arpack" and params["n_components"] is None and known:
+            # As many as this solver can find.
+            params["n_components"] = max(1, min(table.values.shape) - 1)
+        return params
 
     def get_covariance(self):
         """The covariance of the columns that the components and the noise variance say."""

@@ -397,6 +397,8 @@ class OneVsOne(_Multiclass):
 
 
 def _rows(X, rows):
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 

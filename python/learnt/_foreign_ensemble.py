@@ -41,6 +41,8 @@ def dense_rows(X):
 
 
 def _table(X):
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
     return X if hasattr(X, "shape") else np.asarray(X)
 
 
@@ -221,6 +223,8 @@ def _count(wanted, whole, name):
 
 
 def _columns_of(X, places):
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[:, places]
     return X.iloc[:, places] if hasattr(X, "iloc") else dense_rows(X)[:, places]
 
 
@@ -229,7 +233,7 @@ class Bagging(Ensemble):
 
     def _grow(self, composite, X, y, weights):
         rng = np.random.default_rng(composite._seed())
-        rows, columns = len(y), width(X)
+        rows, columns, self.single = len(y), width(X), y.ndim == 1
         size = _count(composite.max_samples, rows, "max_samples")
         wide = _count(composite.max_features, columns, "max_features")
         chances = None if weights is None else weights / weights.sum()
@@ -248,7 +252,7 @@ class Bagging(Ensemble):
 
     def _out_of_bag(self, X, y):
         """What the members say about rows that they did not draw."""
-        sums = np.zeros((len(y), len(self.classes_) if self.classifies else 1))
+        sums = np.zeros((len(y), len(self.classes_) if self.classifies else y[:1].size))
         counts = np.zeros(len(y))
         for (_, member), drawn, places in zip(self.fitted, self.drawn, self.columns):
             left = np.setdiff1d(np.arange(len(y)), drawn)
@@ -261,9 +265,11 @@ class Bagging(Ensemble):
         if self.classifies:
             right = self.classes_[found[known].argmax(axis=1)] == y[known]
             return {"oob_decision_function": found, "oob_score": float(np.mean(right))}
-        residual, spread = y[known] - found[known, 0], y[known] - y[known].mean()
-        score = 1.0 - float(residual @ residual / (spread @ spread))
-        return {"oob_prediction": found[:, 0], "oob_score": score}
+        found = found[:, 0] if y.ndim == 1 else found
+        from ._base import r_squared
+
+        score = r_squared(y[known], found[known])
+        return {"oob_prediction": found, "oob_score": score}
 
     def attributes(self):
         """The rows and columns of the members, and the estimates from rows that they did not draw."""
@@ -272,7 +278,8 @@ class Bagging(Ensemble):
     def _says(self, member, X):
         if self.classifies:
             return self.shares(member, X)
-        return np.asarray(member.predict(X), dtype=float).reshape(-1, 1)
+        found = np.asarray(member.predict(X), dtype=float)
+        return found.reshape(len(found), -1)
 
     def probabilities(self, X):
         """The mean over the members."""
@@ -283,7 +290,10 @@ class Bagging(Ensemble):
 
     def predict(self, X):
         """The class of the largest mean share, or the mean number."""
-        return super().predict(X) if self.classifies else self.probabilities(X)[:, 0]
+        if self.classifies:
+            return super().predict(X)
+        found = self.probabilities(X)
+        return found[:, 0] if self.single else found
 
 
 class AdaBoost(Ensemble):

@@ -129,7 +129,12 @@ def _read(value, kind, name):
     if value is None:
         return None
     if kind in ("labels", "clusters"):
-        return _labels(_validation.read_vector(value, name), name)
+        array = _labels(_validation.read_vector(value, name), name)
+        if array.ndim > 1:
+            raise DataError(
+                f"{name} takes one class a row, got an array of shape {array.shape}; take one column after the other"
+            )
+        return array
     if kind == "table":
         table = _validation.read_table(value, estimator=name)
         return table.values, table.columns

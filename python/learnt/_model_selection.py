@@ -1,5 +1,7 @@
 """Functions of model selection that take anything with rows."""
 
+import numpy as np
+
 from ._compare import compare
 from ._cross_validation import cross_val_predict, cross_val_score, cross_validate, rows_of, take
 from ._decision import decide
@@ -63,6 +65,9 @@ def train_test_split(
             f"Found input variables with inconsistent numbers of samples: {lengths}; all arrays need as "
             "many rows"
         )
+    if stratify is not None and getattr(stratify, "ndim", 1) == 2:
+        # Several targets are classes together.
+        stratify = np.array([" ".join(map(str, row)) for row in np.asarray(stratify).tolist()])
     sizes = {"test_size": test_size, "train_size": train_size, "validation_size": None}
     parts = call(
         "model_selection.train_test_rows",

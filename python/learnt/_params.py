@@ -25,7 +25,7 @@ _TAKEN = {
     "flatten_transform": _FLAGS,
     "warm_start": _FLAGS,
     "sparse_output": (False,),
-    "metric": ("euclidean",),
+    "metric": ("euclidean", "l2", "minkowski"),
     "scoring": ("loss",),
     "dual": (False,),
     "gcv_mode": (None, "auto", "svd", "eigen"),

@@ -5,6 +5,7 @@ other names of scikit-learn give scikit-learn's value, of which more is better; 
 (`rmse`, `log-loss`) give the metric itself.
 """
 
+import inspect
 from functools import lru_cache, partial
 
 import numpy as np
@@ -100,14 +101,19 @@ def scorers(scoring):
     return {"score": scorer(scoring)}, False
 
 
-def _own_score(estimator, X, y=None):
-    return estimator.score(X) if y is None else estimator.score(X, y)
+def _own_score(estimator, X, y=None, sample_weight=None):
+    extra = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return estimator.score(X, **extra) if y is None else estimator.score(X, y, **extra)
 
 
-def _by_function(name, method, params, sign, estimator, X, y):
+def _by_function(name, method, params, sign, estimator, X, y, sample_weight=None):
     from . import metrics
 
     classes = getattr(estimator, "classes_", None)
+    if sample_weight is not None:
+        if "sample_weight" not in inspect.signature(getattr(metrics, name)).parameters:
+            raise ParameterError(f"`{name}` takes no weights; leave out `sample_weight`, or score by another name")
+        params = {**params, "sample_weight": sample_weight}
     if method == "predict":
         return sign * getattr(metrics, name)(y, estimator.predict(X), **params)
     found = _scores(estimator, X) if method == "scores" else estimator.predict_proba(X)
@@ -116,10 +122,10 @@ def _by_function(name, method, params, sign, estimator, X, y):
         if name in ("brier_score_loss", "average_precision_score"):
             params = {**params, "pos_label": classes[1]}
         elif name == "roc_auc_score":
-            y, params = np.asarray(y) == classes[1], {}
+            y, params = np.asarray(y) == classes[1], {k: v for k, v in params.items() if k == "sample_weight"}
     elif name == "roc_auc_score" and "multi_class" not in params:
         raise ParameterError("`roc_auc` is for two classes; name roc_auc_ovr or roc_auc_ovo")
-    if name == "log_loss" or (name == "roc_auc_score" and params):
+    if name == "log_loss" or (name == "roc_auc_score" and "multi_class" in params):
         params = {**params, "labels": classes.tolist()}
     return sign * getattr(metrics, name)(y, found, **params)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native, _validation
 from ._base import _labels, threads_of
-from ._cross_validation import _fit, _score, _threads, splits_of, take
+from ._cross_validation import _fit, _score, _threads, rows_for, splits_of, take
 from ._foreign import clone, role_of
 from ._params import Parameters, _Resolved, is_learner
 from ._scoring import _SCORERS, metric_names, scorers
@@ -287,11 +287,12 @@ class _Engine:
                         reason = f"{type(error).__name__}: {error}"
                     fitted = time.perf_counter()
                     kinds = self.scorers, model
-                    scores = _score(*kinds, take(X, test), take(y, test), self.error_score)
+                    scores = _score(*kinds, rows_for(learner, X, test, train), take(y, test), self.error_score)
                     scored = time.perf_counter()
                     seen = None
                     if self.train:
-                        seen = _score(*kinds, take(X, train), take(y, train), self.error_score)
+                        rows = rows_for(learner, X, train, train)
+                        seen = _score(*kinds, rows, take(y, train), self.error_score)
                 cells.append((scores, seen, fitted - start, scored - fitted, reason))
             self.failures += [cell[4] for cell in cells if cell[4] is not None]
             parts = [

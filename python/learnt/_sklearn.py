@@ -6,6 +6,11 @@ scikit-learn is imported only inside methods that only scikit-learn calls.
 UNCHANGED = "$UNCHANGED$"
 
 
+def _is_given(metric):
+    """Whether tables hold distances instead of rows."""
+    return isinstance(metric, str) and metric == "precomputed"
+
+
 class Tagged:
     """Answers scikit-learn's questions from the learner's facts."""
 
@@ -50,6 +55,7 @@ class Tagged:
                 allow_nan=accepts["missing"],
                 string=accepts["categories"],
                 categorical=accepts["categories"],
+                pairwise=_is_given(getattr(self, "metric", None)),
             ),
         )
 

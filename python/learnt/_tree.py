@@ -5,6 +5,7 @@ import numpy as np
 from learnt import _base
 from ._compose import Bunch
 from ._foreign import clone
+from ._params import NO_TABLE
 from ._validation import level_name
 from .errors import DataError
 
@@ -165,6 +166,14 @@ class Forest:
         return hstack(paths).tocsr(), starts
 
     @property
+    def oob_prediction_(self):
+        """What trees say about rows that they did not draw; one number a row for one output."""
+        found = self._attributes().get("oob_prediction") if self.__sklearn_is_fitted__() else None
+        if found is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'oob_prediction_'")
+        return found[:, 0] if self._single_output and found.ndim == 2 else found
+
+    @property
     def estimator_(self):
         """A learner like the trees, with their parameters."""
         first = self.estimators_[0]
@@ -266,6 +275,14 @@ class Categorical:
         table.levels.sort(key=lambda level: level[0])
         return table
 
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        signs = params.get("monotonic_cst")
+        if isinstance(signs, dict):
+            known = table is not None and table is not NO_TABLE
+            params["monotonic_cst"] = _signs(signs, table.names) if known else None
+        return params
+
     @property
     def is_categorical_(self):
         """Which columns are categories; None if none is."""
@@ -273,6 +290,16 @@ class Categorical:
         found = np.zeros(self.n_features_in_, dtype=bool)
         found[[place for place, *_ in levels]] = True
         return found if found.any() else None
+
+
+def _signs(given, names):
+    """Signs of all columns from those of some by name."""
+    if names is None:
+        raise DataError("monotonic_cst by name needs columns with names: fit a frame, or give a list of signs.")
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise DataError(f"monotonic_cst contains {len(unknown)} unexpected feature names: {unknown!r}.")
+    return [int(given.get(name, 0)) for name in names]
 
 
 def _places(given, names, width):

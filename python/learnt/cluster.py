@@ -2,7 +2,7 @@
 """The learners and functions of `learnt.cluster`."""
 
 from ._base import Assigning, Clusterer, Online, Transformer
-from ._clusters import Components, Hierarchy, Inertia, Projected, Shares
+from ._clusters import Begun, Components, Connected, Hierarchy, Inertia, Measured, Projected, Shares
 from ._sklearn import Weighted
 from ._functions import call
 
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 
-class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
+class KMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     """k-means clustering: groups rows around centroids, each the mean of the rows nearest to it.
 
     Restarts keep scikit-learn's default: one from k-means++ or given centres, ten from random
@@ -111,6 +111,8 @@ class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
         Weighted sum of squared distances of the training rows to their centres.
     n_iter_
         Iterations of the start that was kept.
+    n_steps_
+        Batches that centres followed; only of a fit by batches.
     loss_curve_
         The objective after each iteration, where the solver records it.
     n_features_in_
@@ -169,10 +171,10 @@ class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
         return self._partial_fit(X, sample_weight=sample_weight)
 
 
-class MiniBatchKMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
+class MiniBatchKMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     """Mini-batch k-means: nearly the clusters of k-means, from small batches of rows.
 
-    `reassignment_ratio`, `compute_labels` and `verbose` do not exist.
+    `reassignment_ratio` does not exist.
 
     Use it for: k-means on millions of rows, or on rows that keep coming, at a slightly higher
     inertia.
@@ -227,6 +229,8 @@ class MiniBatchKMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transform
         Weighted sum of squared distances of the training rows to their centres.
     n_iter_
         Iterations of the start that was kept.
+    n_steps_
+        Batches that centres followed; only of a fit by batches.
     loss_curve_
         The objective after each iteration, where the solver records it.
     n_features_in_
@@ -585,11 +589,10 @@ class DBSCAN(Components, Weighted, Clusterer):
         return self._fit(X, None, sample_weight)
 
 
-class HDBSCAN(Hierarchy, Clusterer):
+class HDBSCAN(Hierarchy, Measured, Clusterer):
     """Density clusters of any shape and of different densities, without a radius.
 
-    `algorithm`, `leaf_size`, `n_jobs` of the search, `store_centers` and precomputed distances do
-    not exist: the search is chosen by the table.
+    `algorithm` and `leaf_size` do not exist: the search is chosen by the table.
 
     Use it for: Clusters of any shape and of different densities, with noise; one parameter, the
     least size.
@@ -608,7 +611,7 @@ class HDBSCAN(Hierarchy, Clusterer):
         Distance below which clusters are not split.
     max_cluster_size : a whole number >= 1 or None, default=None
         Number of rows above which a cluster is not chosen by `eom`.
-    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="euclidean"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="euclidean"
         The distance.
 
         - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
@@ -619,6 +622,7 @@ class HDBSCAN(Hierarchy, Clusterer):
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
         - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     p : a number > 0, default=2.0
         Power of the Minkowski distance.
     alpha : a number > 0, default=1.0
@@ -723,10 +727,10 @@ class HDBSCAN(Hierarchy, Clusterer):
         return self._fit(X, None)
 
 
-class OPTICS(Shares, Clusterer):
+class OPTICS(Measured, Shares, Clusterer):
     """Density clusters of different densities, from an order of the rows.
 
-    `algorithm`, `leaf_size`, `memory` and precomputed distances do not exist.
+    `algorithm`, `leaf_size` and `memory` do not exist.
 
     Use it for: To look at clusters of all densities at once in a reachability plot.
 
@@ -741,7 +745,7 @@ class OPTICS(Shares, Clusterer):
 
         - 'inf': None.
         - a number > 0: This.
-    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev' or 'cosine', default="minkowski"
+    metric : 'minkowski', 'euclidean', 'l2', 'manhattan', 'cityblock', 'l1', 'chebyshev', 'cosine' or 'precomputed', default="minkowski"
         The distance.
 
         - 'minkowski': The p-th root of the sum of absolute differences to the power `p`.
@@ -752,6 +756,7 @@ class OPTICS(Shares, Clusterer):
         - 'l1': Another name for `manhattan`.
         - 'chebyshev': The largest absolute difference.
         - 'cosine': One minus the cosine of the angle; brute force only, and no row may be zero.
+        - 'precomputed': The table holds the distances itself: square, symmetric, of any proximity.
     p : a number > 0, default=2.0
         Power of the Minkowski distance.
     cluster_method : 'xi' or 'dbscan', default="xi"
@@ -855,8 +860,6 @@ class OPTICS(Shares, Clusterer):
 class MeanShift(Assigning, Clusterer):
     """Mean shift: clusters are the tops of the density, found by climbing it.
 
-    `seeds`, `bin_seeding` and `min_bin_freq` do not exist: every row climbs.
-
     Use it for: A handful of clumps in few columns, found as peaks of the density; no number of
     clusters is needed.
 
@@ -871,6 +874,12 @@ class MeanShift(Assigning, Clusterer):
 
         - 'flat': Rows within the bandwidth count alike.
         - 'gaussian': Rows count by the normal density of their distance.
+    seeds : a list, each a list, each a number or None, default=None
+        Places where climbs begin; every row by default.
+    bin_seeding : True or False, default=False
+        Whether climbs begin at the centres of cells of the bandwidth's width instead of every row.
+    min_bin_freq : a whole number >= 1, default=1
+        Rows of a cell whose centre is a beginning.
     cluster_all : True or False, default=True
         Whether rows beyond the bandwidth of every top belong to the nearest.
     max_iter : a whole number >= 1, default=300
@@ -914,12 +923,18 @@ class MeanShift(Assigning, Clusterer):
         *,
         bandwidth=None,
         kernel="flat",
+        seeds=None,
+        bin_seeding=False,
+        min_bin_freq=1,
         cluster_all=True,
         max_iter=300,
         n_jobs=None,
     ):
         self.bandwidth = bandwidth
         self.kernel = kernel
+        self.seeds = seeds
+        self.bin_seeding = bin_seeding
+        self.min_bin_freq = min_bin_freq
         self.cluster_all = cluster_all
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -929,10 +944,10 @@ class MeanShift(Assigning, Clusterer):
         return self._fit(X, None)
 
 
-class AgglomerativeClustering(Clusterer):
+class AgglomerativeClustering(Connected, Clusterer):
     """Agglomerative (hierarchical) clustering: the nearest clusters merge, from single rows on.
 
-    `connectivity`, `memory` and `compute_full_tree` do not exist: the whole tree is always built.
+    `memory` and `compute_full_tree` do not exist: the whole tree is always built.
 
     Use it for: A tree of clusters to look at, any linkage, up to some ten thousand rows.
 
@@ -967,6 +982,10 @@ class AgglomerativeClustering(Clusterer):
         - 'median': The distance of the midpoints.
     distance_threshold : a number >= 0 or None, default=None
         The distance at and above which clusters do not merge.
+    connectivity : a list, each a list, each a whole number >= 0 or None, default=None
+        Pairs of rows, from 0, along which clusters merge; all rows by default. In Python also a
+        matrix, dense or sparse, with an entry for each pair, or a function of the rows that gives
+        one.
     n_jobs : int or None, default=None
         Number of threads; -1 and None mean all that this process may use. The result does not
         depend on it.
@@ -991,6 +1010,8 @@ class AgglomerativeClustering(Clusterer):
         The distance of each merger.
     labels_
         Cluster of each training row.
+    n_connected_components_
+        Parts of the graph of `connectivity`, before they were joined.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_
@@ -1015,6 +1036,7 @@ class AgglomerativeClustering(Clusterer):
         metric="euclidean",
         linkage="ward",
         distance_threshold=None,
+        connectivity=None,
         n_jobs=None,
         memory=None,
         compute_full_tree="auto",
@@ -1024,6 +1046,7 @@ class AgglomerativeClustering(Clusterer):
         self.metric = metric
         self.linkage = linkage
         self.distance_threshold = distance_threshold
+        self.connectivity = connectivity
         self.n_jobs = n_jobs
         self.memory = memory
         self.compute_full_tree = compute_full_tree

@@ -5,14 +5,15 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Assigning, Clusterer, Online, Transformer
-from ._clusters import Components, Hierarchy, Inertia, Projected, Shares
+from ._clusters import Begun, Components, Connected, Hierarchy, Inertia, Measured, Projected, Shares
 from ._sklearn import Weighted
 
-class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
+class KMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     cluster_centers_: Any
     labels_: Any
     inertia_: Any
     n_iter_: Any
+    n_steps_: Any
     loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -33,11 +34,12 @@ class KMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> KMeans: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans: ...
 
-class MiniBatchKMeans(Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
+class MiniBatchKMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
     cluster_centers_: Any
     labels_: Any
     inertia_: Any
     n_iter_: Any
+    n_steps_: Any
     loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -130,7 +132,7 @@ class DBSCAN(Components, Weighted, Clusterer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DBSCAN: ...
 
-class HDBSCAN(Hierarchy, Clusterer):
+class HDBSCAN(Hierarchy, Measured, Clusterer):
     cluster_sizes_: Any
     cluster_persistence_: Any
     n_noise_: Any
@@ -149,7 +151,7 @@ class HDBSCAN(Hierarchy, Clusterer):
         min_samples: int | None = None,
         cluster_selection_epsilon: float = 0.0,
         max_cluster_size: int | None = None,
-        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "euclidean",
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
         p: float = 2.0,
         alpha: float = 1.0,
         cluster_selection_method: Literal["eom", "leaf"] = "eom",
@@ -163,7 +165,7 @@ class HDBSCAN(Hierarchy, Clusterer):
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> HDBSCAN: ...
 
-class OPTICS(Shares, Clusterer):
+class OPTICS(Measured, Shares, Clusterer):
     cluster_sizes_: Any
     n_noise_: Any
     ordering_: Any
@@ -179,7 +181,7 @@ class OPTICS(Shares, Clusterer):
         min_samples: int = 5,
         *,
         max_eps: Literal["inf"] | float = "inf",
-        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine"] = "minkowski",
+        metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "minkowski",
         p: float = 2.0,
         cluster_method: Literal["xi", "dbscan"] = "xi",
         eps: float | None = None,
@@ -208,19 +210,23 @@ class MeanShift(Assigning, Clusterer):
         *,
         bandwidth: float | None = None,
         kernel: Literal["flat", "gaussian"] = "flat",
+        seeds: Sequence[Sequence[float]] | None = None,
+        bin_seeding: bool = False,
+        min_bin_freq: int = 1,
         cluster_all: bool = True,
         max_iter: int = 300,
         n_jobs: int | None = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None) -> MeanShift: ...
 
-class AgglomerativeClustering(Clusterer):
+class AgglomerativeClustering(Connected, Clusterer):
     n_clusters_: Any
     n_leaves_: Any
     cluster_sizes_: Any
     children_: Any
     distances_: Any
     labels_: Any
+    n_connected_components_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(
@@ -230,6 +236,7 @@ class AgglomerativeClustering(Clusterer):
         metric: Literal["minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev", "cosine", "precomputed"] = "euclidean",
         linkage: Literal["ward", "complete", "average", "single", "weighted", "centroid", "median"] = "ward",
         distance_threshold: float | None = None,
+        connectivity: Sequence[Sequence[int]] | None = None,
         n_jobs: int | None = None,
         memory: Any = None,
         compute_full_tree: bool | str = "auto",

@@ -75,8 +75,8 @@ def permutation_importance(
     X = X if hasattr(X, "shape") else np.asarray(X)
     rows, seed = rows_of(X), seed_of(random_state)
     size = _rows_wanted(max_samples, rows)
-    named, several = scorers(scoring)
     extra = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
+    named, several = _named_scorers(scoring, estimator, X, y, extra)
     with threads(threads_of(n_jobs) or threads_of(-1)):
         whole = {name: _score(scorer, estimator, X, y, extra) for name, scorer in named.items()}
         falls = {name: np.empty((X.shape[1], n_repeats)) for name in named}
@@ -104,8 +104,25 @@ def _rows_wanted(max_samples, rows):
     return max(1, int(max_samples * rows))
 
 
+def _named_scorers(scoring, estimator, X, y, extra):
+    """Scorers by name, and whether there are several; a function may give several scores by name."""
+    named, several = scorers(scoring)
+    found = _asked(scoring, estimator, X, y, extra) if callable(scoring) else None
+    if not isinstance(found, dict):
+        return named, several
+
+    def one(name):
+        return lambda *rows, **more: scoring(*rows, **more)[name]
+
+    return {name: one(name) for name in found}, True
+
+
+def _asked(scorer, estimator, X, y, extra):
+    return scorer(estimator, X, **extra) if y is None else scorer(estimator, X, y, **extra)
+
+
 def _score(scorer, estimator, X, y, extra):
-    return float(scorer(estimator, X, **extra) if y is None else scorer(estimator, X, y, **extra))
+    return float(_asked(scorer, estimator, X, y, extra))
 
 
 def _summary(falls):
@@ -160,8 +177,8 @@ def partial_dependence(
         A classifier or regressor of this package or of another.
     X : array or frame
         The rows that predictions are averaged over.
-    features : int, str or list of these
-        The columns: places, or names.
+    features : int, str, list of these or mask
+        The columns: places, names, or True for each column that is meant.
     sample_weight : array or None, default=None
         How much each row counts in the mean.
     categorical_features : list or None, default=None
@@ -201,8 +218,8 @@ def partial_dependence(
     X = X if hasattr(X, "shape") else np.asarray(X)
     names = list(getattr(X, "columns", range(X.shape[1]))) if feature_names is None else list(feature_names)
     alone = isinstance(features, (str, numbers.Integral))
-    places = [_place(feature, names) for feature in ([features] if alone else features)]
-    every = _categories(categorical_features, names)
+    places = _places([features] if alone else features, names, "features")
+    every = set(_places([] if categorical_features is None else categorical_features, names, "categorical_features"))
     custom = {_place(k, names): v for k, v in (custom_values or {}).items()}
     grids = []
     for j in places:
@@ -244,17 +261,16 @@ def _place(feature, names):
     return int(feature)
 
 
-def _categories(wanted, names):
-    if wanted is None:
-        return set()
+def _places(wanted, names, what):
+    """The places of columns from places, names or a mask."""
     if len(wanted) and all(isinstance(flag, (bool, np.bool_)) for flag in wanted):
         if len(wanted) != len(names):
             raise ValueError(
-                "When `categorical_features` is a boolean array-like, the array should be of shape "
-                f"(n_features,). Got {len(wanted)} elements while `X` contains {len(names)} features."
+                f"When `{what}` is a boolean array-like, the array should be of shape (n_features,). "
+                f"Got {len(wanted)} elements while `X` contains {len(names)} features."
             )
-        return {j for j, flag in enumerate(wanted) if flag}
-    return {_place(feature, names) for feature in wanted}
+        return [j for j, flag in enumerate(wanted) if flag]
+    return [_place(feature, names) for feature in wanted]
 
 
 def _column(X, j):

@@ -2,6 +2,7 @@
 """The learners and functions of `learnt.mixture`."""
 
 from ._base import Assigning, Clusterer, Density, Mixture
+from ._clusters import Resumed
 from ._sklearn import Weighted
 from ._functions import call
 
@@ -11,11 +12,11 @@ __all__ = [
 ]
 
 
-class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
+class GaussianMixture(Resumed, Weighted, Mixture, Assigning, Clusterer, Density):
     """Gaussian mixture: soft clusters and a density, fitted by expectation maximisation (EM).
 
-    `warm_start` and `verbose` do not exist. `k-means++` and `random_from_data` move their centres
-    once, as k-means does, before the first step.
+    `k-means++` and `random_from_data` move their centres once, as k-means does, before the first
+    step.
 
     Use it for: Clusters that are ellipses of different sizes and overlap; probabilities of
     clusters; a density to draw from.
@@ -78,6 +79,8 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         Taken as scikit-learn takes it; nothing is printed.
     verbose_interval : int, default=10
         Taken as scikit-learn takes it; nothing is printed.
+    warm_start : bool, default=False
+        Whether a fit begins at the weights, means and precisions of the last one.
 
     Attributes
     ----------
@@ -112,7 +115,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
     """
 
     _path = "mixture.GaussianMixture"
-    _carried = ("verbose", "verbose_interval")
+    _carried = ("verbose", "verbose_interval", "warm_start")
 
     def __init__(
         self,
@@ -134,6 +137,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         n_jobs=None,
         verbose=0,
         verbose_interval=10,
+        warm_start=False,
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -152,6 +156,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.verbose_interval = verbose_interval
+        self.warm_start = warm_start
 
     def fit(self, X, y=None, sample_weight=None, *, engine=None):
         """Learns from the rows of `X`.

@@ -5,10 +5,11 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Assigning, Clusterer, Density, Mixture
+from ._clusters import Resumed
 from ._sklearn import Weighted
 from .answer import Answer
 
-class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
+class GaussianMixture(Resumed, Weighted, Mixture, Assigning, Clusterer, Density):
     weights_: Any
     means_: Any
     covariances_: Any
@@ -39,6 +40,7 @@ class GaussianMixture(Weighted, Mixture, Assigning, Clusterer, Density):
         n_jobs: int | None = None,
         verbose: int = 0,
         verbose_interval: int = 10,
+        warm_start: bool = False,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> GaussianMixture: ...
     def criteria(self, X) -> Answer: ...

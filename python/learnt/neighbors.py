@@ -756,7 +756,7 @@ class KernelDensity(Weighted, Density):
     breadth_first : bool, default=True
         Taken as scikit-learn takes it; the way is chosen by the data, and the answer is the same.
     metric : str, default="euclidean"
-        The distance; only 'euclidean' is taken.
+        The distance; only 'euclidean' and its names 'l2' and 'minkowski' are taken.
 
     Attributes
     ----------

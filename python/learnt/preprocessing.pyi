@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._base import Invertible, Transformer
+from ._base import Invertible, Online, Transformer
 from ._sklearn import Weighted
 
-class StandardScaler(Weighted, Invertible, Transformer):
+class StandardScaler(Weighted, Online, Invertible, Transformer):
     mean_: Any
     var_: Any
     scale_: Any
@@ -24,8 +24,9 @@ class StandardScaler(Weighted, Invertible, Transformer):
         copy: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, engine: Any = None) -> StandardScaler: ...
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> StandardScaler: ...
 
-class MinMaxScaler(Invertible, Transformer):
+class MinMaxScaler(Online, Invertible, Transformer):
     min_: Any
     scale_: Any
     data_min_: Any
@@ -44,8 +45,9 @@ class MinMaxScaler(Invertible, Transformer):
         copy: bool = True,
     ) -> None: ...
     def fit(self, X: Any, y: Any = None, *, engine: Any = None) -> MinMaxScaler: ...
+    def partial_fit(self, X: Any, y: Any = None) -> MinMaxScaler: ...
 
-class MaxAbsScaler(Invertible, Transformer):
+class MaxAbsScaler(Online, Invertible, Transformer):
     max_abs_: Any
     scale_: Any
     n_samples_seen_: Any
@@ -53,6 +55,7 @@ class MaxAbsScaler(Invertible, Transformer):
     feature_names_in_: Any
     def __init__(self, *, clip: bool = False, n_jobs: int | None = None, copy: bool = True) -> None: ...
     def fit(self, X: Any, y: Any = None, *, engine: Any = None) -> MaxAbsScaler: ...
+    def partial_fit(self, X: Any, y: Any = None) -> MaxAbsScaler: ...
 
 class OneHotEncoder(Invertible, Transformer):
     categories_: Any

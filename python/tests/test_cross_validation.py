@@ -6,6 +6,7 @@ import sklearn.linear_model
 import sklearn.model_selection as theirs
 import sklearn.naive_bayes
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.svm import SVC
 
 import learnt
 from learnt import model_selection as ours
@@ -206,3 +207,33 @@ def test_comparisons_take_a_positive_class_thresholds_and_costs():
         learnt.compare(X, X[:, 1], ["ridge"], cv=3, threshold=0.5)
     with pytest.raises(ValueError):
         learnt.compare(X, y, names, cv=3, pos_label="maybe")
+
+
+def test_a_function_may_give_several_scores_by_name():
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+
+    def scores(model, X, y):
+        right = model.score(X, y)
+        return {"right": right, "wrong": 1 - right}
+
+    found = ours.cross_validate(GaussianNB(), X, y, scoring=scores, cv=3, return_train_score=True)
+    right = ours.cross_validate(GaussianNB(), X, y, cv=3, return_train_score=True)
+    np.testing.assert_array_equal(found["test_right"], right["test_score"])
+    np.testing.assert_allclose(found["train_wrong"], 1 - right["train_score"])
+    with pytest.raises(ValueError, match="must give one score"):
+        ours.cross_val_score(GaussianNB(), X, y, scoring=scores, cv=3)
+
+
+def test_tables_of_kernels_are_cut_in_both_directions():
+    X, y = IRIS
+    kernel = X @ X.T
+    rows = ours.cross_val_score(SVC(kernel="linear"), X, y, cv=4)
+    table = ours.cross_val_score(SVC(kernel="precomputed"), kernel, y, cv=4)
+    np.testing.assert_array_equal(rows, table)
+    search = ours.GridSearchCV(SVC(kernel="precomputed"), {"C": [0.1, 1.0]}, cv=4).fit(kernel, y)
+    assert search.best_score_ == ours.GridSearchCV(SVC(kernel="linear"), {"C": [0.1, 1.0]}, cv=4).fit(X, y).best_score_
+
+
+def test_targets_of_several_classes_a_row_are_refused_in_words():
+    with pytest.raises(ValueError, match="takes one class a row"):
+        learnt.metrics.accuracy_score(np.eye(2), np.eye(2))

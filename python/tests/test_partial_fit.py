@@ -4,7 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn import preprocessing as other_preprocessing
 
+from learnt import preprocessing
 from learnt.errors import DataError
 from learnt.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from learnt.naive_bayes import GaussianNB
@@ -78,3 +80,40 @@ def test_probabilities_exist_where_the_loss_has_them():
         model = SGDClassifier(loss, random_state=0).fit(X, y)
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
         assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("name", ["StandardScaler", "MinMaxScaler", "MaxAbsScaler"])
+@pytest.mark.parametrize("holes", [False, True])
+def test_scalers_of_pieces_are_scalers_of_all_rows(name, holes):
+    X, _ = rows()
+    X = X.copy()
+    if holes:
+        X[:50, 1] = np.nan
+    own, theirs = getattr(preprocessing, name)(), getattr(other_preprocessing, name)().fit(X)
+    for start in range(0, 120, 25):
+        own.partial_fit(X[start : start + 25])
+        own = pickle.loads(pickle.dumps(own))
+    whole = getattr(preprocessing, name)().fit(X)
+    for table in (own.transform(X), whole.transform(X)):
+        np.testing.assert_allclose(table, theirs.transform(X), rtol=1e-10, atol=1e-12)
+    assert own.n_samples_seen_ == whole.n_samples_seen_ == 120
+
+
+def test_weights_count_in_pieces_of_a_scaler():
+    X, _ = rows()
+    weights = np.arange(120) % 4 + 0.5
+    pieces = preprocessing.StandardScaler()
+    for start in range(0, 120, 40):
+        pieces.partial_fit(X[start : start + 40], sample_weight=weights[start : start + 40])
+    whole = preprocessing.StandardScaler().fit(X, sample_weight=weights)
+    np.testing.assert_allclose(pieces.mean_, whole.mean_, rtol=1e-12)
+    np.testing.assert_allclose(pieces.var_, whole.var_, rtol=1e-12)
+
+
+def test_mean_normalisation_in_pieces_subtracts_the_mean_of_all_rows():
+    X, _ = rows()
+    pieces = preprocessing.MinMaxScaler(center=True)
+    for start in range(0, 120, 40):
+        pieces.partial_fit(X[start : start + 40])
+    whole = preprocessing.MinMaxScaler(center=True).fit(X)
+    np.testing.assert_allclose(pieces.transform(X), whole.transform(X), rtol=1e-10, atol=1e-12)

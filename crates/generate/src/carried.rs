@@ -126,6 +126,13 @@ const CARRIED: &[Carried] = &[
         ],
     },
     Carried {
+        name: "warm_start",
+        kind: "bool",
+        default: "False",
+        doc: "Whether a fit begins at the weights, means and precisions of the last one.",
+        learners: &["GaussianMixture"],
+    },
+    Carried {
         name: "precompute",
         kind: "Any",
         default: "False",
@@ -266,7 +273,7 @@ const CARRIED: &[Carried] = &[
         name: "metric",
         kind: "str",
         default: "\"euclidean\"",
-        doc: "The distance; only 'euclidean' is taken.",
+        doc: "The distance; only 'euclidean' and its names 'l2' and 'minkowski' are taken.",
         learners: &["KernelDensity"],
     },
     Carried {

@@ -23,9 +23,13 @@ pub(super) const COMPANIONS: &[(&str, &[&str])] = &[
     ("Marked", &["SimpleImputer"]),
     ("Surrounded", &["RadiusNeighborsClassifier", "RadiusNeighborsRegressor"]),
     ("Components", &["DBSCAN"]),
+    ("Connected", &["AgglomerativeClustering"]),
+    ("Begun", &["KMeans", "MiniBatchKMeans"]),
     ("Hierarchy", &["HDBSCAN"]),
+    ("Measured", &["HDBSCAN", "OPTICS"]),
     ("Inertia", &["KMeans", "MiniBatchKMeans", "BisectingKMeans"]),
     ("Projected", &["BisectingKMeans"]),
+    ("Resumed", &["GaussianMixture"]),
     ("Shares", &["OPTICS"]),
     ("Inverted", &["GaussianRandomProjection", "SparseRandomProjection"]),
 ];

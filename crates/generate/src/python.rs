@@ -161,7 +161,20 @@ fn holds_learners(entry: &Entry) -> Option<bool> {
 fn imports(bases: &BTreeSet<&'static str>) -> String {
     const HOMES: [(&str, &[&str]); 9] = [
         ("_boosting", &["WeighedClassifier", "WeighedRegressor"]),
-        ("_clusters", &["Components", "Hierarchy", "Inertia", "Projected", "Shares"]),
+        (
+            "_clusters",
+            &[
+                "Begun",
+                "Components",
+                "Connected",
+                "Hierarchy",
+                "Inertia",
+                "Measured",
+                "Projected",
+                "Resumed",
+                "Shares",
+            ],
+        ),
         (
             "_compose",
             &["Columns", "Composed", "Stacked", "StackedClassifier", "Steps", "Targeted", "Voters"],

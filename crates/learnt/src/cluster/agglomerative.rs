@@ -7,7 +7,8 @@
 //! Ward (1963), JASA 58, 236-244; Lance and Williams (1967), Computer Journal 9, 373-380.
 
 use super::linkage::{
-    Linkage, LinkageUpdate, Tree, link_by, link_distances, link_rows, link_rows_by,
+    Connected, Linkage, LinkageUpdate, Tree, link_by, link_connected, link_distances, link_rows,
+    link_rows_by,
 };
 use crate::neighbors::{Metric, RowDistance};
 use learnt_core::persist::invalid;
@@ -15,7 +16,7 @@ use learnt_core::prelude::*;
 
 /// Agglomerative (hierarchical) clustering: the nearest clusters merge, from single rows on.
 ///
-/// `connectivity`, `memory` and `compute_full_tree` do not exist: the whole tree is always built.
+/// `memory` and `compute_full_tree` do not exist: the whole tree is always built.
 ///
 /// ```
 /// use learnt::{cluster::AgglomerativeClustering, prelude::*};
@@ -40,6 +41,9 @@ pub struct AgglomerativeClustering {
     /// The distance at and above which clusters do not merge.
     #[param(range = 0.0..)]
     pub distance_threshold: Option<f64>,
+    /// Pairs of rows, from 0, along which clusters merge; all rows by default. In Python also a matrix, dense or
+    /// sparse, with an entry for each pair, or a function of the rows that gives one.
+    pub connectivity: Option<Vec<Vec<usize>>>,
 }
 
 impl RowDistance {
@@ -99,6 +103,9 @@ pub struct AgglomerativeClusteringModel {
     /// Cluster of each training row.
     #[model(transient)]
     pub labels: Vec<u32>,
+    /// Parts of the graph of `connectivity`, before they were joined.
+    #[model(transient)]
+    pub n_connected_components: usize,
 }
 
 impl AgglomerativeClustering {
@@ -108,6 +115,12 @@ impl AgglomerativeClustering {
             let expected = "exactly one of n_clusters and distance_threshold";
             return Err(Error::parameter("n_clusters", expected, got));
         }
+        let jumps = matches!(self.linkage, Linkage::Centroid | Linkage::Median);
+        if jumps && self.connectivity.is_some() {
+            let expected =
+                "'ward', 'complete', 'average', 'single' or 'weighted' with connectivity";
+            return Err(Error::parameter("linkage", expected, "another"));
+        }
         let euclidean = self.metric.metric() == Some(Metric::Euclidean);
         match self.linkage.needs_means() && !euclidean {
             true => {
@@ -115,6 +128,29 @@ impl AgglomerativeClustering {
                 Err(Error::parameter("metric", expected, "another"))
             }
             false => Ok(()),
+        }
+    }
+
+    /// The tree, and the parts of the graph that it follows.
+    fn link(&self, x: MatRef, run: &Context) -> Result<Connected> {
+        let Some(pairs) = &self.connectivity else {
+            return Ok(Connected { tree: self.metric.link(x, self.linkage, run)?, parts: 1 });
+        };
+        let n = x.nrows();
+        let pair = |pair: &Vec<usize>| match pair[..] {
+            [a, b] if a.max(b) < n => Ok([a, b]),
+            _ => {
+                let expected = format!("pairs of rows from 0 to {}", n - 1);
+                Err(Error::parameter("connectivity", expected, format!("{pair:?}")))
+            }
+        };
+        let pairs: Vec<[usize; 2]> = pairs.iter().map(pair).collect::<Result<_>>()?;
+        match self.metric.metric() {
+            Some(Metric::Cosine) => {
+                let unit = unit_rows(x)?;
+                link_connected(unit.view(), Some(Metric::Cosine), self.linkage, &pairs, run)
+            }
+            metric => link_connected(x, metric, self.linkage, &pairs, run),
         }
     }
 }
@@ -142,7 +178,7 @@ impl Estimator for AgglomerativeClustering {
             let message = format!("n_samples={} should be >= n_clusters={wanted}", x.nrows());
             return Err(Error::new(Code::TooFew, message).hint("ask for fewer clusters"));
         }
-        let tree = self.metric.link(x, self.linkage, run)?;
+        let Connected { tree, parts } = self.link(x, run)?;
         let labels = match (self.n_clusters, self.distance_threshold) {
             (Some(count), _) => tree.cut_count(count),
             (None, threshold) => tree.cut_below(threshold.unwrap_or(0.0)),
@@ -159,6 +195,7 @@ impl Estimator for AgglomerativeClustering {
             }),
             distances: tree.heights,
             labels,
+            n_connected_components: parts,
         })
     }
 }

@@ -232,7 +232,7 @@ impl Search<'_> {
 }
 
 /// Refuses a table that holds no distances between its rows.
-fn check_distances(d: MatRef, run: &Context) -> Result<()> {
+pub(super) fn check_distances(d: MatRef, run: &Context) -> Result<()> {
     let n = d.nrows();
     if d.ncols() != n {
         let found = format!("{n} x {}", d.ncols());

@@ -103,6 +103,9 @@ pub struct KMeansModel {
     pub inertia: f64,
     /// Iterations of the start that was kept.
     pub n_iter: usize,
+    /// Batches that centres followed; only of a fit by batches.
+    #[model(later)]
+    pub n_steps: Option<usize>,
     #[shape(clusters)]
     pub(super) weights: Vec<f64>,
     converged: bool,
@@ -491,6 +494,7 @@ impl KMeans {
             labels: Vec::new(),
             inertia: best.cost.inertia,
             n_iter: best.n_iter,
+            n_steps: None,
             weights: best.cost.weights,
             converged: best.converged,
         })
@@ -574,7 +578,8 @@ impl Transformer for KMeansModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         self.check_width(x)?;
         let clusters = self.cluster_centers.nrows();
-        let schema = Schema::numeric((0..clusters).map(|c| format!("kmeans{c}")))?;
+        let name = if self.n_steps.is_some() { "minibatchkmeans" } else { "kmeans" };
+        let schema = Schema::numeric((0..clusters).map(|c| format!("{name}{c}")))?;
         let distances = Distances::new(&self.cluster_centers);
         let mut out = Matrix::zeros(x.nrows(), clusters);
         let rows = 1 + 65_536 / clusters;

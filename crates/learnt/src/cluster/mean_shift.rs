@@ -1,5 +1,6 @@
 //! Mean shift: every row climbs the density of the rows, and rows that end at one top are a cluster.
 //!
+//! Climbs begin at every row, at `seeds`, or at the centres of cells of the bandwidth's width that hold enough rows.
 //! x ← Σ K x_i / Σ K over the rows, K the window around x: `flat` 1 within the bandwidth, `gaussian`
 //! exp(-d²/2h²), which is a step h²/p along the gradient of the density p. A climb ends when it moves
 //! less than 1e-3 bandwidths (1e-9 for `gaussian`), or after `max_iter` steps. Tops are taken in
@@ -15,10 +16,9 @@ use crate::neighbors::{Index, Metric, Structure};
 use learnt_core::linalg::{Nearest, squared_distance};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use std::collections::BTreeMap;
 
 /// Mean shift: clusters are the tops of the density, found by climbing it.
-///
-/// `seeds`, `bin_seeding` and `min_bin_freq` do not exist: every row climbs.
 ///
 /// ```
 /// use learnt::{cluster::MeanShift, prelude::*};
@@ -36,6 +36,14 @@ pub struct MeanShift {
     /// The window.
     #[param(default = ShiftWindow::Flat)]
     pub kernel: ShiftWindow,
+    /// Places where climbs begin; every row by default.
+    pub seeds: Option<Vec<Vec<f64>>>,
+    /// Whether climbs begin at the centres of cells of the bandwidth's width instead of every row.
+    #[param(default = false)]
+    pub bin_seeding: bool,
+    /// Rows of a cell whose centre is a beginning.
+    #[param(default = 1, range = 1..)]
+    pub min_bin_freq: usize,
     /// Whether rows beyond the bandwidth of every top belong to the nearest.
     #[param(default = true)]
     pub cluster_all: bool,
@@ -122,18 +130,48 @@ struct Ended {
 }
 
 impl MeanShift {
-    /// Climbs from some rows with a flat window.
-    fn climb_flat(
-        &self,
-        x: &Matrix,
-        starts: &[usize],
-        h: f64,
-        run: &Context,
-    ) -> Result<Vec<Ended>> {
+    /// Where climbs begin.
+    fn starts(&self, x: &Matrix, h: f64, run: &Context) -> Result<Matrix> {
+        let rows = || Ok(x.view().gather_rows(&Different::of(x.view(), run)?.firsts));
+        if let Some(seeds) = &self.seeds {
+            return match seeds.iter().all(|seed| seed.len() == x.ncols()) && !seeds.is_empty() {
+                true => Matrix::from_rows(seeds),
+                false => {
+                    let expected = format!("places of {} values, one a column", x.ncols());
+                    Err(Error::parameter("seeds", expected, "others"))
+                }
+            };
+        }
+        if !self.bin_seeding {
+            // Equal rows climb alike.
+            return rows();
+        }
+        let mut cells: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
+        for row in x.rows() {
+            // Zero and minus zero are one cell.
+            let cell = row.iter().map(|v| ((v / h).round_ties_even() + 0.0).to_bits()).collect();
+            *cells.entry(cell).or_default() += 1;
+        }
+        let all = cells.len() == x.nrows();
+        cells.retain(|_, count| *count >= self.min_bin_freq);
+        if all && cells.len() == x.nrows() {
+            return rows();
+        }
+        let centre = |cell: Vec<u64>| cell.into_iter().map(|v| f64::from_bits(v) * h).collect();
+        let centres: Vec<Vec<f64>> = cells.into_keys().map(centre).collect();
+        match centres.is_empty() {
+            false => Matrix::from_rows(&centres),
+            true => Err(Error::new(Code::TooFew, "no cell holds min_bin_freq rows")
+                .hint("lower min_bin_freq, or give a larger bandwidth")),
+        }
+    }
+
+    /// Climbs from some places with a flat window.
+    fn climb_flat(&self, x: &Matrix, starts: &Matrix, h: f64, run: &Context) -> Result<Vec<Ended>> {
         let structure = Structure::suited(Metric::Euclidean, x.nrows(), x.ncols());
         let index = Index::build(x.view(), Metric::Euclidean, structure, 30, run)?;
-        let ended = |&i: &usize| Ended { place: x.row(i).to_vec(), mass: 0.0, steps: 0 };
-        let mut all: Vec<Ended> = starts.iter().map(ended).collect();
+        let ended = |place: &[f64]| Ended { place: place.to_vec(), mass: 0.0, steps: 0 };
+        let mut all: Vec<Ended> = starts.rows().map(ended).collect();
         let mut moving: Vec<usize> = (0..all.len()).collect();
         for _ in 0..self.max_iter {
             if moving.is_empty() {
@@ -161,16 +199,16 @@ impl MeanShift {
         Ok(all)
     }
 
-    /// Climbs from some rows with a normal window over all rows.
+    /// Climbs from some places with a normal window over all rows.
     fn climb_gaussian(
         &self,
         x: &Matrix,
-        starts: &[usize],
+        starts: &Matrix,
         h: f64,
         run: &Context,
     ) -> Result<Vec<Ended>> {
-        run.try_par_map(starts.len(), |i| {
-            let mut ended = Ended { place: x.row(starts[i]).to_vec(), mass: 0.0, steps: 0 };
+        run.try_par_map(starts.nrows(), |i| {
+            let mut ended = Ended { place: starts.row(i).to_vec(), mass: 0.0, steps: 0 };
             while ended.steps < self.max_iter {
                 let (mean, mass) = normal_mean(x, &ended.place, h);
                 let moved = squared_distance(&mean, &ended.place).sqrt();
@@ -255,14 +293,19 @@ impl Estimator for MeanShift {
             let message = format!("the bandwidth from the rows is {bandwidth}");
             return Err(Error::numeric(message).hint("give a bandwidth above 0"));
         }
-        // Equal rows climb alike.
-        let starts = Different::of(x.view(), run)?.firsts;
-        let (ended, near) = match self.kernel {
+        let starts = self.starts(&x, bandwidth, run)?;
+        let (mut ended, near) = match self.kernel {
             ShiftWindow::Flat => (self.climb_flat(&x, &starts, bandwidth, run)?, bandwidth),
             ShiftWindow::Gaussian => {
                 (self.climb_gaussian(&x, &starts, bandwidth, run)?, 1e-2 * bandwidth)
             }
         };
+        ended.retain(|ended| ended.mass > 0.0);
+        if ended.is_empty() {
+            let message = format!("No point was within bandwidth={bandwidth} of any seed");
+            return Err(Error::new(Code::TooFew, message)
+                .hint("give seeds among the rows, or a larger bandwidth"));
+        }
         let tops = tops(&ended, near);
         let centres: Vec<&[f64]> = tops.iter().map(|&i| ended[i].place.as_slice()).collect();
         let n_iter = ended.iter().map(|ended| ended.steps).max().unwrap_or(0);
@@ -402,5 +445,27 @@ mod tests {
         let many = Matrix::from_fn(100_000, 2, |i, _| (i % 2) as f64 * 50.0);
         let model = given.fit(&OwnedDataset::unsupervised(many).view()).unwrap();
         assert_eq!(model.cluster_sizes, [50_000, 50_000]);
+    }
+
+    #[test]
+    fn climbs_begin_where_they_are_told_and_find_the_same_tops() {
+        let x = Matrix::from_fn(90, 2, |i, j| {
+            (i % 3) as f64 * 9.0 + ((i * (7 + 4 * j)) as f64 * 0.618).sin()
+        });
+        let data = OwnedDataset::unsupervised(x);
+        let every = MeanShift { bandwidth: Some(3.0), ..Default::default() };
+        let all = every.fit(&data.view()).unwrap();
+        let bins = MeanShift { bin_seeding: true, ..every.clone() };
+        assert_eq!(bins.fit(&data.view()).unwrap().labels(), all.labels());
+        let seeds = Some(vec![vec![0.5, 0.5], vec![9.0, 9.0]]);
+        let two = MeanShift { seeds, ..every.clone() }.fit(&data.view()).unwrap();
+        assert_eq!(two.cluster_sizes.len(), 2);
+        let rare = MeanShift { min_bin_freq: 91, ..bins };
+        assert_eq!(rare.fit(&data.view()).unwrap_err().code(), Code::TooFew);
+        let away = MeanShift { seeds: Some(vec![vec![-90.0, 0.0]]), ..every.clone() };
+        let error = away.fit(&data.view()).unwrap_err();
+        assert!(error.message().contains("of any seed"), "{error}");
+        let narrow = MeanShift { seeds: Some(vec![vec![1.0]]), ..every };
+        assert!(narrow.fit(&data.view()).is_err());
     }
 }

@@ -17,7 +17,7 @@ use learnt_core::stats::sample::uniform;
 
 /// Mini-batch k-means: nearly the clusters of k-means, from small batches of rows.
 ///
-/// `reassignment_ratio`, `compute_labels` and `verbose` do not exist.
+/// `reassignment_ratio` does not exist.
 ///
 /// ```
 /// use learnt::{cluster::MiniBatchKMeans, prelude::*};
@@ -162,7 +162,8 @@ impl Estimator for MiniBatchKMeans {
                 break;
             }
         }
-        model.n_iter = taken;
+        model.n_iter = (taken * batch_size).div_ceil(n);
+        model.n_steps = Some(taken);
         model.measure(data, run)?;
         Ok(model)
     }
@@ -173,7 +174,10 @@ impl Estimator for MiniBatchKMeans {
         data: &Dataset,
         run: &Context,
     ) -> Result<KMeansModel> {
-        self.learner().update(model, data, run)
+        let steps = model.and_then(|model| model.n_steps).unwrap_or(0);
+        let mut model = self.learner().update(model, data, run)?;
+        model.n_steps = Some(steps + 1);
+        Ok(model)
     }
 }
 

@@ -55,15 +55,18 @@ pub use density_studies::{
 };
 pub use diana::{Diana, Division, DivisiveTree, NextSplit};
 pub use exemplars::{ClusterFigures, ClusterReport, Exemplar, ExemplarFound, ExemplarKind};
-pub use hdbscan::{Branch, Condensed, HDBSCAN, HDBSCANModel, Reach, Selection, reachability};
+pub use hdbscan::{
+    Branch, Condensed, HDBSCAN, HDBSCANModel, Reach, Selection, reachability,
+    reachability_of_distances,
+};
 pub use k_means::{
     Algorithm, Beginning, Init, KMeans, KMeansModel, KMeansState, KMeansSummary, Restarts,
 };
 pub use k_means_views::{HardSteps, KMeansSteps, KMeansWithoutOutliers, WithoutOutliers};
 pub use k_medoids::{KMedoids, KMedoidsModel, MedoidStart};
 pub use linkage::{
-    Edge, Linkage, LinkageUpdate, Tree, boruvka, link_by, link_distances, link_rows, link_rows_by,
-    prim,
+    Connected, Edge, Linkage, LinkageUpdate, Tree, boruvka, link_by, link_connected,
+    link_distances, link_rows, link_rows_by, prim,
 };
 pub use mean_shift::{MeanShift, MeanShiftModel, ShiftWindow};
 pub use mini_batch::MiniBatchKMeans;

@@ -9,14 +9,16 @@
 //! M. Ankerst, M. Breunig, H.-P. Kriegel and J. Sander (1999), SIGMOD, 49-60.
 
 use super::agglomerative::size_table;
+use super::dbscan::check_distances;
+use super::hdbscan::core_distances;
 use super::linkage::{Rule, visit};
-use crate::neighbors::{Index, Metric, MetricName, Structure};
+use crate::neighbors::{Index, Metric, MetricName, RowDistance, Structure};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// Density clusters of different densities, from an order of the rows.
 ///
-/// `algorithm`, `leaf_size`, `memory` and precomputed distances do not exist.
+/// `algorithm`, `leaf_size` and `memory` do not exist.
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct OPTICS {
@@ -27,8 +29,8 @@ pub struct OPTICS {
     #[param(default = Limit::Infinite)]
     pub max_eps: Limit,
     /// The distance.
-    #[param(default = MetricName::Minkowski)]
-    pub metric: MetricName,
+    #[param(default = RowDistance::Named(MetricName::Minkowski))]
+    pub metric: RowDistance,
     /// Power of the Minkowski distance.
     #[param(default = 2.0, above = 0.0)]
     pub p: f64,
@@ -113,7 +115,20 @@ impl OPTICS {
         }
     }
 
-    fn cores(&self, x: MatRef, metric: Metric, run: &Context) -> Result<Vec<f64>> {
+    fn cores(&self, x: MatRef, metric: Option<Metric>, run: &Context) -> Result<Vec<f64>> {
+        let mut out = match metric {
+            Some(metric) => self.cores_of_rows(x, metric, run)?,
+            None => {
+                check_distances(x, run)?;
+                core_distances(x, self.min_samples, run)?
+            }
+        };
+        let limit = self.limit();
+        out.iter_mut().filter(|core| **core > limit).for_each(|core| *core = f64::INFINITY);
+        Ok(out)
+    }
+
+    fn cores_of_rows(&self, x: MatRef, metric: Metric, run: &Context) -> Result<Vec<f64>> {
         let structure = Structure::suited(metric, x.nrows(), x.ncols());
         let index = Index::build(x, metric, structure, 30, run)?;
         let mut out = Vec::with_capacity(x.nrows());
@@ -122,8 +137,6 @@ impl OPTICS {
             let found = index.nearest(x.rows(first, end), self.min_samples, run)?;
             out.extend((0..end - first).map(|i| found.distances(i)[self.min_samples - 1]));
         }
-        let limit = self.limit();
-        out.iter_mut().filter(|core| **core > limit).for_each(|core| *core = f64::INFINITY);
         Ok(out)
     }
 }
@@ -151,6 +164,12 @@ impl Estimator for OPTICS {
                 self.min_samples
             );
             return Err(Error::new(Code::TooFew, message).hint("lower min_samples"));
+        }
+        if let Some(least) = self.min_cluster_size.filter(|least| *least > n) {
+            let message = format!(
+                "min_cluster_size must be no greater than the number of samples ({n}). Got {least}"
+            );
+            return Err(Error::new(Code::TooFew, message).hint("lower min_cluster_size"));
         }
         let metric = self.metric.with_power(self.p);
         let cores = self.cores(x, metric, run)?;
@@ -473,5 +492,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn given_distances_have_the_order_of_the_rows_that_they_are_of() {
+        let data = groups(90);
+        let x = data.x.values();
+        let table = Matrix::from_fn(90, 90, |i, j| Metric::Euclidean.distance(x.row(i), x.row(j)));
+        let table = OwnedDataset::unsupervised(table);
+        for max_eps in [Limit::Infinite, Limit::Distance(0.3)] {
+            let learner = OPTICS { max_eps, ..Default::default() };
+            let given = OPTICS { metric: RowDistance::Precomputed, ..learner.clone() };
+            let (own, given) =
+                (learner.fit(&data.view()).unwrap(), given.fit(&table.view()).unwrap());
+            assert_eq!(own.ordering, given.ordering);
+            assert_eq!(own.predecessor, given.predecessor);
+            assert_eq!(own.labels(), given.labels());
+        }
+        let given = OPTICS { metric: RowDistance::Precomputed, ..Default::default() };
+        assert_eq!(given.fit(&data.view()).unwrap_err().code(), Code::Shape);
     }
 }

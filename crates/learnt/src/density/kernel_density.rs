@@ -270,6 +270,8 @@ impl KernelDensityModel {
         let relative = self.rtol.max(ROUNDING);
         // The error of a density that is allowed, as a part of the sum.
         let absolute = if self.atol > 0.0 { self.atol * (divisor + shift).exp() } else { 0.0 };
+        // The shift makes the kernel of the nearest row one, however near a box is.
+        let most = if shift > 0.0 { 1.0 } else { f64::INFINITY };
         let cube = shape.is_cube();
         let mut total = 0.0;
         work.stack.clear();
@@ -278,7 +280,7 @@ impl KernelDensityModel {
             let high = match cube {
                 // No row is nearer along any column than the box is over all of them by √d.
                 true => shape.highest(near * scale / point.len() as f64, 0.0),
-                false => shape.highest(near * scale, shift),
+                false => shape.highest(near * scale, shift).min(most),
             };
             if high == 0.0 {
                 continue;
@@ -464,6 +466,24 @@ mod tests {
         let far = Table::unnamed(Matrix::from_rows(&[[1e4, 0.0]]).unwrap());
         let log = model.log_density_in(&far.frame(), &Context::default()).unwrap()[0];
         assert!(log < -1e7 && log.is_finite(), "{log}");
+    }
+
+    #[test]
+    fn an_error_that_is_allowed_is_kept_far_from_all_rows() {
+        let data = rows();
+        let between = Matrix::from_fn(50, 2, |i, j| ((i * (5 + 3 * j)) as f64 * 0.37).cos() * 4.0);
+        for kernel in [Window::Gaussian, Window::Exponential] {
+            let bandwidth = Bandwidth::Width(0.002);
+            let learner =
+                KernelDensity { bandwidth, kernel, atol: 1e-6, leaf_size: 8, ..Default::default() };
+            let model = learner.fit(&data.view()).unwrap();
+            let frame = Table::unnamed(between.clone());
+            let got = model.log_density_in(&frame.frame(), &Context::default()).unwrap();
+            for (got, at) in got.iter().zip(between.rows()) {
+                let expected = by_definition(data.x.values(), kernel, 0.002, at).exp();
+                assert!((got.exp() - expected).abs() <= 1e-6, "{kernel:?}: {got} {expected}");
+            }
+        }
     }
 
     #[test]

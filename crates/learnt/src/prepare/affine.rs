@@ -1,5 +1,6 @@
 //! Columns by their own line: x ↦ (x - shift) / scale, and its inverse. What the scalers share.
 
+use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
 /// Applies `f(x, j)` to every value; missing values stay missing. Infinities are looked for on the way.
@@ -27,6 +28,25 @@ pub(super) fn map_columns(
         }
     });
     Table::new(out, x.schema().clone())
+}
+
+/// What is known of earlier rows, with more rows.
+pub(super) fn with_more(
+    before: Option<ColumnMoments>,
+    data: &Dataset,
+    run: &Context,
+) -> Result<ColumnMoments> {
+    let size = rounds::block_rows(data.x.ncols());
+    let parts = run.par_ranges(data.nrows(), size, |range| {
+        ColumnMoments::of(&data.rows(range.start, range.end))
+    });
+    let all = before.into_iter().chain(parts).map(Ok).reduce(|all, part| all?.merge(part?));
+    all.unwrap_or_else(|| Err(Error::internal("no rows to learn from")))
+}
+
+/// Weights of known values; files of earlier versions have them of no column, and rows in their place.
+pub(super) fn known_weights(kept: &[f64], rows: u64, width: usize) -> Vec<f64> {
+    if kept.is_empty() { vec![rows as f64; width] } else { kept.to_vec() }
 }
 
 /// Refuses rows of another width than the model was fitted on.

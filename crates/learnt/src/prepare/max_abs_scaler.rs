@@ -2,7 +2,7 @@
 //!
 //! A column of zeros keeps scale 1. Missing values are left out and stay missing. One pass.
 
-use super::affine::map_columns;
+use super::affine::{map_columns, with_more};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
@@ -47,10 +47,22 @@ impl Estimator for MaxAbsScaler {
         .missing()
         .inverse_transform()
         .streaming()
+        .online()
         .threads()
         .units("shares of the largest size")
         .complexity(5)
         .cost("n p time, p memory");
+
+    /// Merges the moments of more rows: updates equal a fit of all rows, up to rounding.
+    fn update(
+        &self,
+        model: Option<&MaxAbsScalerModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<MaxAbsScalerModel> {
+        let all = with_more(model.map(MaxAbsScalerModel::moments), data, run)?;
+        self.finish(all, &Outline::of(data))
+    }
 }
 
 impl OnePass<ColumnMoments> for MaxAbsScaler {
@@ -67,6 +79,21 @@ impl OnePass<ColumnMoments> for MaxAbsScaler {
             n_samples_seen: all.rows,
             clip: self.clip,
         })
+    }
+}
+
+impl MaxAbsScalerModel {
+    /// What it knows of its rows: their largest sizes.
+    fn moments(&self) -> ColumnMoments {
+        let width = self.max_abs.len();
+        ColumnMoments {
+            rows: self.n_samples_seen,
+            weight: vec![self.n_samples_seen as f64; width],
+            mean: vec![0.0; width],
+            squares: vec![0.0; width],
+            low: self.max_abs.iter().map(|largest| -largest).collect(),
+            high: self.max_abs.clone(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! outside the training range stay outside, or are clipped on request. With `center` the result is
 //! (x - mean) / (max - min), mean normalisation. One pass; missing values stay missing.
 
-use super::affine::{map_columns, too_large};
+use super::affine::{known_weights, map_columns, too_large, with_more};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
@@ -54,6 +54,8 @@ pub struct MinMaxScalerModel {
     pub data_range: Vec<f64>,
     /// Number of rows.
     pub n_samples_seen: u64,
+    #[model(later)]
+    weight: Vec<f64>,
     clip: Vec<f64>,
 }
 
@@ -79,10 +81,22 @@ impl Estimator for MinMaxScaler {
         .missing()
         .inverse_transform()
         .streaming()
+        .online()
         .threads()
         .units("shares of the range")
         .complexity(5)
         .cost("n p time, p memory");
+
+    /// Merges the moments of more rows: updates equal a fit of all rows, up to rounding.
+    fn update(
+        &self,
+        model: Option<&MinMaxScalerModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<MinMaxScalerModel> {
+        let all = with_more(model.map(|model| model.moments(self.center)), data, run)?;
+        self.finish(all, &Outline::of(data))
+    }
 }
 
 impl OnePass<ColumnMoments> for MinMaxScaler {
@@ -105,11 +119,36 @@ impl OnePass<ColumnMoments> for MinMaxScaler {
         let min = (0..scale.len()).map(|j| start - origin[j] * scale[j]).collect();
         let clip = if self.clip { vec![low, high] } else { Vec::new() };
         let n_samples_seen = all.rows;
-        Ok(MinMaxScalerModel { min, scale, data_min, data_max, data_range, n_samples_seen, clip })
+        Ok(MinMaxScalerModel {
+            min,
+            scale,
+            data_min,
+            data_max,
+            data_range,
+            n_samples_seen,
+            weight: all.weight,
+            clip,
+        })
     }
 }
 
 impl MinMaxScalerModel {
+    /// What it knows of its rows; their means where these are what it subtracts.
+    fn moments(&self, center: bool) -> ColumnMoments {
+        let width = self.scale.len();
+        let weight = known_weights(&self.weight, self.n_samples_seen, width);
+        let end = |j: usize, value: f64, none: f64| if weight[j] > 0.0 { value } else { none };
+        let mean = |j: usize| if center { -self.min[j] / self.scale[j] } else { 0.0 };
+        ColumnMoments {
+            rows: self.n_samples_seen,
+            mean: (0..width).map(mean).collect(),
+            squares: vec![0.0; width],
+            low: (0..width).map(|j| end(j, self.data_min[j], f64::INFINITY)).collect(),
+            high: (0..width).map(|j| end(j, self.data_max[j], f64::NEG_INFINITY)).collect(),
+            weight,
+        }
+    }
+
     fn validate(&self) -> Result<()> {
         match self.clip.as_slice() {
             [] => Ok(()),

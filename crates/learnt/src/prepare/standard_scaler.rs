@@ -4,7 +4,7 @@
 //! centred and keeps scale 1. Missing values are left out of the moments and stay missing. One pass.
 //! Scaling can hide clusters when the spread of a column is due to them.
 
-use super::affine::{map_columns, too_large};
+use super::affine::{known_weights, map_columns, too_large, with_more};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
@@ -48,6 +48,8 @@ pub struct StandardScalerModel {
     pub scale: Vec<f64>,
     /// Number of rows.
     pub n_samples_seen: u64,
+    #[model(later)]
+    weight: Vec<f64>,
     with_mean: bool,
     with_std: bool,
 }
@@ -62,10 +64,22 @@ impl Estimator for StandardScaler {
         .missing()
         .inverse_transform()
         .streaming()
+        .online()
         .threads()
         .units("standard deviations")
         .complexity(5)
         .cost("n p time, p memory");
+
+    /// Merges the moments of more rows: updates equal a fit of all rows, up to rounding.
+    fn update(
+        &self,
+        model: Option<&StandardScalerModel>,
+        data: &Dataset,
+        run: &Context,
+    ) -> Result<StandardScalerModel> {
+        let all = with_more(model.map(|model| model.moments(self.ddof)), data, run)?;
+        self.finish(all, &Outline::of(data))
+    }
 }
 
 impl OnePass<ColumnMoments> for StandardScaler {
@@ -82,6 +96,7 @@ impl OnePass<ColumnMoments> for StandardScaler {
                 .collect();
         Ok(StandardScalerModel {
             mean: all.mean,
+            weight: all.weight,
             var,
             scale,
             n_samples_seen: all.rows,
@@ -98,6 +113,20 @@ fn has_spread(variance: f64, mean: f64, weight: f64) -> bool {
 }
 
 impl StandardScalerModel {
+    /// What it knows of its rows.
+    fn moments(&self, ddof: usize) -> ColumnMoments {
+        let weight = known_weights(&self.weight, self.n_samples_seen, self.mean.len());
+        let squares = self.var.iter().zip(&weight).map(|(v, w)| v * (w - ddof as f64).max(0.0));
+        ColumnMoments {
+            rows: self.n_samples_seen,
+            squares: squares.collect(),
+            mean: self.mean.clone(),
+            low: vec![f64::INFINITY; weight.len()],
+            high: vec![f64::NEG_INFINITY; weight.len()],
+            weight,
+        }
+    }
+
     fn shift(&self, j: usize) -> f64 {
         if self.with_mean { self.mean[j] } else { 0.0 }
     }

@@ -13,17 +13,17 @@ mod condensed;
 mod reach;
 
 pub use condensed::{Branch, Condensed};
-pub use reach::{Reach, reachability};
+pub(super) use reach::core_distances;
+pub use reach::{Reach, reachability, reachability_of_distances};
 
 use super::agglomerative::size_table;
-use crate::neighbors::MetricName;
+use crate::neighbors::RowDistance;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
 /// Density clusters of any shape and of different densities, without a radius.
 ///
-/// `algorithm`, `leaf_size`, `n_jobs` of the search, `store_centers` and precomputed distances do not
-/// exist: the search is chosen by the table.
+/// `algorithm` and `leaf_size` do not exist: the search is chosen by the table.
 ///
 /// ```
 /// use learnt::{cluster::HDBSCAN, prelude::*};
@@ -49,8 +49,8 @@ pub struct HDBSCAN {
     #[param(range = 1..)]
     pub max_cluster_size: Option<usize>,
     /// The distance.
-    #[param(default = MetricName::Euclidean)]
-    pub metric: MetricName,
+    #[param(default = RowDistance::EUCLIDEAN)]
+    pub metric: RowDistance,
     /// Power of the Minkowski distance.
     #[param(default = 2.0, above = 0.0)]
     pub p: f64,
@@ -121,8 +121,11 @@ impl Estimator for HDBSCAN {
             let message = format!("min_samples ({min_samples}) must be at most n_samples ({n})");
             return Err(Error::new(Code::TooFew, message).hint("lower min_samples"));
         }
-        let metric = self.metric.with_power(self.p);
-        let reach = reachability(data.x.values(), metric, min_samples, self.alpha, run)?;
+        let x = data.x.values();
+        let reach = match self.metric.with_power(self.p) {
+            Some(metric) => reachability(x, metric, min_samples, self.alpha, run)?,
+            None => reachability_of_distances(x, min_samples, self.alpha, run)?,
+        };
         let condensed = Condensed::new(&reach.tree, self.min_cluster_size);
         let single = self.allow_single_cluster;
         let mut chosen = match self.cluster_selection_method {

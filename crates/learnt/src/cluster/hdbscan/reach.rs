@@ -1,6 +1,7 @@
 //! Core distances and the single-linkage tree of mutual reachability distances. Equal rows are one
 //! row with a number: among many of them every search would be one of all.
 
+use crate::cluster::dbscan::check_distances;
 use crate::cluster::{Edge, Tree, boruvka, prim};
 use crate::neighbors::{Index, Metric, Structure};
 use learnt_core::prelude::*;
@@ -68,6 +69,40 @@ pub fn reachability(
     let tree = Tree::from_edges(x.nrows(), edges)?;
     let cores = distinct.group.iter().map(|&group| cores[group as usize]).collect();
     Ok(Reach { cores, tree })
+}
+
+/// Of a table of distances between rows.
+pub fn reachability_of_distances(
+    distances: MatRef,
+    k: usize,
+    alpha: f64,
+    run: &Context,
+) -> Result<Reach> {
+    check_distances(distances, run)?;
+    let n = distances.nrows();
+    let cores = core_distances(distances, k, run)?;
+    let edges = match alpha == 1.0 {
+        true => prim(distances, None::<Metric>, Some(&cores), run)?,
+        false => {
+            run.claim_table(n, n, "the distances divided by alpha")?;
+            let divided = Matrix::from_fn(n, n, |i, j| distances.at(i, j) / alpha);
+            prim(divided.view(), None::<Metric>, Some(&cores), run)?
+        }
+    };
+    Ok(Reach { cores, tree: Tree::from_edges(n, edges)? })
+}
+
+/// The `k`-th smallest distance of each row, its own of zero the first.
+pub(in crate::cluster) fn core_distances(
+    distances: MatRef,
+    k: usize,
+    run: &Context,
+) -> Result<Vec<f64>> {
+    run.try_par_map(distances.nrows(), |i| {
+        let from = |j: usize| if i == j { 0.0 } else { distances.at(i, j) };
+        let mut row: Vec<f64> = (0..distances.ncols()).map(from).collect();
+        Ok(*row.select_nth_unstable_by(k - 1, f64::total_cmp).1)
+    })
 }
 
 /// Rows whose distances are divided by alpha. Angles have no scale: `cosine` keeps its rows.

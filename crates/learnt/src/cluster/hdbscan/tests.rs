@@ -109,3 +109,23 @@ fn leaves_are_inside_the_clusters_of_the_excess_of_mass() {
     let merged = merged.fit(&data.view()).unwrap();
     assert_eq!(merged.cluster_sizes.len(), 3);
 }
+
+#[test]
+fn given_distances_have_the_tree_of_the_rows_that_they_are_of() {
+    let x = groups(90, 2);
+    let distances = Matrix::from_fn(90, 90, |i, j| Metric::Euclidean.distance(x.row(i), x.row(j)));
+    let (rows, table) = (OwnedDataset::unsupervised(x), OwnedDataset::unsupervised(distances));
+    for alpha in [1.0, 1.3] {
+        let learner = HDBSCAN { alpha, ..Default::default() };
+        let given = HDBSCAN { metric: RowDistance::Precomputed, ..learner.clone() };
+        let (own, given) = (learner.fit(&rows.view()).unwrap(), given.fit(&table.view()).unwrap());
+        assert_eq!(own.labels(), given.labels());
+        for (a, b) in
+            own.single_linkage_tree.column(2).iter().zip(given.single_linkage_tree.column(2))
+        {
+            assert!((a - b).abs() < 1e-12);
+        }
+    }
+    let given = HDBSCAN { metric: RowDistance::Precomputed, ..Default::default() };
+    assert_eq!(given.fit(&rows.view()).unwrap_err().code(), Code::Shape);
+}

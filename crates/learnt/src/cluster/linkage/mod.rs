@@ -15,12 +15,14 @@
 //! F. Murtagh (1985), Multidimensional Clustering Algorithms; D. Müllner (2011), arXiv:1109.2378.
 
 mod boruvka;
+mod connected;
 mod points;
 mod spanning;
 mod table;
 mod tree;
 
 pub use boruvka::boruvka;
+pub use connected::{Connected, link_connected};
 pub use spanning::{Edge, prim};
 pub(super) use spanning::{Rule, visit};
 pub use tree::Tree;

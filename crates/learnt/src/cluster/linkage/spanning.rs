@@ -1,5 +1,5 @@
-//! The minimum spanning tree of a table's rows, by Prim's method: n² p time and n p memory. The
-//! sorted edges are the mergers of single linkage; with core distances, those of HDBSCAN.
+//! The minimum spanning tree of a table's rows, by Prim's method: n² p time and n p memory; or of a table of
+//! distances. The sorted edges are the mergers of single linkage; with core distances, those of HDBSCAN.
 //!
 //! R. Prim (1957), Bell System Technical Journal 36, 1389-1401.
 
@@ -26,12 +26,22 @@ impl Edge {
 }
 
 /// The edges of the tree, in the order in which rows joined it. With `cores`, the distance of two
-/// rows is at least the core distance of each. Of equal distances the lowest row joins first.
-pub fn prim(x: MatRef, metric: Metric, cores: Option<&[f64]>, run: &Context) -> Result<Vec<Edge>> {
+/// rows is at least the core distance of each. Of equal distances the lowest row joins first. Without a
+/// metric the table holds the distances.
+pub fn prim(
+    x: MatRef,
+    metric: impl Into<Option<Metric>>,
+    cores: Option<&[f64]>,
+    run: &Context,
+) -> Result<Vec<Edge>> {
     let none = vec![0.0; x.nrows()];
     let cores = cores.unwrap_or(&none);
-    let visits =
-        visit(x, metric, Rule { leaving: cores, entering: cores, limit: f64::INFINITY }, run)?;
+    let visits = visit(
+        x,
+        metric.into(),
+        Rule { leaving: cores, entering: cores, limit: f64::INFINITY },
+        run,
+    )?;
     let edge = |visit: Visit| visit.from.map(|from| Edge::new(from, visit.row, visit.reach));
     let edges: Vec<Edge> = visits.into_iter().filter_map(edge).collect();
     match edges.len() + 1 == x.nrows().max(1) {
@@ -64,15 +74,16 @@ pub(in crate::cluster) struct Visit {
 }
 
 /// Visits the row that is nearest to those visited, again and again; where none is reached, the
-/// lowest one.
+/// lowest one. Without a metric the table holds the distances.
 pub(in crate::cluster) fn visit(
     x: MatRef,
-    metric: Metric,
+    metric: Option<Metric>,
     rule: Rule,
     run: &Context,
 ) -> Result<Vec<Visit>> {
     let n = x.nrows();
-    run.claim_table(n, x.ncols() + 4, "the order of visits")?;
+    let width = if metric.is_some() { x.ncols() } else { 0 };
+    run.claim_table(n, width + 4, "the order of visits")?;
     let mut outside = Outside::new(x, metric, rule);
     let mut visits = Vec::with_capacity(n);
     let mut place = 0;
@@ -94,10 +105,16 @@ struct Joined {
     core: f64,
 }
 
+/// Where distances come from.
+enum Space<'a> {
+    Rows(Metric),
+    Given(MatRef<'a>),
+}
+
 /// The rows that are not in the tree yet, with the nearest row in it. Columns are kept apart, so that
 /// distances run along them.
-struct Outside {
-    metric: Metric,
+struct Outside<'a> {
+    space: Space<'a>,
     columns: Vec<Vec<f64>>,
     numbers: Vec<u32>,
     leaving: Vec<f64>,
@@ -108,12 +125,13 @@ struct Outside {
     sums: Vec<f64>,
 }
 
-impl Outside {
-    fn new(x: MatRef, metric: Metric, rule: Rule) -> Outside {
+impl<'a> Outside<'a> {
+    fn new(x: MatRef<'a>, metric: Option<Metric>, rule: Rule) -> Outside<'a> {
         let n = x.nrows();
+        let width = if metric.is_some() { x.ncols() } else { 0 };
         Outside {
-            metric,
-            columns: (0..x.ncols()).map(|j| x.column(j)).collect(),
+            space: metric.map_or(Space::Given(x), Space::Rows),
+            columns: (0..width).map(|j| x.column(j)).collect(),
             numbers: (0..n as u32).collect(),
             leaving: rule.leaving.to_vec(),
             entering: rule.entering.to_vec(),
@@ -164,8 +182,17 @@ impl Outside {
 
     /// Distances of all rows outside to this row.
     fn measure(&mut self, row: &Joined) {
-        let Outside { metric, columns, sums, .. } = self;
-        if *metric != Metric::Euclidean {
+        let Outside { space, columns, sums, numbers, .. } = self;
+        let metric = match space {
+            Space::Rows(metric) => *metric,
+            Space::Given(distances) => {
+                let from = row.number as usize;
+                let to = numbers.iter().map(|&number| distances.at(from, number as usize));
+                sums.iter_mut().zip(to).for_each(|(sum, distance)| *sum = distance);
+                return;
+            }
+        };
+        if metric != Metric::Euclidean {
             let mut other = vec![0.0; columns.len()];
             for (place, sum) in sums.iter_mut().enumerate() {
                 other.iter_mut().zip(columns.iter()).for_each(|(x, column)| *x = column[place]);

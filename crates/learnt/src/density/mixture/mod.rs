@@ -23,8 +23,7 @@ use learnt_core::stats::sample::{standard_normal, uniform};
 
 /// Gaussian mixture: soft clusters and a density, fitted by expectation maximisation (EM).
 ///
-/// `warm_start` and `verbose` do not exist. `k-means++` and `random_from_data` move their centres
-/// once, as k-means does, before the first step.
+/// `k-means++` and `random_from_data` move their centres once, as k-means does, before the first step.
 ///
 /// ```
 /// use learnt::{density::GaussianMixture, prelude::*};
