@@ -51,6 +51,30 @@ def test_a_worker_that_is_killed_in_mid_round_costs_nothing_but_time(many, engin
     assert_gone(before)
 
 
+@pytest.mark.skipif("dask" not in ENGINES, reason="dask is not asked for")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_large_messages_on_workers_of_dask_that_die_are_sent_again(many, monkeypatch, workers):
+    from learnt.distributed import _dask
+
+    monkeypatch.setattr(_dask, "LARGE", 0)
+    expected = distributed.fit(KMeans(**SLOW), many, workers=2).to_bytes()
+    killed = []
+
+    def watch(facts):
+        def kill():
+            time.sleep(0.15)
+            victim = workers_of("dask")[0]
+            victim.kill()
+            killed.append(victim.pid)
+
+        if facts["round"] == 3:
+            threading.Thread(target=kill).start()
+
+    model = distributed.fit(KMeans(**SLOW), many, engine="dask", workers=workers, memory=0, progress=watch)
+    assert killed, "nothing was killed"
+    assert model.to_bytes() == expected
+
+
 def assert_gone(before):
     """No process is left behind."""
     left = []

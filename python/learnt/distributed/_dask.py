@@ -40,8 +40,10 @@ class Engine:
                 silence_logs=50,
             )
 
-    def _submit(self, index, count, arguments):
-        known = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+    def _known(self):
+        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def _submit(self, index, count, known, arguments):
         place = {"workers": [known[index * len(known) // count]]} if known else {}
         return self._client.submit(
             _worker.run, *arguments, pure=False, allow_other_workers=bool(place), **place
@@ -54,12 +56,13 @@ class Engine:
     def round(self, job, state, tasks, options):
         """Yields the number of each task with its result."""
         todo = {}
-        spread = self._spread(job), self._spread(state)
+        spread, known = (self._spread(job), self._spread(state)), self._known()
 
         def give(index, tries):
             # What was spread may have died with a worker.
-            shared = spread if tries == TRIES else (job, state)
-            future = self._submit(index, len(tasks), (*shared, tasks[index], options))
+            first = tries == TRIES
+            place, shared = (known, spread) if first else (self._known(), (job, state))
+            future = self._submit(index, len(tasks), place, (*shared, tasks[index], options))
             todo[future.key] = (index, tries)
             return future
 

@@ -345,12 +345,15 @@ fn another_build_and_forged_bytes_are_refused_in_words() {
     std::fs::write(&path, &good).unwrap();
     let second = place.path().join("second").display().to_string();
     ok(&["plan", "ridge", &data, "-t", "y", "--tasks", "2", "--alpha", "3", "-o", &second]);
-    std::fs::copy(
-        Path::new(&second).join("round-00001").join("state"),
-        Path::new(&job).join("round-00001").join("state"),
-    )
-    .unwrap();
+    let round = |job: &str, name: &str| Path::new(job).join("round-00001").join(name);
+    std::fs::copy(round(&second, "told"), round(&job, "told")).unwrap();
     fails(&["task", &job, "0"], 4, &["another fit"]);
+    // Without what tasks are told, a task reads the state: an engine that went on before wrote no more.
+    std::fs::remove_file(round(&job, "told")).unwrap();
+    ok(&["task", &job, "rest"]);
+    std::fs::copy(round(&second, "state"), round(&job, "state")).unwrap();
+    fails(&["task", &job, "0"], 4, &["another fit"]);
+    fails(&["advance", &job], 4, &["another fit"]);
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn what_needs_rows_side_by_side_has_no_rounds() {
 #[test]
 fn tasks_hear_of_no_subtree_and_answer_in_the_bytes_that_a_round_may_ask_for() {
     let growth = ForestGrowth { min_samples_leaf: MinSamplesLeaf::Count(20), ..Default::default() };
-    let forest = RandomForestRegressor { n_estimators: 160, growth, ..Default::default() };
+    let forest = RandomForestRegressor { n_estimators: 260, growth, ..Default::default() };
     let data = numbers(ROWS);
     let run = Context::default().with_seed(4).with_threads(2);
     let job = ByteJob::new(&forest, &Outline::of(&data.view()), None, &run).unwrap();
@@ -177,7 +177,7 @@ fn tasks_hear_of_no_subtree_and_answer_in_the_bytes_that_a_round_may_ask_for() {
         }
     }
     let largest = answers.iter().copied().fold(0.0, f64::max);
-    assert!((0.95..1.001).contains(&largest), "{answers:?}");
+    assert!((0.95..1.01).contains(&largest), "{answers:?}");
     // The last round asks for the rows that had no room before, when most trees are whole but for these.
     let (whole, told) = sizes[sizes.len() - 1];
     assert!(whole > 4 * told, "{sizes:?}");
