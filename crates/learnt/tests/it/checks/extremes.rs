@@ -87,6 +87,21 @@ fn extreme_targets_give_an_error_or_a_model_that_is_whole() {
     });
 }
 
+/// Squares near the largest number are no exact fit, and standard errors beyond it are no table with infinities.
+#[test]
+fn least_squares_of_extreme_sizes_tests_its_coefficients_or_says_why_not() {
+    let fitted = |inputs: f64, target: f64| {
+        let x = Matrix::from_fn(30, 2, |i, j| inputs * (1.1 + noise(i, j)));
+        let y = (0..30).map(|i| target * (x[(i, 0)] / inputs + 0.1 * noise(i, 7))).collect();
+        let data = OwnedDataset::regression(x, y);
+        learnt::linear::LinearRegression::default().fit(&data.view()).unwrap()
+    };
+    let table = fitted(1.0, 1e153).inference(0, 0.95).unwrap();
+    assert!(table.coefficients.iter().all(|row| row.upper.is_finite() && row.p < 1.0), "{table:?}");
+    let error = fitted(1e-150, 1e150).inference(0, 0.95).unwrap_err();
+    assert!(error.message().contains("not finite"), "{error}");
+}
+
 #[test]
 fn extreme_inputs_give_an_error_or_a_model_that_is_whole() {
     for_each("extreme_inputs", |_, learner| {
@@ -183,9 +198,9 @@ fn infinities_are_refused_by_every_numeric_parameter_that_does_not_declare_them(
         match kind {
             Kind::Real(range) => range.high == Some((f64::INFINITY, true)),
             Kind::Optional(inner) | Kind::List(inner) => infinite(inner),
-            Kind::Choice(variants) => {
-                variants.iter().any(|variant| matches!(variant, Variant::Of(kind, _) if infinite(kind)))
-            }
+            Kind::Choice(variants) => variants
+                .iter()
+                .any(|variant| matches!(variant, Variant::Of(kind, _) if infinite(kind))),
             _ => false,
         }
     }
