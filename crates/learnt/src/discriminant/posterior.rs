@@ -53,7 +53,7 @@ pub(super) fn as_decision_scores(scores: Matrix) -> Matrix {
     }
     let margin = |row: &[f64]| match row[1] - row[0] {
         difference if difference.is_nan() => 0.0,
-        difference => difference,
+        difference => difference.clamp(f64::MIN, f64::MAX),
     };
     Matrix::column_vector(scores.rows().map(margin).collect())
 }
