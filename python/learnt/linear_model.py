@@ -348,7 +348,7 @@ class LogisticRegression(Weighted, Probabilities, DecisionScores, Classifier):
         - 'l2': The sum of squares divided by `2 C`.
         - 'elasticnet': Both, in the proportion of `l1_ratio`.
         - None: None: maximum likelihood, with standard errors.
-    C : a number > 0, default=1.0
+    C : a number in (0, inf], default=1.0
         Inverse of the regularization strength; `inf` is no penalty.
     l1_ratio : a number in [0, 1], default=0.0
         Share of the L1 penalty: 0 is L2 alone, 1 is L1 alone, which sets weights to zero.

@@ -93,12 +93,12 @@ impl Gaussians {
     }
 }
 
-/// constant - ½ ‖z‖² of each row z, `stride` apart in `out`.
+/// constant - ½ ‖z‖² of each row z, `stride` apart in `out`; the least or largest number where it overflows.
 fn add_distances(z: &[f64], columns: usize, constant: f64, out: &mut [f64], stride: usize) {
     vectorized!({
         for (row, out) in z.chunks_exact(columns).zip(out.iter_mut().step_by(stride)) {
             let score = constant - 0.5 * dot(row, row);
-            *out = if score.is_nan() { f64::NEG_INFINITY } else { score };
+            *out = if score.is_nan() { f64::MIN } else { score.clamp(f64::MIN, f64::MAX) };
         }
     });
 }

@@ -20,6 +20,11 @@ pub(super) fn check_priors(priors: Option<&[f64]>, classes: usize) -> Result<()>
 /// The given priors, or the shares of the weights. A class without rows has none.
 pub(super) fn priors(given: Option<&[f64]>, weights: &[f64]) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
+    if given.is_none() && total.is_infinite() {
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let shares: Vec<f64> = weights.iter().map(|weight| weight / largest).collect();
+        return priors(None, &shares);
+    }
     let prior = |(k, &weight): (usize, &f64)| match given {
         Some(given) if weight > 0.0 => given.get(k).copied().unwrap_or(0.0),
         Some(_) => 0.0,
@@ -48,7 +53,7 @@ pub(super) fn as_decision_scores(scores: Matrix) -> Matrix {
     }
     let margin = |row: &[f64]| match row[1] - row[0] {
         difference if difference.is_nan() => 0.0,
-        difference => difference,
+        difference => difference.clamp(f64::MIN, f64::MAX),
     };
     Matrix::column_vector(scores.rows().map(margin).collect())
 }

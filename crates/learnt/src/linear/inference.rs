@@ -168,7 +168,10 @@ impl LinearRegressionModel {
             let statistic = ((total - rss) / rank).max(0.0) / sigma2;
             f_test_of(statistic, rank, df)
         });
-        let ln_scale = (2.0 * std::f64::consts::PI * rss / n).ln();
+        let ln_scale = match 2.0 * std::f64::consts::PI * rss / n {
+            scale if scale.is_finite() => scale.ln(),
+            _ => (2.0 * std::f64::consts::PI / n).ln() + rss.ln(),
+        };
         let log_likelihood = 0.5 * (evidence.ln_weight - n * (ln_scale + 1.0));
         let parameters = rank + f64::from(evidence.intercept) + 1.0;
         Inference {

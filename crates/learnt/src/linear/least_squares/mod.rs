@@ -245,7 +245,10 @@ impl LeastSquares {
         if self.orthogonal {
             return Ok(Next::Pass(Pass::Triangle { moments }));
         }
+        // Each of these steps goes over the square of the columns, with thousands of them a good part of a second.
+        run.checkpoint()?;
         let factors = self.factors(&system, outputs).unwrap_or_default();
+        run.checkpoint()?;
         let worst = |worst: f64, factor: &Factor| worst.max(factor.condition);
         let condition = match factors.as_slice() {
             [] => f64::INFINITY,

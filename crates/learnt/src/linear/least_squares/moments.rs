@@ -13,6 +13,7 @@
 use learnt_core::linalg::RankUpdate;
 use learnt_core::prelude::*;
 use learnt_core::rounds::Singles;
+use learnt_core::stop;
 use learnt_core::vectorized;
 
 /// Count, means and scatter Σ w (z - mean)(z - mean)ᵀ of z = (inputs, outputs).
@@ -265,7 +266,7 @@ impl Merge for Moments {
             .map(|j| (later.mean[j] - self.mean[j]) + (later.rest[j] - self.rest[j]))
             .collect();
         let factor = self.weight * (later.weight / weight);
-        for i in 0..delta.len() {
+        for i in (0..delta.len()).take_while(|_| !stop::asked()) {
             let row = self.scatter.row_mut(i);
             for (j, out) in row.iter_mut().enumerate() {
                 *out += later.scatter[(i, j)] + factor * delta[i] * delta[j];

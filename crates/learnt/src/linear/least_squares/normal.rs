@@ -4,6 +4,7 @@ use super::LeastSquares;
 use super::moments::Moments;
 use learnt_core::linalg::{Cholesky, dot};
 use learnt_core::prelude::*;
+use learnt_core::stop;
 
 /// (XᵀX) B = XᵀY on the columns that vary. A penalised intercept is a last column of ones.
 pub(super) struct System {
@@ -76,7 +77,7 @@ impl Factor {
     /// `None` if the matrix is not positive definite.
     pub(super) fn new(system: &System, alpha: f64) -> Option<Factor> {
         let (matrix, scale) = system.scaled(alpha);
-        let cholesky = Cholesky::new(&matrix)?;
+        let cholesky = Cholesky::new(&matrix).filter(|_| !stop::asked())?;
         let norm = matrix.rows().map(one_norm).fold(0.0, f64::max);
         let condition = norm * inverse_norm(&cholesky, scale.len());
         condition.is_finite().then_some(Factor { cholesky, scale, condition })
@@ -128,7 +129,7 @@ fn inverse_norm(factor: &Cholesky, p: usize) -> f64 {
     factor.solve_in_place(&mut uneven);
     let mut estimate = 2.0 * one_norm(&uneven) / (3.0 * p.max(1) as f64);
     let mut x = vec![1.0 / p as f64; p];
-    for _ in 0..STEPS {
+    for _ in (0..STEPS).take_while(|_| !stop::asked()) {
         let mut y = x.clone();
         factor.solve_in_place(&mut y);
         estimate = estimate.max(one_norm(&y));

@@ -87,6 +87,26 @@ fn extreme_targets_give_an_error_or_a_model_that_is_whole() {
     });
 }
 
+/// Squares near the largest number are no exact fit, and standard errors beyond it are no table with infinities.
+#[test]
+fn least_squares_of_extreme_sizes_tests_its_coefficients_or_says_why_not() {
+    let fitted = |inputs: f64, target: f64| {
+        let x = Matrix::from_fn(30, 2, |i, j| inputs * (1.1 + noise(i, j)));
+        let y = (0..30).map(|i| target * (x[(i, 0)] / inputs + 0.1 * noise(i, 7))).collect();
+        let data = OwnedDataset::regression(x, y);
+        learnt::linear::LinearRegression::default().fit(&data.view()).unwrap()
+    };
+    let table = fitted(1.0, 1e153).inference(0, 0.95).unwrap();
+    assert!(table.coefficients.iter().all(|row| row.upper.is_finite() && row.p < 1.0), "{table:?}");
+    let x = Matrix::from_fn(4, 1, |i, _| [1.0, 2.0, 2.0, 1.0][i]);
+    let data = OwnedDataset::regression(x, vec![2.9e153, -2.9e153, 2.9e153, -2.9e153]);
+    let model = learnt::linear::LinearRegression::default().fit(&data.view()).unwrap();
+    let table = model.inference(0, 0.95).unwrap();
+    assert!(table.rss > 3e307 && table.log_likelihood.is_finite(), "{table:?}");
+    let error = fitted(1e-150, 1e150).inference(0, 0.95).unwrap_err();
+    assert!(error.message().contains("not finite"), "{error}");
+}
+
 #[test]
 fn extreme_inputs_give_an_error_or_a_model_that_is_whole() {
     for_each("extreme_inputs", |_, learner| {
