@@ -4,7 +4,8 @@ import numbers
 
 import numpy as np
 
-from .errors import DataError, ParameterError, UnsupportedError
+from ._params import Parameters
+from .errors import DataError, ParameterError, UnsupportedError, not_fitted
 
 
 def distances_by(X, distance, Y=None):
@@ -222,6 +223,101 @@ class Surrounded:
         places = np.concatenate(rows) if len(rows) else np.empty(0, dtype=np.intp)
         values = np.concatenate(distances) if mode == "distance" else np.ones(len(places))
         return csr_matrix((values, places, starts), shape=(len(rows), self.n_samples_fit_))
+
+
+class NearestNeighbors(Parameters):
+    """The nearest rows of a table, and those within a radius, without a target.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        How many rows `kneighbors` finds.
+    radius : float, default=1.0
+        How far `radius_neighbors` looks.
+    algorithm, leaf_size
+        Accepted: the index is chosen by the shape of the table and changes no answer.
+    metric : str, default="minkowski"
+        The distance, as in `KNeighborsClassifier`.
+    p : float, default=2
+        The power of Minkowski's distance.
+    metric_params : None
+        Accepted for scikit-learn's sake.
+    n_jobs : int or None, default=None
+        Number of threads; None means all. The result does not depend on it.
+
+    Examples
+    --------
+    >>> from learnt.neighbors import NearestNeighbors
+    >>> distances, rows = NearestNeighbors(n_neighbors=2).fit([[0.0], [1.0], [3.0]]).kneighbors([[0.9]])
+    >>> rows.tolist()
+    [[1, 0]]
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors=5,
+        radius=1.0,
+        algorithm="auto",
+        leaf_size=30,
+        metric="minkowski",
+        p=2,
+        metric_params=None,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Remembers the rows; `y` is not used."""
+        from .neighbors import KNeighborsRegressor, RadiusNeighborsRegressor
+
+        if self.metric_params is not None:
+            raise ParameterError("`metric_params` must be None; the power of Minkowski's distance is `p`")
+        shared = {name: getattr(self, name) for name in ("algorithm", "leaf_size", "metric", "p", "n_jobs")}
+        zeros = np.zeros(len(X))
+        nearest = KNeighborsRegressor(n_neighbors=self.n_neighbors, **shared).fit(X, zeros)
+        self._nearest = nearest
+        self._around = RadiusNeighborsRegressor(radius=self.radius, **shared).fit(X, zeros)
+        for name in ("n_features_in_", "feature_names_in_", "n_samples_fit_", "effective_metric_"):
+            if hasattr(nearest, name):
+                setattr(self, name, getattr(nearest, name))
+        self.effective_metric_params_ = nearest.effective_metric_params_
+        return self
+
+    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+        """Distances and numbers of the nearest rows of the table, nearest first.
+
+        Without `X`, those of every row of the table but itself.
+        """
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        return self._fitted("_nearest").kneighbors(X, k, return_distance)
+
+    def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
+        """The graph of nearest rows, as a sparse matrix of SciPy's."""
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        return self._fitted("_nearest").kneighbors_graph(X, k, mode)
+
+    def radius_neighbors(self, X=None, radius=None, return_distance=True, sort_results=False):
+        """Distances and numbers of the rows of the table within the radius, one array for each row."""
+        radius = self.radius if radius is None else radius
+        return self._fitted("_around").radius_neighbors(X, radius, return_distance, sort_results)
+
+    def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
+        """The graph of rows within the radius, as a sparse matrix of SciPy's."""
+        radius = self.radius if radius is None else radius
+        return self._fitted("_around").radius_neighbors_graph(X, radius, mode, sort_results)
+
+    def _fitted(self, part):
+        if part not in self.__dict__:
+            raise not_fitted(self)
+        return self.__dict__[part]
 
 
 def _numbers(learner, X):

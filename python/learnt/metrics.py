@@ -68,6 +68,11 @@ __all__ = [
     "rand_score",
     "mutual_info_score",
     "normalized_mutual_info_score",
+    "adjusted_mutual_info_score",
+    "homogeneity_score",
+    "completeness_score",
+    "v_measure_score",
+    "homogeneity_completeness_v_measure",
     "fowlkes_mallows_score",
     "purity_score",
     "maximum_matching_score",
@@ -2344,6 +2349,162 @@ def normalized_mutual_info_score(labels_true, labels_pred, *, average_method="ar
         (labels_true, labels_pred),
         {"average_method": average_method},
         ("value",),
+    )
+
+
+def adjusted_mutual_info_score(labels_true, labels_pred, *, average_method="arithmetic"):
+    """Adjusted mutual information: mutual information less what chance gives, over a mean of both
+    entropies less the same.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+    average_method : 'min', 'geometric', 'arithmetic' or 'max', default="arithmetic"
+        Which mean of the entropies.
+
+        - 'min': The smaller.
+        - 'geometric': The root of their product.
+        - 'arithmetic': Half their sum.
+        - 'max': The larger.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Vinh, Epps and Bailey (2010)
+    """
+    return call(
+        "metrics.adjusted_mutual_info_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {"average_method": average_method},
+        ("value",),
+    )
+
+
+def homogeneity_score(labels_true, labels_pred):
+    """Homogeneity: the share of the classes' entropy that the clusters tell.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Rosenberg and Hirschberg (2007)
+    """
+    return call(
+        "metrics.homogeneity_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def completeness_score(labels_true, labels_pred):
+    """Completeness: the share of the clusters' entropy that the classes tell.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Rosenberg and Hirschberg (2007)
+    """
+    return call(
+        "metrics.completeness_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {},
+        ("value",),
+    )
+
+
+def v_measure_score(labels_true, labels_pred, *, beta=1.0):
+    """V measure: the harmonic mean of homogeneity and completeness.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+    beta : a number >= 0, default=1.0
+        Weight of completeness beside homogeneity.
+
+    Returns
+    -------
+    value
+        The result.
+
+    Reference
+    ---------
+    Rosenberg and Hirschberg (2007)
+    """
+    return call(
+        "metrics.v_measure_score",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {"beta": beta},
+        ("value",),
+    )
+
+
+def homogeneity_completeness_v_measure(labels_true, labels_pred, *, beta=1.0):
+    """Homogeneity, completeness and their V measure.
+
+    Parameters
+    ----------
+    labels_true : array of classes
+        The class of each row.
+    labels_pred : array of classes
+        The cluster of each row.
+    beta : a number >= 0, default=1.0
+        Weight of completeness beside homogeneity.
+
+    Returns
+    -------
+    homogeneity
+        Share of the classes' entropy that clusters tell.
+    completeness
+        Share of the clusters' entropy that classes tell.
+    v_measure
+        Their harmonic mean.
+
+    Reference
+    ---------
+    Rosenberg and Hirschberg (2007)
+    """
+    return call(
+        "metrics.homogeneity_completeness_v_measure",
+        ("labels", "labels"),
+        (labels_true, labels_pred),
+        {"beta": beta},
+        ("homogeneity", "completeness", "v_measure"),
     )
 
 

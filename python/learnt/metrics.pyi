@@ -440,6 +440,26 @@ def normalized_mutual_info_score(
     average_method: Literal["min", "geometric", "arithmetic", "max"] = "arithmetic",
 ) -> Any: ...
 
+def adjusted_mutual_info_score(
+    labels_true: Any,
+    labels_pred: Any,
+    *,
+    average_method: Literal["min", "geometric", "arithmetic", "max"] = "arithmetic",
+) -> Any: ...
+
+def homogeneity_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def completeness_score(labels_true: Any, labels_pred: Any) -> Any: ...
+
+def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0) -> Any: ...
+
+def homogeneity_completeness_v_measure(
+    labels_true: Any,
+    labels_pred: Any,
+    *,
+    beta: float = 1.0,
+) -> Any: ...
+
 def fowlkes_mallows_score(labels_true: Any, labels_pred: Any) -> Any: ...
 
 def purity_score(labels_true: Any, labels_pred: Any) -> Any: ...

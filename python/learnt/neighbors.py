@@ -6,6 +6,7 @@ from ._neighbors import Neighborly, Surrounded
 from ._sklearn import Weighted
 from ._functions import call
 from ._neighbors import (
+    NearestNeighbors,
     distances_by,
 )
 
@@ -18,6 +19,7 @@ __all__ = [
     "InstanceBasedClassifier",
     "MultiCentroidClassifier",
     "KernelDensity",
+    "NearestNeighbors",
     "distances_by",
     "mahalanobis_distances",
     "attribute_distances",

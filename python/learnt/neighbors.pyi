@@ -7,6 +7,7 @@ import numpy as np
 from ._base import Classifier, DecisionScores, Density, Probabilities, Regressor, SomeProbabilities
 from ._neighbors import Neighborly, Surrounded
 from ._sklearn import Weighted
+from ._neighbors import NearestNeighbors as NearestNeighbors
 from ._neighbors import distances_by as distances_by
 from .answer import Answer
 

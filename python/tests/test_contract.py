@@ -9,6 +9,7 @@ import pytest
 import sklearn.ensemble
 import sklearn.inspection
 import sklearn.linear_model
+import sklearn.neighbors
 import sklearn.tree
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, make_blobs
@@ -20,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 from sklearn.tree import DecisionTreeRegressor as TheirRegressionTree
 
 import learnt
-from learnt import cluster, compose, ensemble, inspection, linear_model, pipeline, tree
+from learnt import cluster, compose, ensemble, inspection, linear_model, neighbors, pipeline, tree
 from learnt.errors import ParameterError
 from learnt.neighbors import RadiusNeighborsClassifier
 from learnt.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -327,6 +328,23 @@ def test_rows_within_a_radius_are_those_of_scikit_learn():
             graph = ours.radius_neighbors_graph(given, mode="distance")
             difference = graph - theirs.radius_neighbors_graph(given, mode="distance")
             assert abs(difference).max() < 1e-9
+
+
+@pytest.mark.parametrize("metric", ["minkowski", "manhattan"])
+def test_nearest_rows_need_no_target(metric):
+    ours = neighbors.NearestNeighbors(n_neighbors=4, radius=0.7, metric=metric).fit(X)
+    theirs = sklearn.neighbors.NearestNeighbors(n_neighbors=4, radius=0.7, metric=metric).fit(X)
+    for given in (None, X[:9] + 0.013):
+        distances, rows = ours.kneighbors(given)
+        wanted, _ = theirs.kneighbors(given)
+        np.testing.assert_allclose(distances, wanted, atol=1e-12)
+        assert rows.shape == wanted.shape
+        difference = ours.radius_neighbors_graph(given) - theirs.radius_neighbors_graph(given)
+        assert abs(difference).max() == 0
+    assert ours.kneighbors_graph(mode="distance").shape == (len(X), len(X))
+    assert clone(ours).get_params()["n_neighbors"] == 4
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        neighbors.NearestNeighbors().kneighbors(X)
 
 
 def test_projections_are_taken_back():

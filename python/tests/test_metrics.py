@@ -297,6 +297,11 @@ def test_deviances_and_the_largest_error():
         "fowlkes_mallows_score",
         "mutual_info_score",
         "normalized_mutual_info_score",
+        "adjusted_mutual_info_score",
+        "homogeneity_score",
+        "completeness_score",
+        "v_measure_score",
+        "homogeneity_completeness_v_measure",
     ],
 )
 def test_agreement(name, case):
@@ -315,10 +320,20 @@ def test_agreement_by_its_table_and_other_means():
     np.testing.assert_array_equal(found, wanted)
     assert found.dtype == wanted.dtype
     for method in ("min", "geometric", "arithmetic", "max"):
-        close(
-            ours.normalized_mutual_info_score(y, p, average_method=method),
-            theirs.normalized_mutual_info_score(y, p, average_method=method),
-        )
+        for name in ("normalized_mutual_info_score", "adjusted_mutual_info_score"):
+            found = getattr(ours, name)(y, p, average_method=method)
+            close(found, getattr(theirs, name)(y, p, average_method=method))
+    close(ours.v_measure_score(y, p[::-1], beta=0.3), theirs.v_measure_score(y, p[::-1], beta=0.3))
+
+
+def test_columns_of_scores_are_one_a_class():
+    y, scores = np.array([0, 1, 2, 2]), np.eye(3)[[0, 1, 2, 1]]
+    with pytest.raises(ValueError, match="each class once"):
+        ours.roc_auc_score(y, scores, multi_class="ovr", labels=[0, 1, 1])
+    with pytest.raises(ValueError, match="class '2', which rows have"):
+        ours.roc_auc_score(y, scores, multi_class="ovr", labels=[0, 1, 3])
+    turned = ours.roc_auc_score(y, scores[:, ::-1], multi_class="ovr", labels=[2, 1, 0])
+    close(turned, ours.roc_auc_score(y, scores, multi_class="ovr"))
 
 
 def clusters(seed=9, n=240, d=3):

@@ -42,7 +42,7 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
             "train_test_split",
         ],
     ),
-    ("neighbors", "_neighbors", &["distances_by"]),
+    ("neighbors", "_neighbors", &["NearestNeighbors", "distances_by"]),
     (
         "optimize",
         "_optimize",

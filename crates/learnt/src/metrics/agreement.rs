@@ -19,7 +19,7 @@ pub struct Agreement<'a> {
 
 impl Agreement<'_> {
     /// Clusters by classes.
-    fn table(&self) -> Result<Contingency> {
+    pub(super) fn table(&self) -> Result<Contingency> {
         let clusters: Vec<Option<u32>> = self.labels_pred.codes.iter().map(|&c| Some(c)).collect();
         Contingency::new(&clusters, self.labels_true.codes, None)
     }
@@ -143,6 +143,17 @@ pub enum EntropyMean {
     Max,
 }
 
+impl EntropyMean {
+    pub(super) fn of(self, a: f64, b: f64) -> f64 {
+        match self {
+            EntropyMean::Min => a.min(b),
+            EntropyMean::Geometric => (a * b).sqrt(),
+            EntropyMean::Arithmetic => (a + b) / 2.0,
+            EntropyMean::Max => a.max(b),
+        }
+    }
+}
+
 impl Function for NormalizedMutualInfoScore {
     type Inputs<'a> = Agreement<'a>;
     type Output = f64;
@@ -163,12 +174,7 @@ impl Function for NormalizedMutualInfoScore {
             return Ok(1.0);
         }
         let shared = table.mutual_information();
-        let mean = match self.average_method {
-            EntropyMean::Min => a.min(b),
-            EntropyMean::Geometric => (a * b).sqrt(),
-            EntropyMean::Arithmetic => (a + b) / 2.0,
-            EntropyMean::Max => a.max(b),
-        };
+        let mean = self.average_method.of(a, b);
         // One cluster, or one class, tells nothing of the other.
         Ok(if a == 0.0 || b == 0.0 { 0.0 } else { shared / mean })
     }

@@ -18,6 +18,7 @@ mod cost_threshold;
 mod cross_entropy;
 mod decision;
 mod deviance;
+mod information_scores;
 mod loss_functions;
 pub mod losses;
 mod pair_indices;
@@ -60,6 +61,10 @@ pub use cross_entropy::{
 pub use decision::Decision;
 pub use deviance::{
     D2TweedieScore, MeanGammaDeviance, MeanPoissonDeviance, MeanTweedieDeviance, OneOutput,
+};
+pub use information_scores::{
+    AdjustedMutualInfoScore, CompletenessScore, HomogeneityCompletenessV,
+    HomogeneityCompletenessVMeasure, HomogeneityScore, VMeasureScore,
 };
 pub use learnt_core::function::{Direction, Task};
 pub use loss_functions::{
@@ -158,6 +163,11 @@ pub const FUNCTIONS: &[FunctionEntry] = &[
     function::<RandScore>(),
     function::<MutualInfoScore>(),
     function::<NormalizedMutualInfoScore>(),
+    function::<AdjustedMutualInfoScore>(),
+    function::<HomogeneityScore>(),
+    function::<CompletenessScore>(),
+    function::<VMeasureScore>(),
+    function::<HomogeneityCompletenessVMeasure>(),
     function::<FowlkesMallowsScore>(),
     function::<PurityScore>(),
     function::<MaximumMatchingScore>(),

@@ -204,6 +204,9 @@ impl RocAucScore {
                 .map(|value| Ok(position(classes, &class_of("labels", value)?)))
                 .collect::<Result<Vec<_>>>()?,
         };
+        if self.labels.is_some() {
+            check_labels(&places, given)?;
+        }
         match places.len() == given.y_score.ncols() {
             true => Ok(places),
             false => {
@@ -253,6 +256,23 @@ impl RocAucScore {
             Average::Macro => Ok(Score::One(weighted_mean(&areas, None))),
             Average::Weighted => Ok(Score::One(weighted_mean(&areas, Some(&sizes)))),
             _ => Err(Error::parameter("average", "macro or weighted for pairs", self.average)),
+        }
+    }
+}
+
+/// Refuses labels that are named twice, and rows of classes that none of them names.
+fn check_labels(places: &[Option<usize>], given: &Ranked) -> Result<()> {
+    let classes = given.y_true.classes;
+    let mut columns = vec![0_usize; classes.len()];
+    places.iter().flatten().for_each(|&place| columns[place] += 1);
+    if let Some(twice) = columns.iter().position(|&count| count > 1) {
+        return Err(Error::parameter("labels", "each class once", classes[twice].to_string()));
+    }
+    match given.y_true.codes.iter().find(|&&code| columns[code as usize] == 0) {
+        None => Ok(()),
+        Some(&code) => {
+            let missing = format!("none for class '{}', which rows have", classes[code as usize]);
+            Err(Error::parameter("labels", "a column for every class of `y_true`", missing))
         }
     }
 }
