@@ -44,7 +44,7 @@ fn levels_that_differ_in_capitals_alone_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let rows = "Paris,1\nparis,2\nLyon,3\n".repeat(20);
     let data = crate::file(folder.path(), "t.csv", format!("city,y\n{rows}"));
-    let done = ok(&["fit", "tree", &data, "-t", "y"]);
+    let done = ok(&["fit", "tree", &data, "-t", "y", "--task", "regress"]);
     assert!(
         done.err.contains("note: city: 'Paris' and 'paris' differ in capitals"),
         "{}",

@@ -82,9 +82,11 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Refuses numbers made from rows of finite values that are not finite themselves.
-pub fn refuse_overflow(made: &Matrix) -> Result<()> {
-    match made.rows().position(|row| !all_finite(row)) {
+/// Refuses numbers made from rows of finite values that are not finite themselves, but in columns that are
+/// `endless` for every row: the scores of a class without rows.
+pub fn refuse_overflow(made: &Matrix, endless: impl Fn(usize) -> bool) -> Result<()> {
+    let bad = |row: &[f64]| row.iter().enumerate().any(|(k, x)| !x.is_finite() && !endless(k));
+    match made.rows().position(bad) {
         None => Ok(()),
         Some(i) => {
             let row = i as u64 + 1;

@@ -31,7 +31,7 @@ pub fn linear_predict(
         finite.fetch_and(x.noticed(first, end, piece), Ordering::Relaxed);
     });
     if !finite.into_inner() {
-        refuse_overflow(&out)?;
+        refuse_overflow(&out, |t| !intercept[t].is_finite())?;
     }
     Ok(out)
 }

@@ -132,7 +132,7 @@ impl Projection {
         });
         run.checkpoint()?;
         if !finite.into_inner() {
-            refuse_overflow(&out)?;
+            refuse_overflow(&out, |_| false)?;
         }
         Ok(out)
     }

@@ -112,7 +112,9 @@ pub(super) fn edges(kind: &Kind) -> Vec<(Value, bool)> {
                 out.extend([(Value::Real(low), closed), (Value::Real(low.next_down()), false)]);
             }
             if let Some((high, closed)) = range.high {
-                out.extend([(Value::Real(high), closed), (Value::Real(high.next_up()), false)]);
+                out.push((Value::Real(high), closed));
+                // Nothing is above infinity.
+                out.extend(high.is_finite().then(|| (Value::Real(high.next_up()), false)));
             }
             out
         }
