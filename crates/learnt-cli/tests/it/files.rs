@@ -123,10 +123,10 @@ fn a_build_without_parquet_says_how_to_build_one_with_it() {
 #[cfg(all(target_os = "linux", feature = "columnar"))]
 #[test]
 fn a_streamed_fit_stays_below_a_limit_smaller_than_its_file() {
-    const LIMIT: u64 = 125_000_000;
+    const LIMIT: u64 = 150_000_000;
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("big.parquet").to_str().unwrap().to_string();
-    ok(&["make", "regression", "--rows", "800000", "--columns", "19", "-o", &data]);
+    ok(&["make", "regression", "--rows", "1000000", "--columns", "19", "-o", &data]);
     assert!(
         std::fs::metadata(&data).unwrap().len() > LIMIT,
         "the file must be larger than the limit"
@@ -140,7 +140,7 @@ fn a_streamed_fit_stays_below_a_limit_smaller_than_its_file() {
         "y",
         "--stream",
         "--max-memory",
-        "125MB",
+        "150MB",
         "-j",
         "2",
         "-o",
