@@ -1,14 +1,19 @@
 //! Predictions of many trees, added up in their order.
 //!
-//! Rows are taken in blocks, and each block goes through all trees while it is near. Where there are
-//! enough rows to pay for it, trees are first put into a form with all of a node in one place.
+//! Rows are taken in blocks, and each block goes through all trees while it is near: as many rows as stay in the
+//! cache of a core, because each block reads all trees again. Where there are enough rows to pay for it, trees are
+//! first put into a form with all of a node in one place.
 
 use super::grow::{has_level, level};
 use super::nodes::{NONE, Tree};
 use learnt_core::prelude::*;
 
-/// Rows of a block.
-const ROWS: usize = 256;
+/// Values of a block, which a core keeps near with the nodes of a tree; and the fewest and the most rows of one.
+const NEAR: usize = 1 << 15;
+const FEWEST: usize = 256;
+const MOST: usize = 4096;
+/// Nodes that are put into the new form in the time that one walk down a tree saves by it.
+const WALK: usize = 8;
 /// Rows that walk down a tree side by side.
 const ABREAST: usize = 8;
 
@@ -24,28 +29,29 @@ pub(crate) fn add_up(
     let (rows, columns, width) = (x.nrows(), x.ncols(), start.len());
     trees.iter().try_for_each(|tree| tree.check_width(x))?;
     let nodes: usize = trees.iter().map(Tree::len).sum();
-    let flat = (rows.saturating_mul(16) >= nodes)
+    let flat = (rows.saturating_mul(WALK * trees.len()) >= nodes)
         .then(|| run.par_map(trees.len(), |t| Flat::new(&trees[t])));
     let mut out = vec![0.0; rows * width];
-    run.par_fill(&mut out, ROWS * width.max(1), |first, out| {
+    let block = (NEAR / columns.max(1)).min(rows / (4 * run.threads())).clamp(FEWEST, MOST);
+    run.par_fill(&mut out, block * width.max(1), |first, out| {
         let first = first / width.max(1);
         let count = out.len() / width.max(1);
         let mut values = vec![0.0; count * columns];
         x.values().rows(first, first + count).write_rows(&mut values);
         out.chunks_exact_mut(width).for_each(|row| row.copy_from_slice(start));
-        let mut leaves = [0_u32; ROWS];
+        let mut leaves = vec![0_u32; count];
         for (t, tree) in trees.iter().enumerate() {
             match &flat {
-                Some(flat) => flat[t].leaves(tree, &values, columns, &mut leaves[..count]),
+                Some(flat) => flat[t].leaves(tree, &values, columns, &mut leaves),
                 None => {
-                    for (i, leaf) in leaves[..count].iter_mut().enumerate() {
+                    for (i, leaf) in leaves.iter_mut().enumerate() {
                         let row = &values[i * columns..(i + 1) * columns];
                         *leaf = tree.leaf(|j| row[j]) as u32;
                     }
                 }
             }
             let single = tree.outputs == 1;
-            for (i, &leaf) in leaves[..count].iter().enumerate() {
+            for (i, &leaf) in leaves.iter().enumerate() {
                 if !takes(t, first + i) {
                     continue;
                 }
