@@ -7,8 +7,8 @@
 use super::options::ForestClassWeight;
 use super::{ForestRounds, Goal, Sampling};
 use crate::tree::binned::{
-    BinnedTable, ClassEntropy, ClassGini, ClassMeasure, Counts, Grid, Ground, Item, Measure,
-    Poisson, SquaredError, Start, View, grow_binned, total,
+    BinLimits, BinnedTable, ClassEntropy, ClassGini, ClassMeasure, Counts, Grid, Ground, Item,
+    Measure, Poisson, SquaredError, Start, View, grow_binned, total,
 };
 use crate::tree::grow::{self, Absolute, Entropy, Gini, Squared};
 use crate::tree::nodes::Tree;
@@ -213,7 +213,8 @@ impl ForestRounds {
         match self.aim(classes, y.ncols(), &sums) {
             None => self.grow_exactly(members, &rows, classes, run),
             Some(aim) => {
-                let table = BinnedTable::new(&data.x, self.growth.max_bins, run)?;
+                let table =
+                    BinnedTable::new(&data.x, BinLimits::narrow(self.growth.max_bins), run)?;
                 run.try_par_map(members.len(), |k| {
                     let inner = run.child((members.start + k) as u64);
                     self.grow_one(aim, &table, &rows, &inner)

@@ -1,20 +1,24 @@
-//! Histograms over blocks of four columns.
+//! Histograms over words of four columns, or of two wide categories.
 //!
-//! The bins of a row stand together, four columns a word, so that a row is fetched from memory once for
-//! all of them. A few thousand rows are taken at a time, block by block, so that they and the
-//! histograms of a block stay in the near caches. Gradients are whole numbers: the gradient in units of
+//! The bins of a row stand together, so that a row is fetched from memory once for all of them. Some
+//! hundred rows are taken at a time, word by word, so that they and the histograms of a word stay in the
+//! near caches. Gradients are whole numbers: the gradient in units of
 //! 2^-61 of their sum, the second derivative with a count of one below it. So sums do not depend on
 //! their order, and a child's histogram is exactly its parent's less its sibling's.
 
 use crate::tree::binned::{BinnedTable, Kind};
 use learnt_core::prelude::*;
+use std::ops::Range;
 
-/// Columns of a block.
-pub(super) const WIDTH: usize = 4;
+/// Columns of a word, and bins of each.
+const NARROW: usize = 4;
+const BINS: usize = 256;
+/// Columns of a word whose bins take two bytes.
+const WIDE: usize = 2;
 /// Histograms of fewer cells than this are made on one thread.
 const PARALLEL_CELLS: usize = 1 << 16;
-/// Blocks of one task: their words of a row fill a line of the cache.
-const BLOCKS: usize = 16;
+/// Words of one task: those of a row fill a line of the cache.
+const WORDS: usize = 16;
 /// Rows that are taken at a time.
 const ROWS: usize = 512;
 /// Rows of one task at least.
@@ -90,13 +94,100 @@ impl Scale {
     }
 }
 
-/// The histograms of a block.
-pub(super) type Block = [[Cell; 256]; WIDTH];
+/// Histograms of all columns, word after word.
+pub(super) type Histogram = Vec<Cell>;
 
-/// Histograms of all columns.
-pub(super) type Histogram = Vec<Block>;
+/// Where columns stand in the words of a row, and their bins in histograms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    columns: Vec<Place>,
+    words: Vec<Word>,
+}
 
-const EMPTY: Block = [[Cell { gradient: 0, curvature: 0 }; 256]; WIDTH];
+/// Where a column stands.
+#[derive(Clone, Debug)]
+struct Place {
+    word: usize,
+    /// Its bits in the word.
+    shift: u32,
+    mask: u32,
+    /// Its bins, that of missing values last.
+    bins: Range<usize>,
+}
+
+/// The columns of a word.
+#[derive(Clone, Debug)]
+struct Word {
+    bins: Range<usize>,
+    /// Bins of the first column, if it is wide.
+    wide: Option<usize>,
+}
+
+impl Layout {
+    /// Wide columns come last.
+    pub(super) fn new(kinds: &[Kind]) -> Self {
+        let narrow = kinds.iter().filter(|kind| !kind.is_wide()).count();
+        let word = |k: usize| Word { bins: NARROW * BINS * k..NARROW * BINS * (k + 1), wide: None };
+        let mut words: Vec<Word> = (0..narrow.div_ceil(NARROW)).map(word).collect();
+        let (mut narrow, mut wide, blocks) = (0, 0, words.len());
+        let mut end = NARROW * BINS * blocks;
+        let mut columns = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            if !kind.is_wide() {
+                let (word, shift) = (narrow / NARROW, 8 * (narrow % NARROW) as u32);
+                let bins = BINS * narrow..BINS * (narrow + 1);
+                columns.push(Place { word, shift, mask: 0xff, bins });
+                narrow += 1;
+                continue;
+            }
+            let (word, shift) = (blocks + wide / WIDE, 16 * (wide % WIDE) as u32);
+            let bins = end..end + kind.missing() + 1;
+            end = bins.end;
+            match words.get_mut(word) {
+                Some(word) => word.bins.end = end,
+                None => words.push(Word { bins: bins.clone(), wide: Some(bins.len()) }),
+            }
+            columns.push(Place { word, shift, mask: 0xffff, bins });
+            wide += 1;
+        }
+        Layout { columns, words }
+    }
+
+    /// Makes histograms those of no row.
+    pub(super) fn clear(&self, out: &mut Histogram) {
+        out.clear();
+        out.resize(self.words.last().map_or(0, |word| word.bins.end), Cell::default());
+    }
+
+    /// The bins of a column, that of missing values last.
+    pub(super) fn bins(&self, column: usize) -> Range<usize> {
+        self.columns[column].bins.clone()
+    }
+}
+
+impl Word {
+    /// Adds rows to the histograms of the columns.
+    fn add(&self, histograms: &mut [Cell], words: &[u32], cells: &[Cell]) {
+        let rows = words.iter().zip(cells);
+        if let Some(bins) = self.wide {
+            let (first, second) = histograms.split_at_mut(bins);
+            match second {
+                [] => rows.for_each(|(&word, cell)| first[word as usize].add(*cell)),
+                _ => rows.for_each(|(&word, cell)| {
+                    first[word as usize & 0xffff].add(*cell);
+                    second[(word >> 16) as usize].add(*cell);
+                }),
+            }
+        } else if let ([a, b, c, d], _) = histograms.as_chunks_mut::<BINS>() {
+            for (&word, &cell) in rows {
+                a[word as usize & 255].add(cell);
+                b[(word >> 8) as usize & 255].add(cell);
+                c[(word >> 16) as usize & 255].add(cell);
+                d[(word >> 24) as usize].add(cell);
+            }
+        }
+    }
+}
 
 /// A table in bins, by column and by row.
 pub(super) struct Blocks {
@@ -107,12 +198,14 @@ pub(super) struct Blocks {
 impl Blocks {
     pub(super) fn new(table: BinnedTable, run: &Context) -> Result<Self> {
         let (rows, columns) = (table.rows, table.kinds.len());
-        let mut words = Words::empty(rows, columns, run)?;
-        let width = words.width;
+        let mut words = Words::empty(rows, &table.kinds, run)?;
+        let (width, layout) = (words.layout.words.len(), &words.layout);
         run.par_fill(&mut words.words, TASK_ROWS * width.max(1), |first, words| {
             let from = first / width;
+            let range = from..from + words.len() / width;
             for j in 0..columns {
-                put(words, width, j, &table.column(j)[from..from + words.len() / width]);
+                let upper = table.upper(j).get(range.clone()).unwrap_or_default();
+                put(words, width, &layout.columns[j], &table.column(j)[range.clone()], upper);
             }
         });
         Ok(Blocks { table, words })
@@ -122,13 +215,17 @@ impl Blocks {
         &self.table.kinds
     }
 
+    pub(super) fn layout(&self) -> &Layout {
+        &self.words.layout
+    }
+
     pub(super) fn columns(&self) -> usize {
         self.table.kinds.len()
     }
 
-    /// The bins of a column, by row.
-    pub(super) fn column(&self, column: usize) -> &[u8] {
-        self.table.column(column)
+    /// The bins of a column by row, with upper bytes if it is wide.
+    pub(super) fn column(&self, column: usize) -> (&[u8], &[u8]) {
+        (self.table.column(column), self.table.upper(column))
     }
 
     /// The histograms of some rows of a table whose rows have these gradients.
@@ -139,60 +236,60 @@ impl Blocks {
         spare: Option<Histogram>,
         run: &Context,
     ) -> Histogram {
-        let width = self.words.width;
+        let words = &self.words.layout.words;
         let mut out = spare.unwrap_or_default();
         if rows.len().saturating_mul(self.columns()) < PARALLEL_CELLS {
             self.words.histogram(rows, cells, &mut out);
             return out;
         }
-        out.clear();
-        out.resize(width, EMPTY);
         // Sums are exact, so that the number of parts may depend on that of threads.
         let length = rows.len().div_ceil(2 * run.threads()).max(TASK_ROWS);
         let parts = rows.len().div_ceil(length);
-        let tasks = run.par_map(parts * out.len().div_ceil(BLOCKS), |task| {
-            let (first, part) = (task / parts * BLOCKS, task % parts);
+        let tasks = run.par_map(parts * words.len().div_ceil(WORDS), |task| {
+            let (first, part) = (task / parts * WORDS, task % parts);
             let rows = &rows[part * length..((part + 1) * length).min(rows.len())];
-            let mut sums = vec![EMPTY; BLOCKS.min(width - first)];
-            self.words.add_rows(&mut sums, first, rows, cells);
+            let range = first..(first + WORDS).min(words.len());
+            let bins = words[range.end - 1].bins.end - words[first].bins.start;
+            let mut sums = vec![Cell::default(); bins];
+            self.words.add_rows(&mut sums, range, rows, cells);
             sums
         });
+        self.words.layout.clear(&mut out);
         for (task, sums) in tasks.iter().enumerate() {
-            let whole = out[task / parts * BLOCKS..][..sums.len()].as_flattened_mut();
-            let cells = whole.as_flattened_mut().iter_mut();
-            let added = sums.as_flattened().as_flattened();
-            cells.zip(added).for_each(|(sum, cell)| sum.add(*cell));
+            let from = words[task / parts * WORDS].bins.start;
+            out[from..].iter_mut().zip(sums).for_each(|(sum, cell)| sum.add(*cell));
         }
         out
     }
 }
 
-/// Bins of rows, four columns a word, row by row.
+/// Bins of rows, row by row.
 #[derive(Default)]
 pub(super) struct Words {
     words: Vec<u32>,
-    /// Words of a row.
-    width: usize,
+    pub(super) layout: Layout,
 }
 
 impl Words {
     /// Room for rows.
-    pub(super) fn empty(rows: usize, columns: usize, run: &Context) -> Result<Self> {
-        let width = columns.div_ceil(WIDTH);
-        run.claim((rows * width * size_of::<u32>()) as u64, "bins row by row")?;
-        Ok(Words { words: vec![0; rows * width], width })
+    pub(super) fn empty(rows: usize, kinds: &[Kind], run: &Context) -> Result<Self> {
+        let layout = Layout::new(kinds);
+        let words = rows * layout.words.len();
+        run.claim((words * size_of::<u32>()) as u64, "bins row by row")?;
+        Ok(Words { words: vec![0; words], layout })
     }
 
     /// Puts in the bins of a column, once.
-    pub(super) fn put(&mut self, column: usize, bins: &[u8]) {
-        put(&mut self.words, self.width, column, bins);
+    pub(super) fn put(&mut self, column: usize, bins: &[u8], upper: &[u8]) {
+        let width = self.layout.words.len();
+        put(&mut self.words, width, &self.layout.columns[column], bins, upper);
     }
 
     /// The bin of a row in a column.
     #[inline(always)]
     pub(super) fn bin(&self, row: usize, column: usize) -> usize {
-        let word = self.words[row * self.width + column / WIDTH];
-        (word >> (8 * (column % WIDTH))) as usize & 255
+        let Place { word, shift, mask, .. } = self.layout.columns[column];
+        (self.words[row * self.layout.words.len() + word] >> shift & mask) as usize
     }
 
     /// Bytes that it holds.
@@ -202,59 +299,47 @@ impl Words {
 
     /// The histograms of some rows, on one thread.
     pub(super) fn histogram(&self, rows: &[u32], cells: &[Cell], out: &mut Histogram) {
-        out.clear();
-        out.resize(self.width, EMPTY);
-        self.add_rows(out, 0, rows, cells);
+        self.layout.clear(out);
+        self.add_rows(out, 0..self.layout.words.len(), rows, cells);
     }
 
-    /// Adds rows to the histograms of the blocks from `first` on. Words and gradients of some rows are copied
-    /// block after block first: fetching them does not wait for sums.
-    fn add_rows(&self, out: &mut [Block], first: usize, rows: &[u32], cells: &[Cell]) {
+    /// Adds rows to the histograms of the columns of some words. Words and gradients of some rows are copied word
+    /// after word first: fetching them does not wait for sums.
+    fn add_rows(&self, out: &mut [Cell], range: Range<usize>, rows: &[u32], cells: &[Cell]) {
+        let width = self.layout.words.len();
+        let of_range = &self.layout.words[range.clone()];
+        let start = of_range.first().map_or(0, |word| word.bins.start);
         let mut gathered = [Cell::default(); ROWS];
-        let mut words = vec![0; ROWS * out.len()];
+        let mut words = vec![0; ROWS * range.len()];
         for rows in rows.chunks(ROWS) {
             for (place, (to, &row)) in gathered.iter_mut().zip(rows).enumerate() {
                 *to = cells[row as usize];
-                let from = row as usize * self.width + first;
-                let of_row = &self.words[from..from + out.len()];
-                for (block, &word) in of_row.iter().enumerate() {
-                    words[block * ROWS + place] = word;
+                let from = row as usize * width;
+                let of_row = &self.words[from + range.start..from + range.end];
+                for (k, &word) in of_row.iter().enumerate() {
+                    words[k * ROWS + place] = word;
                 }
             }
-            for (block, words) in out.iter_mut().zip(words.chunks_exact(ROWS)) {
-                add_block(block, &words[..rows.len()], &gathered[..rows.len()]);
+            for (word, words) in of_range.iter().zip(words.chunks_exact(ROWS)) {
+                let bins = word.bins.start - start..word.bins.end - start;
+                word.add(&mut out[bins], &words[..rows.len()], &gathered[..rows.len()]);
             }
         }
     }
 }
 
-fn add_block(block: &mut Block, words: &[u32], cells: &[Cell]) {
-    let [a, b, c, d] = block;
-    for (&word, &cell) in words.iter().zip(cells) {
-        a[word as usize & 255].add(cell);
-        b[(word >> 8) as usize & 255].add(cell);
-        c[(word >> 16) as usize & 255].add(cell);
-        d[(word >> 24) as usize].add(cell);
-    }
-}
-
 /// Puts the bins of a column into the words of rows.
-fn put(words: &mut [u32], width: usize, column: usize, bins: &[u8]) {
-    let (block, shift) = (column / WIDTH, 8 * (column % WIDTH));
+fn put(words: &mut [u32], width: usize, place: &Place, bins: &[u8], upper: &[u8]) {
+    let Place { word, shift, .. } = *place;
     for (row, &bin) in words.chunks_exact_mut(width).zip(bins) {
-        row[block] |= u32::from(bin) << shift;
+        row[word] |= u32::from(bin) << shift;
     }
-}
-
-/// Histograms without a row.
-pub(super) fn no_rows(columns: usize) -> Histogram {
-    vec![EMPTY; columns.div_ceil(WIDTH)]
+    for (row, &upper) in words.chunks_exact_mut(width).zip(upper) {
+        row[word] |= u32::from(upper) << (shift + 8);
+    }
 }
 
 /// Takes a child's histograms away from its parent's, which become its sibling's.
 pub(super) fn subtract(parent: &mut Histogram, child: &Histogram) {
-    for (whole, part) in parent.iter_mut().zip(child) {
-        let whole = whole.as_flattened_mut();
-        whole.iter_mut().zip(part.as_flattened()).for_each(|(sum, c)| *sum = sum.less(*c));
-    }
+    parent.iter_mut().zip(child).for_each(|(sum, cell)| *sum = sum.less(*cell));
 }

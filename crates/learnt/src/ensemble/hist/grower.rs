@@ -65,8 +65,9 @@ impl<'a> Grower<'a> {
 
     /// The tree of this number by the gradients of all rows; `rows` ends up in the order of leaves.
     pub(super) fn grow(&mut self, number: usize, cells: &[Cell], scale: Scale) -> Result<Grown> {
-        let (kinds, shape, run) = (self.blocks.kinds(), self.shape, self.run);
-        let splitter = Splitter { kinds, shape, scale, number, run };
+        let (kinds, layout) = (self.blocks.kinds(), self.blocks.layout());
+        let (shape, run) = (self.shape, self.run);
+        let splitter = Splitter { kinds, layout, shape, scale, number, run };
         let (leaves, frontier) = (Vec::new(), BinaryHeap::new());
         let mut growth = Growth { tree: splitter.tree(), splitter, cells, leaves, frontier };
         self.rows.copy_from_slice(&self.given);
@@ -147,15 +148,24 @@ impl<'a> Grower<'a> {
 
     /// Moves the rows that go left to the front, in order; returns their number.
     fn divide(&mut self, range: &Range<usize>, found: &Found) -> usize {
-        let bins = self.blocks.column(found.feature);
+        let (bins, upper) = self.blocks.column(found.feature);
+        match <&[bool; 256]>::try_from(found.goes_left.as_slice()) {
+            Ok(sides) => self.divide_by(range, |row| sides[usize::from(bins[row as usize])]),
+            Err(_) => self.divide_by(range, |row| {
+                let bytes = [bins[row as usize], upper[row as usize]];
+                found.goes_left[usize::from(u16::from_le_bytes(bytes))]
+            }),
+        }
+    }
+
+    fn divide_by(&mut self, range: &Range<usize>, left: impl Fn(u32) -> bool + Sync) -> usize {
         let rows = &mut self.rows[range.clone()];
-        let left = |row: u32| found.goes_left[bins[row as usize] as usize];
         if rows.len() <= CHUNK {
-            return partition(rows, &mut self.scratch, left);
+            return partition(rows, &mut self.scratch, &left);
         }
         let parts = self.run.par_ranges(rows.len(), CHUNK, |range| {
             let mut part = rows[range].to_vec();
-            let count = partition(&mut part, &mut Vec::new(), left);
+            let count = partition(&mut part, &mut Vec::new(), &left);
             (part, count)
         });
         let lefts: usize = parts.iter().map(|(_, count)| count).sum();

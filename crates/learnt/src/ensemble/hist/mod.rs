@@ -29,7 +29,7 @@ pub use options::{EarlyStopping, HistGrowth};
 use super::boosted::Boosted;
 use super::loss::{Loss, Targets, quantile_of, weighted_quantile};
 use super::stopping::{set_aside, tell, told_rows};
-use crate::tree::binned::{BinnedTable, Grid};
+use crate::tree::binned::{BinLimits, BinnedTable, Grid};
 use blocks::{Blocks, Cell, Scale};
 use grower::{Grower, Grown};
 use learnt_core::prelude::*;
@@ -184,7 +184,7 @@ fn boost(
 ) -> Result<Boosted> {
     let y = targets.y;
     loss.check(y)?;
-    let table = BinnedTable::new(&data.x, growth.max_bins, run)?;
+    let table = BinnedTable::new(&data.x, BinLimits::wide(growth.max_bins), run)?;
     let blocks = Blocks::new(table, run)?;
     let sums = moments(loss, &targets, run);
     let total = sums[0];

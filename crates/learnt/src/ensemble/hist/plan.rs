@@ -4,7 +4,7 @@
 //! number and the way to the node, so the order in which nodes are looked at changes nothing. Columns are
 //! searched side by side and compared in their order.
 
-use super::blocks::{Cell, Histogram, Scale};
+use super::blocks::{Cell, Histogram, Layout, Scale};
 use super::split::{Bounds, Found, Question, Rules, score, value};
 use crate::tree::binned::{Kind, way};
 use crate::tree::nodes::Tree;
@@ -55,6 +55,7 @@ pub(super) struct Chosen {
 #[derive(Clone, Copy)]
 pub(super) struct Splitter<'a> {
     pub(super) kinds: &'a [Kind],
+    pub(super) layout: &'a Layout,
     pub(super) shape: &'a Shape,
     pub(super) scale: Scale,
     /// The tree's number.
@@ -71,7 +72,7 @@ impl Splitter<'_> {
     /// The node of all rows.
     pub(super) fn root(&self, histogram: &Histogram) -> Node {
         let mut total = Cell::default();
-        histogram[0][0].iter().for_each(|cell| total.add(*cell));
+        histogram[self.layout.bins(0)].iter().for_each(|cell| total.add(*cell));
         let groups = (0..self.shape.groups.as_ref().map_or(0, Vec::len)).collect();
         Node { id: 0, depth: 0, path: 1, total, bounds: Bounds::FREE, groups }
     }
@@ -100,6 +101,7 @@ impl Splitter<'_> {
         let columns = self.candidates(node);
         let question = Question {
             kinds: self.kinds,
+            layout: self.layout,
             histogram,
             total: node.total,
             scale: self.scale,
@@ -117,7 +119,7 @@ impl Splitter<'_> {
     pub(super) fn chosen(&self, node: &Node, found: &Found) -> Chosen {
         let kind = &self.kinds[found.feature];
         let larger_left = 2 * self.scale.count(found.left) > self.scale.count(node.total);
-        let present = |bin: u8| found.present[bin as usize];
+        let present = |bin: usize| found.present[bin];
         Chosen {
             feature: found.feature,
             threshold: found.threshold,

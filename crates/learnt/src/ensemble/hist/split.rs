@@ -3,20 +3,23 @@
 //! With G and H the sums of gradients and second derivatives of a side, its score is G²/(H + l2), and
 //! the gain of a split score(left) + score(right) - score(node). Under constraints the scores are those
 //! of the values that the sides may have. Missing values go right, then left. Levels of a category are
-//! put in the order of G/(H + 10) first; rare ones stay right. The largest gain wins, of equals the
-//! first column, then the first cut.
+//! put in the order of G/(H + 10) first; rare ones stay right. Of many levels at most 32 leave the others,
+//! from either end of the order: the order follows the rows of the node, and cuts in its middle follow
+//! their noise. The largest gain wins, of equals the first column, then the first cut.
 //!
 //! Where the second derivative depends on the score, a side needs as much of it as `min_samples_leaf` average rows
 //! of the node have. Rows that are all but certain of their class have next to none: of twenty such rows with one
 //! label that is wrong, G/H is as long as that label wants, and rows of the test pay for it. Counting rows by their
 //! curvature is what LightGBM does.
 
-use super::blocks::{Cell, Histogram, Scale, WIDTH};
-use crate::tree::binned::{Kind, MISSING};
+use super::blocks::{Cell, Layout, Scale};
+use crate::tree::binned::Kind;
 use learnt_core::prelude::Stored;
 
 /// Levels with less support than this stay right, and this much smooths their order.
 const SUPPORT: f64 = 10.0;
+/// The most levels that leave the others, where there are more than twice as many.
+const LEAVING: usize = 32;
 /// Least sum of second derivatives of a side, for rows of weight one.
 const LEAST_CURVATURE: f64 = 1e-3;
 
@@ -53,18 +56,19 @@ impl Bounds {
 pub(super) struct Found {
     pub(super) feature: usize,
     pub(super) threshold: f64,
-    pub(super) goes_left: Box<[bool; 256]>,
+    pub(super) goes_left: Vec<bool>,
     pub(super) missing_left: bool,
     pub(super) gain: f64,
     pub(super) left: Cell,
     /// Bins that hold rows of the node.
-    pub(super) present: Box<[bool; 256]>,
+    pub(super) present: Vec<bool>,
 }
 
 /// A node to split.
 pub(super) struct Question<'a> {
     pub(super) kinds: &'a [Kind],
-    pub(super) histogram: &'a Histogram,
+    pub(super) layout: &'a Layout,
+    pub(super) histogram: &'a [Cell],
     pub(super) total: Cell,
     pub(super) scale: Scale,
     pub(super) rules: &'a Rules,
@@ -75,8 +79,9 @@ pub(super) struct Question<'a> {
 #[derive(Clone, Copy)]
 struct Best {
     gain: f64,
-    /// How many bins of the order go left.
+    /// How many bins of which order go left.
     taken: usize,
+    order: usize,
     missing_left: bool,
     left: Cell,
 }
@@ -97,65 +102,74 @@ impl Question<'_> {
 
     /// The best split of a column.
     pub(super) fn best(&self, feature: usize) -> Option<Found> {
-        let cells = &self.histogram[feature / WIDTH][feature % WIDTH];
+        let cells = &self.histogram[self.layout.bins(feature)];
         let kind = &self.kinds[feature];
-        let missing = cells[MISSING as usize];
-        let has_missing = self.scale.count(missing) > 0;
-        let order = match kind {
-            Kind::Ordered { .. } => (0..kind.bins() as u8).collect(),
-            Kind::Levels { bins, .. } => self.order(cells, *bins),
+        let orders = match kind {
+            Kind::Ordered { .. } => vec![(0..kind.bins() as u16).collect()],
+            Kind::Levels { bins, .. } => self.orders(cells, *bins),
         };
-        let mut best = None;
-        let free = self.bounds.are_free() && self.rules.directions[feature] == 0;
-        for missing_left in [false, true] {
-            if missing_left && !has_missing {
-                break;
-            }
-            let side = if missing_left { Some(missing) } else { None };
-            match free {
-                true => self.scan(cells, &order, side, &mut best),
-                false => self.scan_within(cells, &order, side, feature, &mut best),
-            }
-        }
-        let best: Best = best?;
-        let mut goes_left = Box::new([false; 256]);
+        let best = self.best_cut(feature, cells, &orders)?;
+        let order = &orders[best.order];
+        let mut goes_left = vec![false; cells.len()];
         order[..best.taken].iter().for_each(|&bin| goes_left[bin as usize] = true);
         let larger_left = 2 * self.scale.count(best.left) > self.scale.count(self.total);
+        let has_missing = self.scale.count(cells[kind.missing()]) > 0;
         let missing_left = if has_missing { best.missing_left } else { larger_left };
-        goes_left[MISSING as usize] = missing_left;
+        goes_left[kind.missing()] = missing_left;
         let threshold = match (kind, order.get(best.taken)) {
             (Kind::Levels { .. }, _) => 0.0,
             (_, None) => f64::INFINITY,
-            (_, Some(&next)) => kind.cut(order[best.taken - 1], next),
+            (_, Some(&next)) => kind.cut(order[best.taken - 1].into(), next.into()),
         };
-        let present = Box::new(std::array::from_fn(|bin| self.scale.count(cells[bin]) > 0));
+        let present = cells.iter().map(|cell| self.scale.count(*cell) > 0).collect();
         let Best { gain, left, .. } = best;
         Some(Found { feature, threshold, goes_left, missing_left, gain, left, present })
     }
 
-    /// Levels with enough support, by their smoothed value.
-    fn order(&self, cells: &[Cell; 256], bins: usize) -> Vec<u8> {
+    /// The best cut of these orders of bins.
+    fn best_cut(&self, feature: usize, cells: &[Cell], orders: &[Vec<u16>]) -> Option<Best> {
+        let missing = cells[self.kinds[feature].missing()];
+        let sides = if self.scale.count(missing) > 0 { 2 } else { 1 };
+        let free = self.bounds.are_free() && self.rules.directions[feature] == 0;
+        let mut best: Option<Best> = None;
+        for (number, order) in orders.iter().enumerate() {
+            let before = best.map(|best| best.gain);
+            for side in &[None, Some(missing)][..sides] {
+                match free {
+                    true => self.scan(cells, order, *side, &mut best),
+                    false => self.scan_within(cells, order, *side, feature, &mut best),
+                }
+            }
+            best = best.map(|best| match before == Some(best.gain) {
+                true => best,
+                false => Best { order: number, ..best },
+            });
+        }
+        best
+    }
+
+    /// Levels with enough support, by their smoothed value; of many, both ends.
+    fn orders(&self, cells: &[Cell], bins: usize) -> Vec<Vec<u16>> {
         let factor =
             self.scale.count(self.total) as f64 / self.scale.curvature(self.total).max(1e-300);
-        let key = |bin: u8| {
-            let cell = cells[bin as usize];
+        let key = |bin: u16| {
+            let cell = cells[usize::from(bin)];
             self.scale.gradient(cell) / (self.scale.curvature(cell) + SUPPORT * self.rules.unit)
         };
-        let mut order: Vec<u8> = (0..bins as u8)
-            .filter(|&bin| factor * self.scale.curvature(cells[bin as usize]) >= SUPPORT)
+        let mut keyed: Vec<(f64, u16)> = (0..bins as u16)
+            .filter(|&bin| factor * self.scale.curvature(cells[usize::from(bin)]) >= SUPPORT)
+            .map(|bin| (key(bin), bin))
             .collect();
-        order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
-        order
+        keyed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let bins = keyed.iter().map(|&(_, bin)| bin);
+        match keyed.len() > 2 * LEAVING {
+            true => vec![bins.clone().take(LEAVING).collect(), bins.rev().take(LEAVING).collect()],
+            false => vec![bins.collect()],
+        }
     }
 
     /// All cuts in order, without constraints.
-    fn scan(
-        &self,
-        cells: &[Cell; 256],
-        order: &[u8],
-        missing: Option<Cell>,
-        best: &mut Option<Best>,
-    ) {
+    fn scan(&self, cells: &[Cell], order: &[u16], missing: Option<Cell>, best: &mut Option<Best>) {
         let Rules { min_rows, l2, .. } = *self.rules;
         let least = self.least_curvature();
         let rows = self.scale.count(self.total);
@@ -187,7 +201,8 @@ impl Question<'_> {
             if both > bar {
                 bar = both;
                 let missing_left = missing.is_some();
-                *best = Some(Best { gain: both - base, taken: place + 1, missing_left, left });
+                let (gain, taken) = (both - base, place + 1);
+                *best = Some(Best { gain, taken, order: 0, missing_left, left });
             }
         }
     }
@@ -195,8 +210,8 @@ impl Question<'_> {
     /// All cuts in order whose sides keep to the bounds and the direction of the column.
     fn scan_within(
         &self,
-        cells: &[Cell; 256],
-        order: &[u8],
+        cells: &[Cell],
+        order: &[u16],
         missing: Option<Cell>,
         feature: usize,
         best: &mut Option<Best>,
@@ -221,7 +236,7 @@ impl Question<'_> {
             let gain = self.explained(left) + self.explained(right) - base;
             if gain > best.map_or(0.0, |best| best.gain) {
                 let missing_left = missing.is_some();
-                *best = Some(Best { gain, taken: place + 1, missing_left, left });
+                *best = Some(Best { gain, taken: place + 1, order: 0, missing_left, left });
             }
         }
     }
@@ -249,26 +264,26 @@ pub(super) fn score(scale: &Scale, l2: f64, cell: Cell) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::blocks::no_rows;
     use super::*;
 
     /// The best split of twenty rows that are all but certain of their class, one of them wrongly, and twenty rows
     /// that are not.
     fn found(by_curvature: bool, min_rows: usize) -> Option<Found> {
         let scale = Scale::new(40, 40.0, 10.0);
-        let mut histogram = no_rows(1);
+        let mut histogram = vec![Cell::default(); 256];
         for row in 0..20 {
             let certain = if row == 0 { -0.999 } else { 0.001 };
-            histogram[0][0][0].add(scale.cell(certain, 0.001 * 0.999));
-            histogram[0][0][1].add(scale.cell(0.1, 0.25));
+            histogram[0].add(scale.cell(certain, 0.001 * 0.999));
+            histogram[1].add(scale.cell(0.1, 0.25));
         }
-        let mut total = histogram[0][0][0];
-        total.add(histogram[0][0][1]);
+        let mut total = histogram[0];
+        total.add(histogram[1]);
         let (low, high) = (vec![0.0, 1.0], vec![0.0, 1.0]);
         let rules = Rules { min_rows, by_curvature, l2: 0.0, unit: 1.0, directions: vec![0] };
         let kinds = [Kind::Ordered { low, high }];
-        let (rules, bounds) = (&rules, Bounds::FREE);
-        Question { kinds: &kinds, histogram: &histogram, total, scale, rules, bounds }.best(0)
+        let (rules, bounds, layout) = (&rules, Bounds::FREE, &Layout::new(&kinds));
+        let (kinds, histogram) = (&kinds[..], &histogram[..]);
+        Question { kinds, layout, histogram, total, scale, rules, bounds }.best(0)
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! there is, so they merge in any order. A second finds the smallest and largest value of each bin.
 
 use super::table::{
-    Kind, counted, kind_of_counts, kind_of_values, level_counts, sampled_count, sampled_rows,
+    BinLimits, Kind, counted, kind_of_counts, kind_of_values, level_counts, sampled_count,
+    sampled_rows,
 };
 use crate::tree::grow::unordered_levels;
 use learnt_core::prelude::*;
@@ -74,7 +75,7 @@ impl ValueCounts {
     pub(crate) fn add_kinds(
         &self,
         outline: &Outline,
-        max_bins: usize,
+        limits: BinLimits,
         kinds: &mut Vec<Kind>,
     ) -> Result<Option<usize>> {
         let columns = columns_from(outline, kinds.len());
@@ -83,10 +84,10 @@ impl ValueCounts {
         }
         for (j, (values, counts)) in columns.clone().zip(self.values.iter().zip(&self.counts)) {
             kinds.push(match unordered_levels(outline.schema.column(j)) {
-                Some(_) => kind_of_counts(counts, max_bins),
+                Some(_) => kind_of_counts(counts, limits),
                 None => {
                     let pairs = values.iter().copied().zip(counts.iter().copied());
-                    kind_of_values(&pairs.collect::<Vec<_>>(), max_bins)
+                    kind_of_values(&pairs.collect::<Vec<_>>(), limits)
                 }
             });
         }

@@ -18,4 +18,4 @@ pub(crate) use measure::{
 };
 pub(crate) use search::{Found, Order, ROOT_PATH, Search, Sought, way};
 pub(crate) use sides::Sides;
-pub(crate) use table::{BinnedTable, Kind, MISSING};
+pub(crate) use table::{BinLimits, BinnedTable, Kind, MISSING};

@@ -61,8 +61,8 @@ impl Found {
         let bits = match kind {
             Kind::Ordered { .. } => None,
             Kind::Levels { .. } => {
-                let present = |bin: u8| self.present[bin as usize / 64] >> (bin % 64) & 1 == 1;
-                Some(kind.level_bits(&self.goes_left, present, larger_left))
+                let present = |bin: usize| self.present[bin / 64] >> (bin % 64) & 1 == 1;
+                Some(kind.level_bits(&self.goes_left[..], present, larger_left))
             }
         };
         tree.ask(id, self.feature, self.threshold, missing_left, bits.as_deref());
@@ -394,7 +394,7 @@ impl<M: Measure> Search<M> {
             (Kind::Ordered { low, .. }, Some(&next)) => cut
                 .drawn
                 .filter(|&drawn| low[next as usize] > drawn)
-                .unwrap_or_else(|| kind.cut(self.order[cut.taken - 1], next)),
+                .unwrap_or_else(|| kind.cut(self.order[cut.taken - 1].into(), next.into())),
         };
         Found {
             feature,

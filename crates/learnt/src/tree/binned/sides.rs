@@ -1,6 +1,6 @@
 //! Which bins go left at a node, for rows that are known by their bins.
 
-use super::table::{Kind, MISSING};
+use super::table::Kind;
 use crate::tree::grow::has_level;
 use crate::tree::nodes::Tree;
 
@@ -8,7 +8,7 @@ use crate::tree::nodes::Tree;
 pub(crate) struct Sides {
     pub(crate) feature: usize,
     children: [u32; 2],
-    goes_left: [bool; 256],
+    goes_left: Vec<bool>,
 }
 
 impl Sides {
@@ -23,17 +23,18 @@ impl Sides {
             return None;
         }
         let feature = tree.feature[node] as usize;
-        let mut goes_left = [tree.missing_left[node]; 256];
-        match &kinds[feature] {
+        let kind = &kinds[feature];
+        let mut goes_left = vec![tree.missing_left[node]; kind.missing() + 1];
+        match kind {
             Kind::Ordered { high, .. } => {
                 let left = high.iter().map(|&most| most <= tree.threshold[node]);
                 goes_left.iter_mut().zip(left).for_each(|(side, left)| *side = left);
             }
-            Kind::Levels { bin_of, .. } => {
+            Kind::Levels { .. } => {
                 let bits = tree.level_bits(node);
                 // Levels of one bin go together.
-                for (level, &bin) in bin_of.iter().enumerate().filter(|(_, bin)| **bin != MISSING) {
-                    goes_left[bin as usize] = has_level(bits, level as u32);
+                for (level, bin) in kind.bins_of_levels() {
+                    goes_left[bin] = has_level(bits, level);
                 }
             }
         }

@@ -4,7 +4,8 @@
 //! equal numbers of rows, and a value that fills a bin alone has it alone. Cuts lie halfway between
 //! neighbouring values. Above 200,000 rows cuts come from a sample drawn from strata of equal size.
 //! Levels of a category are bins; where there are too many, the rarest share the last bin. Missing
-//! values have a bin of their own.
+//! values have a bin of their own. A category with more bins than a byte counts is wide: it has a
+//! second byte a value.
 
 use crate::tree::grow::{level, midpoint, unordered_levels};
 use learnt_core::prelude::*;
@@ -12,10 +13,14 @@ use learnt_core::stats::sample;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The bin of a missing value.
+/// The bin of a missing value, in columns that are not wide.
 pub(crate) const MISSING: u8 = u8::MAX;
-/// The most bins of a column, the one of missing values apart.
-pub(crate) const MOST_BINS: usize = MISSING as usize;
+/// The most bins of a column that is not wide, the one of missing values apart.
+const MOST_BINS: usize = MISSING as usize;
+/// The most bins of a wide category.
+const MOST_LEVELS: usize = 1 << 12;
+/// Instead of a bin, for a level without rows.
+const ABSENT: u32 = u32::MAX;
 /// Cuts come from at most this many rows.
 const SAMPLED_ROWS: usize = 200_000;
 /// Columns that are put into bins side by side: their values of a row share a line of the cache where rows stand
@@ -26,13 +31,33 @@ const ROWS: usize = 2048;
 /// The random stream of that sample.
 const SAMPLE_STREAM: u64 = 0x6269_6e73;
 
+/// The most bins of columns, the one of missing values apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BinLimits {
+    quantities: usize,
+    levels: usize,
+}
+
+impl BinLimits {
+    /// So many for every column, and never more than a byte counts.
+    pub(crate) fn narrow(max_bins: usize) -> Self {
+        let bins = max_bins.clamp(2, MOST_BINS);
+        BinLimits { quantities: bins, levels: bins }
+    }
+
+    /// So many for quantities; categories may be wide.
+    pub(crate) fn wide(max_bins: usize) -> Self {
+        BinLimits { levels: MOST_LEVELS, ..BinLimits::narrow(max_bins) }
+    }
+}
+
 /// What the bins of a column stand for.
 #[derive(Stored, Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// Quantities: smallest and largest value of each bin; before the values were seen, its upper cut.
     Ordered { low: Vec<f64>, high: Vec<f64> },
-    /// The bin of each level; `MISSING` for a level without rows.
-    Levels { bin_of: Vec<u8>, bins: usize },
+    /// The bin of each level; `ABSENT` for a level without rows.
+    Levels { bin_of: Vec<u32>, bins: usize },
 }
 
 impl Kind {
@@ -52,10 +77,20 @@ impl Kind {
         }
     }
 
+    /// Whether a bin takes two bytes.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.bins() > MOST_BINS
+    }
+
+    /// The bin of missing values, which is the last.
+    pub(crate) fn missing(&self) -> usize {
+        if self.is_wide() { self.bins() } else { MISSING.into() }
+    }
+
     /// The cut between two bins.
-    pub(crate) fn cut(&self, left: u8, right: u8) -> f64 {
+    pub(crate) fn cut(&self, left: usize, right: usize) -> f64 {
         match self {
-            Kind::Ordered { low, high } => midpoint(high[left as usize], low[right as usize]),
+            Kind::Ordered { low, high } => midpoint(high[left], low[right]),
             Kind::Levels { .. } => f64::INFINITY,
         }
     }
@@ -63,14 +98,14 @@ impl Kind {
     /// The levels that go left, as bits; levels whose bin is not `present` go to the larger side.
     pub(crate) fn level_bits(
         &self,
-        goes_left: &[bool; 256],
-        present: impl Fn(u8) -> bool,
+        goes_left: &[bool],
+        present: impl Fn(usize) -> bool,
         larger_left: bool,
     ) -> Vec<u32> {
         let Kind::Levels { bin_of, .. } = self else { return Vec::new() };
         let mut bits = vec![0; bin_of.len().div_ceil(32)];
         for (level, &bin) in bin_of.iter().enumerate() {
-            let left = match bin != MISSING && present(bin) {
+            let left = match bin != ABSENT && present(bin as usize) {
                 true => goes_left[bin as usize],
                 false => larger_left,
             };
@@ -79,8 +114,24 @@ impl Kind {
         bits
     }
 
-    /// Puts the values of a column into their bins. Of quantities, the smallest and largest value of each
-    /// bin are given back: none is inside where the smallest is infinite.
+    /// The bins of levels, with the levels.
+    pub(crate) fn bins_of_levels(&self) -> impl Iterator<Item = (u32, usize)> {
+        let bin_of = match self {
+            Kind::Ordered { .. } => &[][..],
+            Kind::Levels { bin_of, .. } => bin_of,
+        };
+        let seen = bin_of.iter().enumerate().filter(|(_, bin)| **bin != ABSENT);
+        seen.map(|(level, &bin)| (level as u32, bin as usize))
+    }
+
+    /// The bin of a level, as a value of a category.
+    fn bin_of_level(&self, bin_of: &[u32], value: f64) -> usize {
+        let bin = level(value, bin_of.len()).map_or(ABSENT, |code| bin_of[code as usize]);
+        if bin == ABSENT { self.missing() } else { bin as usize }
+    }
+
+    /// Puts the values of a column into their bins, of a wide one their lower bytes. Of quantities, the smallest
+    /// and largest value of each bin are given back: none is inside where the smallest is infinite.
     pub(crate) fn fill(
         &self,
         x: &Frame,
@@ -90,12 +141,22 @@ impl Kind {
         match self {
             Kind::Levels { bin_of, .. } => {
                 for (i, bin) in bins.iter_mut().enumerate() {
-                    let code = level(x.values().at(i, j), bin_of.len());
-                    *bin = code.map_or(MISSING, |code| bin_of[code as usize]);
+                    *bin = self.bin_of_level(bin_of, x.values().at(i, j)) as u8;
                 }
                 None
             }
             Kind::Ordered { high, .. } => Some(fill_ordered(x, j, high, bins)),
+        }
+    }
+
+    /// The upper bytes of the bins of a wide column; nothing of others.
+    pub(crate) fn upper_bytes(&self, x: &Frame, j: usize) -> Vec<u8> {
+        match self {
+            Kind::Levels { bin_of, .. } if self.is_wide() => {
+                let upper = |i| (self.bin_of_level(bin_of, x.values().at(i, j)) >> 8) as u8;
+                (0..x.nrows()).map(upper).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }
@@ -104,13 +165,15 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct BinnedTable {
     pub(crate) kinds: Vec<Kind>,
-    /// Bins of the first column by row, then of the second.
+    /// Bins of the first column by row, then of the second; of wide ones the lower bytes.
     pub(crate) bins: Vec<u8>,
+    /// Of each wide column the upper bytes, of others nothing.
+    upper: Vec<Vec<u8>>,
     pub(crate) rows: usize,
 }
 
 impl BinnedTable {
-    pub(crate) fn new(x: &Frame, max_bins: usize, run: &Context) -> Result<Self> {
+    pub(crate) fn new(x: &Frame, limits: BinLimits, run: &Context) -> Result<Self> {
         let (rows, columns) = (x.nrows(), x.ncols());
         if u32::try_from(rows).is_err() {
             let message = format!("{rows} rows, and a tree takes at most {}", u32::MAX);
@@ -118,22 +181,29 @@ impl BinnedTable {
         }
         let cells = (rows as u64).saturating_mul(columns as u64);
         run.claim(cells.saturating_add(16 * rows as u64 * run.threads() as u64), "the bins")?;
-        let max_bins = max_bins.clamp(2, MOST_BINS);
         let sampled = sampled_rows(rows as u64, 0..rows as u64, run);
-        let kinds = run.try_par_map(columns, |j| Ok(kind(x, j, max_bins, sampled.as_deref())))?;
-        let mut table = BinnedTable { kinds, bins: vec![MISSING; rows * columns], rows };
+        let kinds = run.try_par_map(columns, |j| Ok(kind(x, j, limits, sampled.as_deref())))?;
+        let wide = kinds.iter().filter(|kind| kind.is_wide()).count();
+        run.claim((rows * wide) as u64, "the bins of many levels")?;
+        let upper = run.try_par_map(columns, |j| Ok(kinds[j].upper_bytes(x, j)))?;
+        let mut table = BinnedTable { kinds, bins: vec![MISSING; rows * columns], upper, rows };
         table.fill(x, run);
         Ok(table)
     }
 
-    /// The bins of a column by row.
+    /// The bins of a column by row; of a wide one the lower bytes.
     pub(crate) fn column(&self, j: usize) -> &[u8] {
         &self.bins[j * self.rows..(j + 1) * self.rows]
     }
 
+    /// The upper bytes of the bins of a wide column by row; nothing of others.
+    pub(crate) fn upper(&self, j: usize) -> &[u8] {
+        &self.upper[j]
+    }
+
     /// Puts each value into its bin; then the ends of bins are those of the values inside.
     fn fill(&mut self, x: &Frame, run: &Context) {
-        let BinnedTable { kinds, bins, rows } = self;
+        let BinnedTable { kinds, bins, rows, .. } = self;
         let rows = (*rows).max(1);
         let ends: Mutex<Vec<Option<Ends>>> = Mutex::new(vec![None; kinds.len()]);
         let together = kinds.len().div_ceil(2 * run.threads()).clamp(1, TOGETHER);
@@ -226,15 +296,15 @@ pub(crate) fn sampled_rows(rows: u64, range: Range<u64>, run: &Context) -> Optio
 }
 
 /// The bins of a column. Of quantities, they are known by their upper cuts for now.
-fn kind(x: &Frame, j: usize, max_bins: usize, sampled: Option<&[u64]>) -> Kind {
+fn kind(x: &Frame, j: usize, limits: BinLimits, sampled: Option<&[u64]>) -> Kind {
     let rows = 0..x.nrows();
     match unordered_levels(x.schema().column(j)) {
-        Some(levels) => kind_of_counts(&level_counts(x, j, levels), max_bins),
+        Some(levels) => kind_of_counts(&level_counts(x, j, levels), limits),
         None => match sampled {
             Some(rows) => {
-                kind_of_values(&counted(x, j, rows.iter().map(|&row| row as usize)), max_bins)
+                kind_of_values(&counted(x, j, rows.iter().map(|&row| row as usize)), limits)
             }
-            None => kind_of_values(&counted(x, j, rows), max_bins),
+            None => kind_of_values(&counted(x, j, rows), limits),
         },
     }
 }
@@ -260,8 +330,8 @@ pub(crate) fn level_counts(x: &Frame, j: usize, levels: usize) -> Vec<u64> {
 }
 
 /// The bins of quantities from their values in order, each with the number of its rows.
-pub(crate) fn kind_of_values(counted: &[(f64, u64)], max_bins: usize) -> Kind {
-    let cuts = cuts(counted, max_bins);
+pub(crate) fn kind_of_values(counted: &[(f64, u64)], limits: BinLimits) -> Kind {
+    let cuts = cuts(counted, limits.quantities);
     Kind::Ordered { high: cuts.clone(), low: cuts }
 }
 
@@ -291,17 +361,17 @@ fn cuts(counted: &[(f64, u64)], max_bins: usize) -> Vec<f64> {
 }
 
 /// The bins of levels from the number of rows of each.
-pub(crate) fn kind_of_counts(counts: &[u64], max_bins: usize) -> Kind {
-    let levels = counts.len();
-    let mut bin_of = vec![MISSING; levels];
+pub(crate) fn kind_of_counts(counts: &[u64], limits: BinLimits) -> Kind {
+    let (levels, most) = (counts.len(), limits.levels);
+    let mut bin_of = vec![ABSENT; levels];
     let mut seen: Vec<usize> = (0..levels).filter(|&code| counts[code] > 0).collect();
-    let own = if seen.len() <= max_bins { seen.len() } else { max_bins - 1 };
+    let own = if seen.len() <= most { seen.len() } else { most - 1 };
     seen.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then(a.cmp(&b)));
     let bins = own + usize::from(seen.len() > own);
-    seen[own..].iter().for_each(|&code| bin_of[code] = own as u8);
+    seen[own..].iter().for_each(|&code| bin_of[code] = own as u32);
     seen.truncate(own);
     seen.sort_unstable();
-    seen.iter().enumerate().for_each(|(bin, &code)| bin_of[code] = bin as u8);
+    seen.iter().enumerate().for_each(|(bin, &code)| bin_of[code] = bin as u32);
     Kind::Levels { bin_of, bins }
 }
 
@@ -311,7 +381,7 @@ mod tests {
 
     fn binned(values: Vec<f64>, max_bins: usize) -> BinnedTable {
         let x = Table::unnamed(Matrix::column_vector(values));
-        BinnedTable::new(&x.frame(), max_bins, &Context::default()).unwrap()
+        BinnedTable::new(&x.frame(), BinLimits::narrow(max_bins), &Context::default()).unwrap()
     }
 
     #[test]
@@ -350,13 +420,20 @@ mod tests {
         let schema = Schema::new(vec![Column::categorical("c", names)]).unwrap();
         let codes: Vec<f64> = (0..300).flat_map(|l| vec![l as f64; 1 + l % 3]).collect();
         let x = Table::new(Matrix::column_vector(codes.clone()), schema).unwrap();
-        let table = BinnedTable::new(&x.frame(), 255, &Context::default()).unwrap();
+        let run = Context::default();
+        let table = BinnedTable::new(&x.frame(), BinLimits::narrow(255), &run).unwrap();
         let Kind::Levels { bin_of, bins } = &table.kinds[0] else { panic!("levels") };
         assert_eq!(*bins, 255);
-        assert!(bin_of[300..].iter().all(|&bin| bin == MISSING));
+        assert!(bin_of[300..].iter().all(|&bin| bin == ABSENT));
         let shared = bin_of.iter().filter(|&&bin| bin == 254).count();
         assert_eq!(shared, 300 - 254);
         assert!((0..300).filter(|l| l % 3 == 2).all(|l| bin_of[l] < 254));
+        let wide = BinnedTable::new(&x.frame(), BinLimits::wide(255), &run).unwrap();
+        assert!(wide.kinds[0].is_wide() && wide.kinds[0].missing() == 300);
+        let bytes = wide.column(0).iter().zip(wide.upper(0));
+        let bins = bytes.map(|(&low, &high)| f64::from(low) + 256.0 * f64::from(high));
+        assert_eq!(bins.collect::<Vec<_>>(), codes);
+        assert!(table.upper(0).is_empty());
     }
 
     #[test]

@@ -30,7 +30,7 @@ use super::out_of_bag::{Judge, OutOfBag};
 use super::targets::{Aim, MOST_CLASSES, means};
 use super::{ForestRounds, Goal};
 use crate::tree::TreeRegressorCriterion;
-use crate::tree::binned::{Kind, SUMMARY_BYTES, claim_counts};
+use crate::tree::binned::{BinLimits, Kind, SUMMARY_BYTES, claim_counts};
 use crate::tree::nodes::Tree;
 use growing::{Decide, Field, Gathered, Growing, Task};
 use learnt_core::context::Progress;
@@ -281,8 +281,8 @@ impl ForestRounds {
             state.aim = self.aim(classes, outline.outputs, &all.sums);
             state.sums = all.sums;
         }
-        let max_bins = self.growth.max_bins;
-        state.phase = match all.values.add_kinds(&outline, max_bins, &mut state.kinds)? {
+        let limits = BinLimits::narrow(self.growth.max_bins);
+        state.phase = match all.values.add_kinds(&outline, limits, &mut state.kinds)? {
             None => Phase::Ends,
             Some(next) => Phase::Cuts(next),
         };

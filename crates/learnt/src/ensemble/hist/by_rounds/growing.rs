@@ -4,9 +4,9 @@
 //! node's histogram is known. So the order is gone through again each round, as far as it is known, and every
 //! node that is met without children gets them: nodes that the order reaches in the end are among them.
 
-use super::super::blocks::{Cell, Histogram, WIDTH, no_rows};
+use super::super::blocks::{Cell, Histogram, Layout};
 use super::super::plan::{Chosen, Node, Splitter};
-use crate::tree::binned::{Kind, MISSING};
+use crate::tree::binned::Kind;
 use crate::tree::nodes::{NONE, Tree};
 use learnt_core::prelude::*;
 use std::cmp::Reverse;
@@ -91,7 +91,7 @@ impl Growing {
     }
 
     fn look_at(&mut self, id: u32, cells: Vec<i64>, splitter: &Splitter, room: &mut u64) {
-        let histogram = expanded(&cells, splitter.kinds);
+        let histogram = expanded(&cells, splitter.kinds, splitter.layout);
         if self.nodes.is_empty() {
             let root = splitter.root(&histogram);
             splitter.push(&mut self.tree, &root);
@@ -267,13 +267,14 @@ fn ordered_bits(gain: f64) -> u64 {
 }
 
 /// Histograms in the form that splits are searched in: of every column its bins, then that of missing values.
-fn expanded(cells: &[i64], kinds: &[Kind]) -> Histogram {
-    let mut histogram = no_rows(kinds.len());
+fn expanded(cells: &[i64], kinds: &[Kind], layout: &Layout) -> Histogram {
+    let mut histogram = Vec::new();
+    layout.clear(&mut histogram);
     let mut cells =
         cells.chunks_exact(2).map(|pair| Cell { gradient: pair[0], curvature: pair[1] });
     for (j, kind) in kinds.iter().enumerate() {
-        let column = &mut histogram[j / WIDTH][j % WIDTH];
-        for bin in (0..kind.bins()).chain([usize::from(MISSING)]) {
+        let column = &mut histogram[layout.bins(j)];
+        for bin in (0..kind.bins()).chain([kind.missing()]) {
             column[bin] = cells.next().unwrap_or_default();
         }
     }
@@ -281,13 +282,13 @@ fn expanded(cells: &[i64], kinds: &[Kind]) -> Histogram {
 }
 
 /// Histograms as they travel.
-pub(super) fn packed(histogram: &Histogram, kinds: &[Kind], out: &mut Vec<i64>) {
+pub(super) fn packed(histogram: &[Cell], kinds: &[Kind], layout: &Layout, out: &mut Vec<i64>) {
     for (j, kind) in kinds.iter().enumerate() {
-        let column = &histogram[j / WIDTH][j % WIDTH];
+        let column = &histogram[layout.bins(j)];
         let (bins, start) = (kind.bins(), out.len());
         out.resize(start + 2 * (bins + 1), 0);
         let (pairs, _) = out[start..].as_chunks_mut::<2>();
-        let cells = column[..bins].iter().chain([&column[usize::from(MISSING)]]);
+        let cells = column[..bins].iter().chain([&column[kind.missing()]]);
         pairs
             .iter_mut()
             .zip(cells)

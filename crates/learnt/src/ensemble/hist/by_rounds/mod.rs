@@ -19,13 +19,14 @@ mod quantiles;
 mod rows;
 mod summary;
 
+use super::blocks::Layout;
 use super::options::HistGrowth;
 use super::plan::{Shape, Splitter};
 use super::{MANY_ROWS, Scale};
 use crate::ensemble::boosted::Boosted;
 use crate::ensemble::loss::{Loss, all_zero};
 use crate::ensemble::stopping::{KEY_BITS, aside_count, groups, tell, told_step};
-use crate::tree::binned::{Kind, SUMMARY_BYTES, claim_counts};
+use crate::tree::binned::{BinLimits, Kind, SUMMARY_BYTES, claim_counts};
 use crate::tree::bundle::Bundle;
 use growing::{Finished, Growing, Waiting};
 use learnt_core::prelude::*;
@@ -290,8 +291,8 @@ impl HistRounds {
             state.classes = all.sums.clone();
             self.find_border(state, &all.key_counts);
         }
-        let max_bins = self.growth.max_bins;
-        state.phase = match all.values.add_kinds(&outline, max_bins, &mut state.kinds)? {
+        let limits = BinLimits::wide(self.growth.max_bins);
+        state.phase = match all.values.add_kinds(&outline, limits, &mut state.kinds)? {
             None => Phase::Ends,
             Some(next) => Phase::Cuts(next),
         };
@@ -449,6 +450,7 @@ impl HistRounds {
         run: &Context,
     ) -> Result<()> {
         let width = 2 * state.cells();
+        let layout = Layout::new(&state.kinds);
         let mut parts = cells.chunks_exact(width.max(1));
         let most = (SUMMARY_BYTES / (8 * width as u64).max(1)).max(2) as usize;
         let mut left = most;
@@ -457,7 +459,8 @@ impl HistRounds {
         let mut room = SUMMARY_BYTES.saturating_sub(kept);
         for k in 0..state.growing.len() {
             let number = state.boosted.trees.len() + k;
-            let splitter = Splitter { kinds: &state.kinds, shape, scale, number, run: *run };
+            let kinds = &state.kinds;
+            let splitter = Splitter { kinds, layout: &layout, shape, scale, number, run: *run };
             let growing = &mut state.growing[k];
             for &node in &state.wanted[k] {
                 let part = parts.next().ok_or_else(|| Error::internal("a histogram is missing"))?;

@@ -210,11 +210,11 @@ impl Binned {
         let rows = Counted::of(block);
         let data = rows.data(block);
         let y = HistRounds::targets(&data)?;
-        let mut words = Words::empty(y.len(), state.kinds.len(), run)?;
+        let mut words = Words::empty(y.len(), &state.kinds, run)?;
         let mut bins = vec![0; y.len()];
         for (j, kind) in state.kinds.iter().enumerate() {
             kind.fill(&data.x, j, &mut bins);
-            words.put(j, &bins);
+            words.put(j, &bins, &kind.upper_bytes(&data.x, j));
         }
         let step = HistRounds::told_step(state);
         let used = |(&y, &row): (&f64, &u64)| match state.limits.get(group(loss, y)) {
@@ -325,7 +325,7 @@ impl Binned {
             }
             for rows in self.rows_of(k, wanted) {
                 self.words.histogram(&rows, &cells, &mut histogram);
-                packed(&histogram, &state.kinds, &mut found.cells);
+                packed(&histogram, &state.kinds, &self.words.layout, &mut found.cells);
             }
         }
         if loss.scores() == 1 {
