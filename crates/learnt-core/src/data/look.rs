@@ -59,7 +59,11 @@ impl<'a> Frame<'a> {
     /// Says what came of rows `start..end`: sums into which every one of their values has gone, so that
     /// finite sums show finite values. Others are looked at now. Whether the sums are finite.
     pub fn noticed(&self, start: usize, end: usize, sums: &[f64]) -> bool {
-        let finite = all_finite(sums);
+        self.noticed_as(start, end, all_finite(sums))
+    }
+
+    /// Says whether such sums of rows `start..end` are finite.
+    pub fn noticed_as(&self, start: usize, end: usize, finite: bool) -> bool {
         if let Some(look) = self.look {
             let rows = || self.values().rows(start, end);
             look.passed(end - start, finite || first_bad(rows(), look.missing_allowed).is_none());

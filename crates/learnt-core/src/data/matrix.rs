@@ -1,6 +1,7 @@
 //! Dense matrices: an owned row-major one, and views of any layout.
 
 use crate::error::{Error, Result};
+use std::ops::Range;
 
 /// A dense matrix of `f64`, row by row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -283,20 +284,38 @@ impl<'a> MatRef<'a> {
 
     /// Copies all rows, one after the other, into `out`.
     pub fn write_rows(&self, out: &mut [f64]) {
+        /// Rows that stay in the near cache, and columns that are turned at once.
         const TILE: usize = 64;
+        const TOGETHER: usize = 4;
         if self.col_stride == 1 {
             for i in 0..self.nrows {
                 self.copy_row(i, &mut out[i * self.ncols..(i + 1) * self.ncols]);
             }
             return;
         }
-        for first in (0..self.nrows).step_by(TILE) {
-            let last = (first + TILE).min(self.nrows);
-            for j in 0..self.ncols {
-                for i in first..last {
-                    out[i * self.ncols + j] = self.at(i, j);
+        let width = self.ncols.max(1);
+        for (t, out) in out.chunks_mut(TILE * width).enumerate() {
+            let tile = self.rows(t * TILE, (t * TILE + TILE).min(self.nrows));
+            for first in (0..self.ncols).step_by(TOGETHER) {
+                let columns: [Option<&[f64]>; TOGETHER] =
+                    std::array::from_fn(|k| tile.column_slice((first + k).min(width - 1)));
+                match columns {
+                    [Some(a), Some(b), Some(c), Some(d)] if first + TOGETHER <= width => {
+                        let columns = a.iter().zip(b).zip(c.iter().zip(d));
+                        for (row, ((a, b), (c, d))) in out.chunks_exact_mut(width).zip(columns) {
+                            row[first..first + TOGETHER].copy_from_slice(&[*a, *b, *c, *d]);
+                        }
+                    }
+                    _ => tile.write_columns(first..(first + TOGETHER).min(width), out),
                 }
             }
+        }
+    }
+
+    /// Copies some columns into rows that stand one after the other.
+    fn write_columns(&self, columns: Range<usize>, out: &mut [f64]) {
+        for (i, row) in out.chunks_exact_mut(self.ncols).enumerate() {
+            columns.clone().for_each(|j| row[j] = self.at(i, j));
         }
     }
 
@@ -318,6 +337,22 @@ impl<'a> MatRef<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_written_from_any_layout() {
+        for (n, d) in [(1, 1), (3, 4), (130, 3), (67, 9), (5, 0)] {
+            let x = Matrix::from_fn(n, d, |i, j| (100 * i + j) as f64);
+            let turned = x.transposed();
+            let wide = Matrix::from_fn(n, 2 * d, |i, j| (100 * i + j / 2) as f64);
+            let with_gaps = wide.transposed();
+            let gaps = MatRef::strided(with_gaps.as_slice(), n, d, 1, 2 * n).unwrap();
+            for view in [x.view(), turned.view().transposed(), gaps] {
+                let mut out = vec![-1.0; n * d];
+                view.write_rows(&mut out);
+                assert_eq!(out, x.as_slice());
+            }
+        }
+    }
 
     #[test]
     fn row_and_column_major_views_agree() {

@@ -78,10 +78,11 @@ impl Nearest {
         Nearest(Panel::new(&about, origin, half_square, f64::INFINITY))
     }
 
-    /// The nearest point of each row of `x`; `out` has one place a row.
-    pub fn of(&self, x: MatRef, out: &mut [u32]) {
+    /// The nearest point of each row of `x`; `out` has one place a row. Whether the least numbers compared are
+    /// finite, which shows finite rows: with a value that is not, no comparison of its row ends in a finite one.
+    pub fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
         debug_assert!(x.nrows() == out.len() && x.ncols() == self.0.origin.len());
-        super::run(FindNearest { panel: &self.0, x, out });
+        super::run(FindNearest { panel: &self.0, x, out })
     }
 }
 
@@ -150,10 +151,10 @@ struct FindNearest<'a> {
 }
 
 impl Kernel for FindNearest<'_> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) -> bool {
         match S::F64_LANES {
             8 => self.with_tiles::<S, 4, 32>(simd),
             4 => self.with_tiles::<S, 4, 16>(simd),
@@ -166,8 +167,10 @@ impl Kernel for FindNearest<'_> {
 impl FindNearest<'_> {
     /// With tiles of `ROWS` rows, which are `N` vectors.
     #[inline(always)]
-    fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) {
+    fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) -> bool {
         let mut tile = vec![Column([0.0; ROWS]); self.panel.origin.len()];
+        let zero = simd.splat_f64s(0.0);
+        let mut zeros = zero;
         for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
             fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
             let mut least = [simd.splat_f64s(f64::INFINITY); N];
@@ -184,11 +187,13 @@ impl FindNearest<'_> {
                     }
                 }
             }
+            least.iter().for_each(|&least| zeros = simd.mul_add_f64s(least, zero, zeros));
             let place: &[f64] = pulp::bytemuck::cast_slice(&place);
             for (out, &place) in out.iter_mut().zip(place) {
                 *out = place as u32;
             }
         }
+        simd.reduce_sum_f64s(zeros) == 0.0
     }
 }
 
@@ -287,6 +292,11 @@ fn fill<const ROWS: usize>(tile: &mut [Column<ROWS>], x: MatRef, first: usize, o
         return;
     }
     for (j, (column, origin)) in tile.iter_mut().zip(origin).enumerate() {
+        let whole = x.column_slice(j).and_then(|x| x.get(first..)?.first_chunk::<ROWS>());
+        if let Some(x) = whole {
+            column.0.iter_mut().zip(x).for_each(|(value, x)| *value = x - origin);
+            continue;
+        }
         for (r, value) in column.0.iter_mut().enumerate() {
             *value = x.at((first + r).min(last), j) - origin;
         }
@@ -336,6 +346,22 @@ mod tests {
                     }
                     let best = row.iter().copied().fold(f64::INFINITY, f64::min);
                     assert_eq!(row.iter().position(|&v| v == best), Some(nearest[i] as usize));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn finite_comparisons_show_finite_rows() {
+        for k in [1, 2, 5] {
+            let points = Matrix::from_fn(k, 3, |i, j| if j == 1 { 0.0 } else { (i + j) as f64 });
+            for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                for (n, d) in (0..3).flat_map(|d| [(1, d), (40, d), (77, d)]) {
+                    let mut x = sample(n, 3, 0.0);
+                    let mut out = vec![0; n];
+                    assert!(Nearest::new(&points).of(x.view(), &mut out));
+                    x[(n - 1, d)] = bad;
+                    assert!(!Nearest::new(&points).of(x.view(), &mut out), "{k} {bad} {n} {d}");
                 }
             }
         }

@@ -548,16 +548,14 @@ impl KMeansModel {
     /// The cluster of each row.
     pub(super) fn nearest(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         const ROWS: usize = 4096;
-        const IN_CACHE: usize = 128;
         self.check_width(x)?;
         run.checkpoint()?;
         let nearest = Nearest::new(&self.cluster_centers);
         let mut labels = vec![0; x.nrows()];
         run.par_fill(&mut labels, ROWS, |first, piece| {
-            for (c, piece) in piece.chunks_mut(IN_CACHE).enumerate() {
-                let start = first + c * IN_CACHE;
-                nearest.of(x.read(start, start + piece.len()), piece);
-            }
+            let end = first + piece.len();
+            let finite = nearest.of(x.values().rows(first, end), piece);
+            x.noticed_as(first, end, finite);
         });
         Ok(labels)
     }

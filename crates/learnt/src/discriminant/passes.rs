@@ -54,6 +54,9 @@ pub struct ClassPasses {
 }
 
 impl Rounds for ClassPasses {
+    /// Every value goes into the mean of its class, which is checked.
+    const NOTICES: Notices = Notices::All;
+
     type State = Stage;
     type Summary = Summary;
     type Output = Known;

@@ -158,6 +158,9 @@ pub enum PCASummary {
 }
 
 impl Rounds for PCA {
+    /// Every value goes into the means, which are checked.
+    const NOTICES: Notices = Notices::All;
+
     type State = PCAState;
     type Summary = PCASummary;
     type Output = PCAModel;

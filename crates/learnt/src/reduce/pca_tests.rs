@@ -216,3 +216,25 @@ fn components_can_be_made_a_rotation_and_nothing_else_changes() {
     }
     assert!((1..7).contains(&turned), "{turned}");
 }
+
+#[test]
+fn values_that_are_not_finite_are_named_on_every_route() {
+    for (n, d, solver, n_components) in [
+        (300, 5, PcaSolver::CovarianceEigh, Components::All),
+        (300, 5, PcaSolver::Full, Components::All),
+        (20, 60, PcaSolver::Full, Components::All),
+        (400, 60, PcaSolver::Randomized, Components::Count(3)),
+        (400, 60, PcaSolver::Arpack, Components::Count(3)),
+    ] {
+        for (value, code) in [(f64::NAN, Code::Missing), (f64::NEG_INFINITY, Code::NotFinite)] {
+            for row in [0, n - 1] {
+                let mut data = sample(n, d);
+                data.x.values_mut()[(row, 3)] = value;
+                let learner = PCA { svd_solver: solver, n_components, ..Default::default() };
+                let error = learner.fit(&data.view()).unwrap_err();
+                assert_eq!(error.code(), code, "{solver:?} {error}");
+                assert!(error.to_string().contains(&format!("row {}", row + 1)), "{error}");
+            }
+        }
+    }
+}
