@@ -223,6 +223,10 @@ impl Blocks {
         self.table.kinds.len()
     }
 
+    pub(super) fn rows(&self) -> usize {
+        self.table.rows
+    }
+
     /// The bins of a column by row, with upper bytes if it is wide.
     pub(super) fn column(&self, column: usize) -> (&[u8], &[u8]) {
         (self.table.column(column), self.table.upper(column))

@@ -30,13 +30,16 @@ use super::boosted::Boosted;
 use super::loss::{Loss, Targets, quantile_of, weighted_quantile};
 use super::stopping::{set_aside, tell, told_rows};
 use crate::tree::binned::{BinLimits, BinnedTable, Grid};
+use crate::tree::nodes::Tree;
 use blocks::{Blocks, Cell, Scale};
 use grower::{Grower, Grown};
 use learnt_core::prelude::*;
 use learnt_core::rounds::tree_sums;
 use plan::Shape;
 use scored::Scored;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Rows of a task over rows.
 const CHUNK: usize = 1 << 14;
@@ -86,12 +89,6 @@ impl Rows<'_> {
         (sums[0], sums[1])
     }
 
-    /// The derivatives of all rows; `shares` has the probabilities of several classes.
-    fn fill(&self, k: usize, shares: &[f64], scale: Scale, cells: &mut [Cell], run: &Context) {
-        let scored = self.scored();
-        run.par_fill(cells, CHUNK, |first, cells| scored.fill(k, shares, scale, first, cells));
-    }
-
     /// Probabilities of several classes, class after class.
     fn shares(&self, shares: &mut Vec<f64>, run: &Context) {
         let (classes, n) = (self.loss.scores(), self.count());
@@ -108,6 +105,23 @@ impl Rows<'_> {
                 shares[from..from + length].copy_from_slice(&part[k * length..(k + 1) * length]);
             }
         }
+    }
+}
+
+/// Rows with their scores of one kind.
+struct OneScore<'a> {
+    x: Frame<'a>,
+    targets: Targets<'a>,
+    loss: Loss,
+    scores: &'a mut [f64],
+}
+
+impl OneScore<'_> {
+    /// The derivatives of all rows in the k-th score; `shares` has the probabilities of several classes.
+    fn fill(&self, k: usize, shares: &[f64], scale: Scale, cells: &mut [Cell], run: &Context) {
+        let OneScore { loss, targets, .. } = *self;
+        let scored = Scored { loss, targets, scores: self.scores };
+        run.par_fill(cells, CHUNK, |first, cells| scored.fill(k, shares, scale, first, cells));
     }
 
     /// Leaves that hold a quantile of their residuals. Sums of weights are exact, so that their order changes
@@ -129,12 +143,10 @@ impl Rows<'_> {
         }
     }
 
-    /// Adds a tree to the k-th score: by leaf for the rows it was grown on, else by walking. The rows
-    /// of a leaf are in order.
-    fn add(&mut self, k: usize, grown: &Grown, rows: &[u32], aside: &[u32], run: &Context) {
-        let n = self.count();
+    /// Adds a tree: by leaf for the rows it was grown on, else by walking. The rows of a leaf are in order.
+    fn add(&mut self, grown: &Grown, rows: &[u32], aside: &[u32], run: &Context) {
         let (tree, x) = (&grown.tree, &self.x);
-        run.par_fill(&mut self.scores[k * n..(k + 1) * n], SPAN, |first, scores| {
+        run.par_fill(self.scores, SPAN, |first, scores| {
             let span = first..first + scores.len();
             for (leaf, range) in &grown.leaves {
                 let (rows, value) = (&rows[range.clone()], tree.values[*leaf as usize]);
@@ -212,10 +224,16 @@ fn boost(
     if !aside.is_empty() && boosted.validation_score.is_empty() {
         boosted.validation_score.push(rows.mean_loss(&aside, run));
     }
-    let mut grower = Grower::new(&blocks, &shape, train, run);
-    let mut room = Room { cells: vec![Cell::default(); y.len()], shares: Vec::new(), total };
+    let room = Room::new(&blocks, &shape, train, loss, run);
+    let mut shares = Vec::new();
     for round in boosted.trees.len() / loss.scores() + 1..=growth.max_iter {
-        let split = add_round(&mut rows, &mut grower, &mut boosted, &aside, &mut room)?;
+        rows.shares(&mut shares, run);
+        let (first, second) = rows.sums(total, run);
+        let scale = Scale::new(y.len(), first, second);
+        let grown =
+            room.grow_round(boosted.trees.len(), &mut rows, &shares, scale, (&aside, total))?;
+        let split = grown.iter().any(|tree| tree.len() > 1);
+        boosted.trees.extend(grown);
         boosted.train_score.push(rows.mean_loss(&told, run));
         if !aside.is_empty() {
             boosted.validation_score.push(rows.mean_loss(&aside, run));
@@ -228,36 +246,83 @@ fn boost(
     Ok(boosted)
 }
 
-/// What rounds share.
-struct Room {
-    cells: Vec<Cell>,
-    /// Probabilities of several classes.
-    shares: Vec<f64>,
-    /// Sum of the weights.
-    total: f64,
+/// What grows trees, of one score after another or side by side.
+struct Room<'a> {
+    blocks: &'a Blocks,
+    shape: &'a Shape,
+    /// Rows to train on.
+    train: Vec<u32>,
+    /// Those that have nothing to do.
+    workers: Mutex<Vec<Worker<'a>>>,
+    /// Of the scores, and of the work inside one tree.
+    outer: Context<'a>,
+    inner: Context<'a>,
 }
 
-/// One tree for each score; whether any of them has a split.
-fn add_round(
-    rows: &mut Rows,
-    grower: &mut Grower,
-    boosted: &mut Boosted,
-    aside: &[u32],
-    room: &mut Room,
-) -> Result<bool> {
-    let run = grower.run;
-    let rate = grower.shape.learning_rate;
-    rows.shares(&mut room.shares, &run);
-    let mut split = false;
-    for k in 0..rows.loss.scores() {
-        let (first, second) = rows.sums(room.total, &run);
-        let scale = Scale::new(rows.count(), first, second);
-        rows.fill(k, &room.shares, scale, &mut room.cells, &run);
-        let mut grown = grower.grow(boosted.trees.len(), &room.cells, scale)?;
-        rows.refit(&mut grown, &grower.rows, rate, room.total, &run);
-        rows.add(k, &grown, &grower.rows, aside, &run);
-        split |= grown.tree.len() > 1;
-        boosted.trees.push(grown.tree.in_preorder());
+/// What grows one tree.
+struct Worker<'a> {
+    grower: Grower<'a>,
+    cells: Vec<Cell>,
+}
+
+impl<'a> Room<'a> {
+    /// Trees of many classes grow side by side where memory allows, each on one thread: no thread waits for
+    /// another at every node then.
+    fn new(
+        blocks: &'a Blocks,
+        shape: &'a Shape,
+        train: Vec<u32>,
+        loss: Loss,
+        run: &Context<'a>,
+    ) -> Self {
+        let (threads, rows) = (run.threads(), blocks.rows());
+        let bytes = threads * (12 * train.len() + size_of::<Cell>() * rows);
+        let many = threads > 1 && loss.scores() >= 2 * threads;
+        let beside = many && run.claim(bytes as u64, "rows of classes side by side").is_ok();
+        let alone = run.with_threads(1);
+        let (outer, inner) = if beside { (*run, alone) } else { (alone, *run) };
+        Room { blocks, shape, train, workers: Mutex::default(), outer, inner }
     }
-    Ok(split)
+
+    fn worker(&self) -> Worker<'a> {
+        Worker {
+            grower: Grower::new(self.blocks, self.shape, self.train.clone(), &self.inner),
+            cells: vec![Cell::default(); self.blocks.rows()],
+        }
+    }
+
+    /// One tree for each score, the first of this number; the scores with them.
+    fn grow_round(
+        &self,
+        number: usize,
+        rows: &mut Rows,
+        shares: &[f64],
+        scale: Scale,
+        (aside, total): (&[u32], f64),
+    ) -> Result<Vec<Tree>> {
+        let Rows { x, targets, loss, .. } = *rows;
+        let (n, scores) = (rows.count(), &mut rows.scores);
+        let grown: Mutex<BTreeMap<usize, Result<Tree>>> = Mutex::default();
+        self.outer.par_fill(scores, n, |first, scores| {
+            let (k, run) = (first / n, &self.inner);
+            let waiting = lock(&self.workers).pop();
+            let mut worker = waiting.unwrap_or_else(|| self.worker());
+            let mut of = OneScore { x, targets, loss, scores };
+            let Worker { grower, cells } = &mut worker;
+            of.fill(k, shares, scale, cells, run);
+            let tree = grower.grow(number + k, cells, scale).map(|mut grown| {
+                of.refit(&mut grown, &grower.rows, grower.shape.learning_rate, total, run);
+                of.add(&grown, &grower.rows, aside, run);
+                grown.tree.in_preorder()
+            });
+            lock(&self.workers).push(worker);
+            lock(&grown).insert(k, tree);
+        });
+        let grown = grown.into_inner().unwrap_or_else(PoisonError::into_inner);
+        grown.into_values().collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
