@@ -4,8 +4,14 @@ use super::{Linkage, LinkageUpdate, Space};
 use crate::neighbors::Metric;
 use learnt_core::prelude::*;
 
+/// Clusters whose distances one thread looks at: each lies in a line of the cache of its own.
+const CLUSTERS: usize = 2048;
+/// Distances that one thread computes at a time.
+const PAIRS: usize = 1 << 14;
+
 /// Distances of live clusters; squared where the linkage is defined by means.
 pub(super) struct Table<'a> {
+    run: Context<'a>,
     linkage: Linkage,
     own: Option<LinkageUpdate<'a>>,
     n: usize,
@@ -25,25 +31,37 @@ impl<'a> Table<'a> {
         x: MatRef,
         linkage: Linkage,
         metric: Metric,
-        run: &Context,
+        run: &Context<'a>,
     ) -> Result<Table<'a>> {
         let n = x.nrows();
         Self::claim(n, run)?;
         let rows = x.to_matrix();
-        let lines = run.try_par_map(n.saturating_sub(1), |i| {
-            let own = rows.row(i);
-            Ok((i + 1..n).map(|j| metric.distance(own, rows.row(j))).collect::<Vec<f64>>())
-        })?;
-        let mut values = Vec::with_capacity(n * n.saturating_sub(1) / 2);
-        lines.into_iter().for_each(|line| values.extend(line));
-        Self::of_pairs(n, values, linkage)
+        let mut values = vec![0.0; n * n.saturating_sub(1) / 2];
+        run.par_fill(&mut values, PAIRS, |first, values| {
+            if run.checkpoint().is_err() {
+                return;
+            }
+            // The last row whose pairs begin here or before.
+            let mut i = first_after(n, first) - 1;
+            let mut j = first.wrapping_sub(start(n, i));
+            for value in values {
+                *value = metric.distance(rows.row(i), rows.row(j));
+                j += 1;
+                if j == n {
+                    i += 1;
+                    j = i + 1;
+                }
+            }
+        });
+        run.checkpoint()?;
+        Self::of_pairs(n, values, linkage, run)
     }
 
     /// Given distances: square, symmetric, none negative.
     pub(super) fn of_distances(
         distances: MatRef,
         linkage: Linkage,
-        run: &Context,
+        run: &Context<'a>,
     ) -> Result<Table<'a>> {
         let n = distances.nrows();
         if distances.ncols() != n {
@@ -68,10 +86,15 @@ impl<'a> Table<'a> {
                 values.push(there);
             }
         }
-        Self::of_pairs(n, values, linkage)
+        Self::of_pairs(n, values, linkage, run)
     }
 
-    fn of_pairs(n: usize, mut values: Vec<f64>, linkage: Linkage) -> Result<Table<'a>> {
+    fn of_pairs(
+        n: usize,
+        mut values: Vec<f64>,
+        linkage: Linkage,
+        run: &Context<'a>,
+    ) -> Result<Table<'a>> {
         if let Some(bad) = values.iter().find(|value| !(**value >= 0.0 && value.is_finite())) {
             let message = format!("a distance is {bad}, and must be a number of at least 0");
             return Err(Error::new(Code::NotFinite, message));
@@ -80,7 +103,7 @@ impl<'a> Table<'a> {
             values.iter_mut().for_each(|value| *value *= *value);
         }
         let live = (0..n as u32).collect();
-        Ok(Table { linkage, own: None, n, values, sizes: vec![1.0; n], live })
+        Ok(Table { run: *run, linkage, own: None, n, values, sizes: vec![1.0; n], live })
     }
 
     /// With coefficients of one's own, between the distances as they are.
@@ -88,42 +111,72 @@ impl<'a> Table<'a> {
         Table { own: Some(own), ..self }
     }
 
-    /// The place before which the pairs of a row begin: add the other row.
-    #[inline(always)]
-    fn start(&self, i: usize) -> usize {
-        // i (n - 1) - i (i + 1) / 2 + (i + 1) - 1 - i, without going below zero.
-        (i * (2 * self.n - i - 1) / 2).wrapping_sub(i + 1)
-    }
-
     #[inline(always)]
     fn at(&self, a: usize, b: usize) -> usize {
         let (a, b) = (a.min(b), a.max(b));
-        self.start(a).wrapping_add(b)
+        start(self.n, a).wrapping_add(b)
     }
+
+    /// The nearest of some live clusters, the first of equals.
+    fn nearest_of(&self, of: usize, live: &[u32]) -> Option<(usize, f64)> {
+        let mut best: Option<(usize, f64)> = None;
+        for other in live.iter().map(|&other| other as usize).filter(|&other| other != of) {
+            let distance = self.values[self.at(of, other)];
+            if best.is_none_or(|best| distance < best.1 || best.1.is_nan()) {
+                best = Some((other, distance));
+            }
+        }
+        best
+    }
+
+    /// The distance of another cluster to the two that merge.
+    fn merged(&self, [gone, kept]: [usize; 2], other: usize, between: f64) -> f64 {
+        let (i, j) = (self.sizes[gone], self.sizes[kept]);
+        let (x, y) = (self.values[self.at(gone, other)], self.values[self.at(kept, other)]);
+        match (self.own, self.linkage) {
+            (Some(own), _) => {
+                let [a, b, c, g] = own(i, j, self.sizes[other]);
+                a * x + b * y + c * between + g * (x - y).abs()
+            }
+            (None, Linkage::Single) => x.min(y),
+            (None, Linkage::Complete) => x.max(y),
+            (None, _) => {
+                let [a, b, c, _] = self.linkage.update(i, j, self.sizes[other]);
+                a * x + b * y + c * between
+            }
+        }
+    }
+}
+
+/// The place before which the pairs of a row begin: add the other row.
+#[inline(always)]
+fn start(n: usize, i: usize) -> usize {
+    // i (n - 1) - i (i + 1) / 2 + (i + 1) - 1 - i, without going below zero.
+    (i * (2 * n - i - 1) / 2).wrapping_sub(i + 1)
+}
+
+/// The first row whose pairs begin after this place.
+fn first_after(n: usize, place: usize) -> usize {
+    let (mut low, mut high) = (0, n);
+    while low < high {
+        let middle = low.midpoint(high);
+        let begins = middle * (2 * n - middle - 1) / 2;
+        (low, high) = if begins <= place { (middle + 1, high) } else { (low, middle) };
+    }
+    low
 }
 
 impl Space for Table<'_> {
     fn nearest(&mut self, of: usize) -> (usize, f64) {
-        let mut best = (usize::MAX, f64::INFINITY);
-        let split = self.live.partition_point(|&other| (other as usize) < of);
-        for &other in &self.live[..split] {
-            let distance = self.values[self.start(other as usize).wrapping_add(of)];
-            if distance < best.1 {
-                best = (other as usize, distance);
-            }
-        }
-        let start = self.start(of);
-        for &other in self.live[split..].iter().filter(|&&other| other as usize != of) {
-            let distance = self.values[start.wrapping_add(other as usize)];
-            if distance < best.1 {
-                best = (other as usize, distance);
-            }
-        }
-        if best.0 == usize::MAX {
-            let other = self.live.iter().find(|&&other| other as usize != of);
-            best.0 = other.map_or(of, |&other| other as usize);
-        }
-        best
+        let parts = self
+            .run
+            .par_ranges(self.live.len(), CLUSTERS, |part| self.nearest_of(of, &self.live[part]));
+        let nearer =
+            |best: (usize, f64), found: (usize, f64)| match found.1 < best.1 || best.1.is_nan() {
+                true => found,
+                false => best,
+            };
+        parts.into_iter().flatten().reduce(nearer).unwrap_or((of, f64::INFINITY))
     }
 
     fn distance(&self, a: usize, b: usize) -> f64 {
@@ -132,31 +185,25 @@ impl Space for Table<'_> {
 
     fn merge(&mut self, gone: usize, kept: usize) {
         let between = self.distance(gone, kept);
-        let (i, j) = (self.sizes[gone], self.sizes[kept]);
         if let Ok(place) = self.live.binary_search(&(gone as u32)) {
             self.live.remove(place);
         }
-        for place in 0..self.live.len() {
-            let other = self.live[place] as usize;
-            if other == kept {
-                continue;
-            }
-            let (from, to) = (self.at(gone, other), self.at(kept, other));
-            let (x, y) = (self.values[from], self.values[to]);
-            self.values[to] = match (self.own, self.linkage) {
-                (Some(own), _) => {
-                    let [a, b, c, g] = own(i, j, self.sizes[other]);
-                    a * x + b * y + c * between + g * (x - y).abs()
-                }
-                (None, Linkage::Single) => x.min(y),
-                (None, Linkage::Complete) => x.max(y),
-                (None, _) => {
-                    let [a, b, c, _] = self.linkage.update(i, j, self.sizes[other]);
-                    a * x + b * y + c * between
-                }
+        let parts = self.run.par_ranges(self.live.len(), CLUSTERS, |part| {
+            let others = self.live[part].iter().map(|&other| other as usize);
+            let merged = |other| match other == kept {
+                true => between,
+                false => self.merged([gone, kept], other, between),
             };
+            others.map(merged).collect::<Vec<f64>>()
+        });
+        for (place, distance) in parts.into_iter().flatten().enumerate() {
+            let other = self.live[place] as usize;
+            if other != kept {
+                let to = self.at(kept, other);
+                self.values[to] = distance;
+            }
         }
-        self.sizes[kept] = i + j;
+        self.sizes[kept] += self.sizes[gone];
     }
 
     fn height(&self, distance: f64) -> f64 {

@@ -32,7 +32,8 @@ pub struct HistGrowth {
     /// Share of columns (features) drawn at random for each split.
     #[param(default = 1.0, above = 0.0, range = ..=1.0)]
     pub max_features: f64,
-    /// Maximum number of bins of a column, that of missing values apart.
+    /// Maximum number of bins of a quantity, that of missing values apart; a category has one for each of up to 4,096
+    /// levels.
     #[param(default = 255, range = 2..=255)]
     pub max_bins: usize,
     /// Direction of each column: 1 for a score that may only rise with it, -1 only fall, 0 either.
