@@ -199,3 +199,14 @@ fn heights_of_pairs_are_those_of_their_mergers() {
     assert_eq!(tree.cut_below(2.0), [0, 0, 1, 2]);
     assert_eq!(Tree::from_matrix(tree.to_matrix().view()).unwrap(), tree);
 }
+
+#[test]
+fn a_table_in_several_parts_has_the_heights_of_the_spanning_tree() {
+    let x = rows(2600, 3);
+    let run = Context::default().with_threads(2);
+    let by_edges = link_rows(x.view(), Linkage::Single, Metric::Euclidean, &run).unwrap();
+    let mut table = Table::of_rows(x.view(), Linkage::Single, Metric::Euclidean, &run).unwrap();
+    let mergers = chain(&mut table, x.nrows(), &run).unwrap();
+    let by_table = Tree::from_mergers(x.nrows(), &mergers, Linkage::Single).unwrap();
+    assert_eq!(by_table.heights, by_edges.heights);
+}
