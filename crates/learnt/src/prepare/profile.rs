@@ -10,7 +10,7 @@
 
 use learnt_core::data::wording::{says_identifier, says_time};
 use learnt_core::dates;
-use learnt_core::error::plain;
+use learnt_core::error::{plain, shell};
 use learnt_core::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -146,16 +146,17 @@ fn look_of_dates<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<Loo
     Some(Look::Date { first: first.to_string(), last: last.to_string() })
 }
 
-/// What is untidy about the levels of a column, if anything is: two that differ in capitals or spaces alone, or dates
-/// written in more than one way.
-pub fn untidy(levels: &[String]) -> Option<String> {
+/// What is untidy about the levels of a column, if anything is, and what to say to the command: two that differ in
+/// capitals or spaces alone, or dates written in more than one way.
+pub fn untidy(name: &str, levels: &[String]) -> Option<String> {
+    let word = shell(name);
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
     for level in levels {
         let words: Vec<String> = level.split_whitespace().map(str::to_lowercase).collect();
         if let Some(other) = known.insert(words.join(" "), level) {
             let (a, b) = (plain(other), plain(level));
             return Some(format!(
-                "'{a}' and '{b}' differ in capitals or spaces alone, and are two levels"
+                "'{a}' and '{b}' differ in capitals or spaces alone, and are two levels; --type {word}=tidy makes them one"
             ));
         }
     }
@@ -165,7 +166,7 @@ pub fn untidy(levels: &[String]) -> Option<String> {
     let other = orders.iter().position(|order| *order != orders[0])?;
     let (a, b) = (plain(&levels[0]), plain(&levels[other]));
     Some(format!(
-        "dates are written in several ways, such as '{a}' and '{b}', and are taken as categories"
+        "dates are written in several ways, such as '{a}' and '{b}', and are taken as categories; --type {word}=dmy (day first) or {word}=mdy reads them, then --date {word}=year,month uses them"
     ))
 }
 
@@ -237,12 +238,16 @@ mod tests {
 
     #[test]
     fn levels_that_differ_in_capitals_or_spaces_and_dates_of_several_kinds_are_untidy() {
-        let said =
-            |levels: &[&str]| untidy(&levels.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert!(said(&["Lyon", "Paris", "paris "]).unwrap().starts_with("'Paris' and 'paris '"));
+        let said = |levels: &[&str]| {
+            untidy("a b", &levels.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let cities = said(&["Lyon", "Paris", "paris "]).unwrap();
+        assert!(cities.starts_with("'Paris' and 'paris '"), "{cities}");
+        assert!(cities.contains("--type 'a b'=tidy"), "{cities}");
         assert!(said(&["a  b", "A b"]).is_some());
         let dates = said(&["2020-01-02", "2020-05-06", "03/04/2021"]).unwrap();
         assert!(dates.contains("'2020-01-02' and '03/04/2021'"), "{dates}");
+        assert!(dates.contains("--type 'a b'=dmy"), "{dates}");
         assert_eq!(said(&["a b", "ab", "2020-01-02"]), None);
         assert_eq!(said(&["13/04/2021", "03/04/2021"]), None);
         assert_eq!(said(&[]), None);
