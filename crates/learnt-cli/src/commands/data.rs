@@ -3,6 +3,7 @@
 use super::{Call, READING, ROLES};
 use crate::ExitCode;
 use crate::input;
+use crate::looks;
 use crate::output::{print, print_as_is, print_json};
 use crate::place;
 use learnt::answer::{Cell, Columns, Datum, finite, number};
@@ -32,6 +33,9 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     call.run.claim(32 * table.values().nrows() as u64, "the sorted values of a column")?;
     let columns: Vec<Described> =
         (0..table.schema().len()).map(|j| describe_column(table, j)).collect();
+    let ordinary =
+        columns.iter().zip(table.schema().columns()).filter(|(d, _)| d.look.is_ordinary());
+    ordinary.for_each(|(_, column)| looks::say_of(call, column));
     let (rows, width) = (table.values().nrows(), table.schema().len());
     if call.json {
         let columns: Vec<Json> = columns.iter().map(|c| c.json(target)).collect();
