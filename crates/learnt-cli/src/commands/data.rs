@@ -25,10 +25,12 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     let mut options = input::options(call)?;
     options.allow_empty = true;
     let input = input::read_with(call, &options)?;
-    let target = call.text("target").or(input.default_target.as_deref());
-    if let Some(target) = target {
+    if let Some(target) = call.text("target") {
         input.table.schema().find(target)?;
     }
+    let own = input.default_target.as_deref();
+    let own = own.filter(|target| input.table.schema().position(target).is_some());
+    let target = call.text("target").or(own);
     let table = &input.table;
     call.run.claim(32 * table.values().nrows() as u64, "the sorted values of a column")?;
     let columns: Vec<Described> =

@@ -276,5 +276,6 @@ fn words_of_other_tools_and_names_without_a_verb_lead_on() {
     fails(&["fit", "ridge", "cpu", "--random-state", "1"], 2, &["it is called --seed here"]);
     fails(&["cv", "ridge", "cpu", "--nfolds", "5"], 2, &["it is called --folds here"]);
     fails(&["fit", "ridge", "cpu", "--nfolds", "5"], 2, &["unexpected argument '--nfolds'"]);
+    assert!(!ok(&["describe", "iris", "--ignore", "species"]).err.contains("next:"));
     fails(&["fit", "fit", "iris"], 2, &["no learner named 'fit'"]);
 }
