@@ -101,9 +101,9 @@ pub(crate) fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Re
         let (shown, word) = (plain(name), shell(name));
         call.say(&format!("as categories: {shown} is {found}; --keep {word} takes it as a number"));
     }
-    let inputs = table.schema().columns().iter();
-    let shown = |c: &&Column| is_input(&c.name) && !odd.contains(&c.name) || is_class(asked, c);
-    inputs.filter(shown).for_each(|c| say_of(call, c));
+    let shown = |name: &String| !odd.contains(name) && !others.contains(&Some(name.as_str()));
+    let columns = (0..table.schema().len()).filter(|&j| shown(&table.schema().column(j).name));
+    say_untidy(call, columns.map(|j| (table.schema().column(j), frame.values().column(j))));
     let table = if codes.is_empty() { table } else { with_levels(table, &codes)? };
     if odd.is_empty() {
         return Ok(table);
@@ -111,25 +111,34 @@ pub(crate) fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Re
     Ok(without(&table, &odd))
 }
 
-/// Whether a column is a target of classes.
-fn is_class(asked: &ColumnChoice, column: &Column) -> bool {
-    column.levels().is_some() && asked.targets.contains(&column.name)
+/// Sentences about columns that may not be what they are taken for, a few of many.
+pub(crate) fn say_untidy<'a>(call: &Call, columns: impl Iterator<Item = (&'a Column, Vec<f64>)>) {
+    const MOST: usize = 8;
+    let lines: Vec<String> =
+        columns.filter_map(|(column, values)| untidy(call, column, &values)).collect();
+    lines.iter().take(MOST).for_each(|line| call.say(line));
+    if lines.len() > MOST {
+        call.say(&format!("note: the same of {} more columns", lines.len() - MOST));
+    }
 }
 
-/// A sentence about an input that may not be what it is taken for.
-pub(crate) fn say_of(call: &Call, column: &Column) {
+/// A sentence about a column that may not be what it is taken for.
+fn untidy(call: &Call, column: &Column, values: &[f64]) -> Option<String> {
     let (shown, word) = (plain(&column.name), shell(&column.name));
     match column.levels() {
         Some(levels) => {
-            if let Some(what) = learnt::prepare::untidy(&column.name, levels) {
-                call.say(&format!("note: {shown}: {what}"));
-            }
+            let what = learnt::prepare::untidy(&column.name, levels)?;
+            Some(format!("note: {shown}: {what}"))
         }
         None if says_postal_code(&column.name) && !is_kept(call, &column.name) => {
             let other = format!("--type {word}=cat takes it as categories");
-            call.say(&format!("as a number: {shown} is a postal code by its name; {other}"));
+            Some(format!("as a number: {shown} is a postal code by its name; {other}"))
         }
-        None => {}
+        None => {
+            let (value, count) = learnt::prepare::stand_in(values)?;
+            let what = format!("{count} values are {value}, far from all others");
+            Some(format!("note: {shown}: {what}; --na {value} takes them as missing"))
+        }
     }
 }
 
@@ -197,6 +206,7 @@ pub(crate) fn odd_of_stream(
     let odd = odd_columns(call, outline.schema, asked, look)?;
     let others = [asked.weight, asked.group, asked.sequence];
     let shown = |c: &&Column| !odd.contains(&c.name) && !others.contains(&Some(c.name.as_str()));
-    outline.schema.columns().iter().filter(shown).for_each(|c| say_of(call, c));
+    let columns = outline.schema.columns().iter().filter(shown);
+    say_untidy(call, columns.map(|column| (column, Vec::new())));
     Ok(odd)
 }

@@ -35,9 +35,9 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     call.run.claim(32 * table.values().nrows() as u64, "the sorted values of a column")?;
     let columns: Vec<Described> =
         (0..table.schema().len()).map(|j| describe_column(table, j)).collect();
-    let ordinary =
-        columns.iter().zip(table.schema().columns()).filter(|(d, _)| d.look.is_ordinary());
-    ordinary.for_each(|(_, column)| looks::say_of(call, column));
+    let ordinary = (0..columns.len()).filter(|&j| columns[j].look.is_ordinary());
+    let of_table = |j: usize| (table.schema().column(j), table.values().view().column(j));
+    looks::say_untidy(call, ordinary.map(of_table));
     let (rows, width) = (table.values().nrows(), table.schema().len());
     if call.json {
         let columns: Vec<Json> = columns.iter().map(|c| c.json(target)).collect();

@@ -143,6 +143,18 @@ fn first_lines_of_spreadsheets_spaces_and_signs_of_print_are_read_or_said() {
     let said = ok(&["describe", &hollow]).err;
     assert!(said.contains("because of '-', '#N/A'; --na '-,#N/A'"), "{said}");
     assert_eq!(described(&[&hollow, "--na", "-,#N/A"])["columns"][1]["max"], 9.0);
+    let rows: String =
+        (0..60).map(|i| format!("{i},{}\n", if i % 9 == 0 { -999 } else { i % 7 })).collect();
+    let nines = file(folder.path(), "n.csv", format!("a,b\n{rows}"));
+    for words in [
+        &["describe", &nines][..],
+        &["fit", "ols", &nines, "-t", "a"],
+        &["fit", "ols", &nines, "-t", "b"],
+    ] {
+        let said = ok(words).err;
+        assert!(said.contains("b: 7 values are -999, far from all others; --na -999"), "{said}");
+    }
+    assert_eq!(described(&[&nines, "--na", "-999"])["columns"][1]["missing"], 7);
     let streets = file(folder.path(), "t.csv", "a,b\n1,2\n2,Grvl\n3,4\n4,Pave\n5,7\n6,9\n");
     assert!(!ok(&["describe", &streets]).err.contains("--na"));
 }

@@ -170,6 +170,23 @@ pub fn untidy(name: &str, levels: &[String]) -> Option<String> {
     ))
 }
 
+/// A number of nines, below or above all others, that probably stands for a missing value, and how often it is met.
+pub fn stand_in(values: &[f64]) -> Option<(f64, usize)> {
+    const NINES: [f64; 4] = [99.0, 999.0, 9999.0, 99_999.0];
+    let known = || values.iter().copied().filter(|value| !value.is_nan());
+    let low = known().fold(f64::INFINITY, f64::min);
+    let high = known().fold(f64::NEG_INFINITY, f64::max);
+    let ends = [low, high].into_iter().filter(|end| NINES.contains(&end.abs()));
+    ends.into_iter().find_map(|end| {
+        let others = || known().filter(|value| *value != end);
+        let least = others().fold(f64::INFINITY, f64::min);
+        let most = others().fold(f64::NEG_INFINITY, f64::max);
+        let gap = if end == low { least - end } else { end - most };
+        let count = known().filter(|value| *value == end).count();
+        (count > 1 && most > least && gap > 2.0 * (most - least)).then_some((end, count))
+    })
+}
+
 fn look_of_numbers(name: &str, values: &[f64]) -> Look {
     let known = || values.iter().copied().filter(|value| !value.is_nan());
     let count = known().count();
@@ -251,6 +268,16 @@ mod tests {
         assert_eq!(said(&["a b", "ab", "2020-01-02"]), None);
         assert_eq!(said(&["13/04/2021", "03/04/2021"]), None);
         assert_eq!(said(&[]), None);
+    }
+
+    #[test]
+    fn nines_far_from_all_others_stand_for_missing_values() {
+        assert_eq!(stand_in(&[1.0, 4.0, -999.0, 2.0, f64::NAN, -999.0]), Some((-999.0, 2)));
+        assert_eq!(stand_in(&[1.0, 9999.0, 2.0, 9999.0]), Some((9999.0, 2)));
+        assert_eq!(stand_in(&[1.0, 4.0, -999.0, 2.0]), None);
+        assert_eq!(stand_in(&[600.0, 999.0, 999.0, 20.0]), None);
+        assert_eq!(stand_in(&[999.0, 999.0, f64::NAN]), None);
+        assert_eq!(stand_in(&[]), None);
     }
 
     #[test]
