@@ -216,7 +216,11 @@ class BaseEstimator(Tagged, Parameters):
         values = self._rows(X).values
         missing = np.isnan(values).any() and not self._facts()["accepts"]["missing"]
         if missing or np.isinf(values).any():
-            raise DataError(f"Input X contains {'NaN' if missing else 'infinity'}.")
+            wrong = np.isinf(values) | (np.isnan(values) if missing else False)
+            row, column = (int(k) for k in np.argwhere(wrong)[0])
+            name = self.__dict__.get("feature_names_in_", {column: f"x{column}"})[column]
+            what = "NaN" if np.isnan(values[row, column]) else "infinity"
+            raise DataError(f"Input X contains {what}: column '{name}', first in row {row + 1}.")
         return values
 
     def _call(self, method, X, lengths=None):

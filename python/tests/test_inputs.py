@@ -12,7 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from learnt import _native, _validation, errors
+from learnt.cluster import BisectingKMeans
 from learnt.compose import ColumnTransformer
+from learnt.ensemble import VotingRegressor
 from learnt.impute import SimpleImputer
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
@@ -262,6 +264,20 @@ def test_gaps_are_refused_by_learners_that_cannot_take_them():
         from learnt.preprocessing import PolynomialFeatures
 
         PolynomialFeatures().fit(categories()["pandas"][["size"]])
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_rows_that_are_read_without_the_native_gate_name_what_is_wrong(value, word):
+    rows = VALUES.copy()
+    rows[[7, 9], 2] = value
+    votes = [("a", Ridge()), ("b", LinearRegression())]
+    plain = [BisectingKMeans(3).fit(VALUES), VotingRegressor(votes).fit(VALUES, TARGET)]
+    for model in plain:
+        with pytest.raises(errors.DataError, match=f"contains {word}: column 'x2', first in row 8"):
+            model.transform(rows)
+    named = BisectingKMeans(3).fit(pd.DataFrame(VALUES, columns=NAMES))
+    with pytest.raises(errors.DataError, match=f"contains {word}: column 'depth', first in row 8"):
+        named.transform(pd.DataFrame(rows, columns=NAMES))
 
 
 def test_a_pipeline_prepares_mixed_columns():

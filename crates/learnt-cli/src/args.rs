@@ -1,9 +1,11 @@
 //! The command line, made from the registry: a learner's flags are its parameters.
 
+mod elsewhere;
 mod registered;
 mod shown;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+pub(crate) use elsewhere::{flag_elsewhere, unknown_verb, without_name};
 use learnt::estimator::ROLES;
 use learnt::function::FunctionKind;
 use learnt::select::Splitter;
@@ -222,7 +224,7 @@ fn with_data(command: Command) -> Command {
             text(
                 "type",
                 "COLUMN=TYPE",
-                "num, cat, unit ($5, 3 kg), skip or ord(S<M<L); may be repeated",
+                "num, cat, tidy (Paris is paris), dmy or mdy (dates), unit ($5, 3 kg), skip or ord(S<M<L); may be repeated",
             )
             .action(ArgAction::Append),
         )

@@ -2,12 +2,12 @@
 
 use crate::commands::Call;
 use crate::learner;
-use learnt::data::wording::says_postal_code;
-use learnt::data::{Column, ColumnKind, OwnedDataset, Schema, Table, Volume};
+use crate::looks::{without, without_odd};
+use learnt::data::{Column, OwnedDataset, Schema, Table, Volume};
 use learnt::datasets::Bundled;
 use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::estimator::AnyEstimator;
-use learnt::prepare::{Formula, Look, Side};
+use learnt::prepare::{Formula, Side};
 use learnt::trained::{Missing, Trained};
 use learnt_io::{ColumnRoles, Encoding, Format, Header, Ragged, ReadOptions, TargetTask, TypeRule};
 use std::collections::BTreeSet;
@@ -246,7 +246,7 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
         table = table.frame().select(&kept.collect::<Vec<_>>());
         asked.targets.clear();
     } else if asked.targets.is_empty() {
-        return Err(no_target(table.schema()));
+        return Err(no_target(table.schema(), call.text("formula")));
     } else if asked.targets.first() == input.default_target.as_ref() {
         asked.task = asked.task.or(input.default_task);
     }
@@ -306,185 +306,6 @@ fn warn_of_giveaways(call: &Call, data: &OwnedDataset) {
         shell(name(first.column))
     );
     call.run.warn(Code::Target, message);
-}
-
-/// Whether the arguments use a column whatever it looks like: --keep, --type or the formula name it.
-fn is_kept(call: &Call, name: &str) -> bool {
-    let kept = call.texts("keep");
-    let typed =
-        call.texts("type").iter().any(|pair| pair.rsplit_once('=').is_some_and(|(c, _)| c == name));
-    let terms = call.text("formula").and_then(|formula| Side::split(formula).ok());
-    let words = terms.and_then(|side| Formula::words(side.terms).ok()).unwrap_or_default();
-    let formula = words.iter().any(|word| word == name);
-    let read = learner::Read::of(call).is_ok_and(|read| read.columns().iter().any(|c| c == name));
-    formula || read || typed || kept.iter().any(|word| word == name || word == "all")
-}
-
-/// The columns that are no inputs by their looks, each with a sentence; none if no other would be left.
-fn odd_columns(
-    call: &Call,
-    schema: &Schema,
-    asked: &ColumnChoice,
-    look: impl Fn(usize) -> Look,
-) -> Result<Vec<String>> {
-    let read = learner::Read::of(call)?.columns();
-    for name in call.texts("keep").iter().chain(&read).filter(|name| *name != "all") {
-        schema.find(name)?;
-    }
-    let others = [asked.weight, asked.group, asked.sequence];
-    let input =
-        |name: &str| asked.targets.iter().all(|t| t != name) && !others.contains(&Some(name));
-    let inputs: Vec<usize> = (0..schema.len()).filter(|&j| input(&schema.column(j).name)).collect();
-    let mut found = Vec::new();
-    for &j in &inputs {
-        let (name, look) = (&schema.column(j).name, look(j));
-        let input = matches!(look, Look::Ordinary | Look::Code { .. });
-        if !input && !is_kept(call, name) {
-            found.push((name.clone(), look));
-        }
-    }
-    if found.len() == inputs.len() {
-        return Ok(Vec::new());
-    }
-    let constant: Vec<&str> = found
-        .iter()
-        .filter(|(_, look)| *look == Look::Constant)
-        .map(|(name, _)| name.as_str())
-        .collect();
-    let many = constant.len() > 5;
-    for (name, look) in found.iter().filter(|(_, look)| !many || *look != Look::Constant) {
-        say_left_out(call, name, look);
-    }
-    if many {
-        let shown: Vec<String> = constant.iter().take(3).map(|name| plain(name)).collect();
-        let count = constant.len();
-        call.say(&format!("left out: {count} columns are constant: {}, …", shown.join(", ")));
-    }
-    Ok(found.into_iter().map(|(name, _)| name).collect())
-}
-
-/// The sentence about a column that is left out, and how to use it.
-fn say_left_out(call: &Call, name: &str, look: &Look) {
-    let (shown, word) = (plain(name), shell(name));
-    let other = match look {
-        Look::Date { .. } => format!("; --date {word}=year,month uses it"),
-        Look::Text { .. } => format!("; --text {word}=hash:64 uses it"),
-        Look::Identifier { .. } => format!("; --keep {word} uses it"),
-        Look::Constant | Look::Ordinary | Look::Code { .. } => String::new(),
-    };
-    call.say(&format!("left out: {shown} is {look}{other}"));
-}
-
-/// The table without columns that are no inputs by their looks.
-fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Result<Table> {
-    if call.text("volume").is_some() || call.flag("no-prepare") {
-        return Ok(table);
-    }
-    let frame = table.frame();
-    let look =
-        |j: usize| learnt::prepare::look(frame.schema().column(j), &frame.values().column(j));
-    let odd = odd_columns(call, table.schema(), asked, look)?;
-    let others = [asked.weight, asked.group, asked.sequence];
-    let is_input =
-        |name: &String| !asked.targets.contains(name) && !others.contains(&Some(name.as_str()));
-    let codes: Vec<usize> = (0..table.schema().len())
-        .filter(|&j| is_input(&table.schema().column(j).name))
-        .filter(|&j| !is_kept(call, &table.schema().column(j).name))
-        .filter(|&j| matches!(look(j), Look::Code { .. }))
-        .collect();
-    for &j in &codes {
-        let (name, found) = (&table.schema().column(j).name, look(j));
-        let (shown, word) = (plain(name), shell(name));
-        call.say(&format!("as categories: {shown} is {found}; --keep {word} takes it as a number"));
-    }
-    let inputs = table.schema().columns().iter();
-    inputs.filter(|c| is_input(&c.name) && !odd.contains(&c.name)).for_each(|c| say_of(call, c));
-    let table = if codes.is_empty() { table } else { with_levels(table, &codes)? };
-    if odd.is_empty() {
-        return Ok(table);
-    }
-    Ok(without(&table, &odd))
-}
-
-/// A sentence about an input that may not be what it is taken for.
-fn say_of(call: &Call, column: &Column) {
-    let (shown, word) = (plain(&column.name), shell(&column.name));
-    match column.levels() {
-        Some(levels) => {
-            if let Some(what) = learnt::prepare::untidy(levels) {
-                call.say(&format!("note: {shown}: {what}"));
-            }
-        }
-        None if says_postal_code(&column.name) && !is_kept(call, &column.name) => {
-            let other = format!("--type {word}=cat takes it as categories");
-            call.say(&format!("as a number: {shown} is a postal code by its name; {other}"));
-        }
-        None => {}
-    }
-}
-
-/// The table without the columns of these names, of which there may be many.
-fn without(table: &Table, names: &[String]) -> Table {
-    let names: BTreeSet<&String> = names.iter().collect();
-    let kept =
-        (0..table.schema().len()).filter(|&j| !names.contains(&table.schema().column(j).name));
-    table.frame().select(&kept.collect::<Vec<_>>())
-}
-
-/// The table with the whole numbers of some columns as categories.
-fn with_levels(table: Table, places: &[usize]) -> Result<Table> {
-    let (mut values, schema) = table.into_parts();
-    let mut columns = schema.columns().to_vec();
-    for &j in places {
-        let mut numbers: Vec<f64> = values.view().column(j);
-        numbers.retain(|value| !value.is_nan());
-        numbers.sort_unstable_by(f64::total_cmp);
-        numbers.dedup();
-        for i in 0..values.nrows() {
-            let value = values[(i, j)];
-            if let Ok(code) = numbers.binary_search_by(|number| number.total_cmp(&value)) {
-                values[(i, j)] = code as f64;
-            }
-        }
-        let levels = numbers.iter().map(ToString::to_string).collect();
-        columns[j].kind = ColumnKind::Categorical { levels, ordered: false };
-    }
-    Table::new(values, Schema::new(columns)?)
-}
-
-/// The columns of a file in blocks that are no inputs by their looks: texts only.
-pub(crate) fn odd_of_stream(
-    call: &Call,
-    source: &learnt_io::FileSource,
-    asked: &ColumnChoice,
-) -> Result<Vec<String>> {
-    use learnt::rounds::Source;
-    if call.text("volume").is_some() || call.flag("no-prepare") {
-        return Ok(Vec::new());
-    }
-    let (outline, report) = (source.outline(), source.report());
-    let look = |j: usize| {
-        let column = outline.schema.column(j);
-        let missing =
-            report.columns.iter().find(|c| c.name == column.name).map_or(0, |c| c.missing);
-        let known = outline.rows.saturating_sub(missing) as usize;
-        match column.levels() {
-            Some(levels) => {
-                learnt::prepare::look_of_texts(levels.iter().map(String::as_str), known)
-            }
-            None => Look::Ordinary,
-        }
-    };
-    let names = outline.schema.columns().iter().filter(|column| column.levels().is_none());
-    for name in names.map(|column| &column.name) {
-        if learnt::data::wording::says_identifier(name) && !is_kept(call, name) {
-            let (shown, word) = (plain(name), shell(name));
-            call.say(&format!(
-                "note: {shown} is a number that names things: --type {word}=cat makes categories, --ignore {word} leaves it out"
-            ));
-        }
-    }
-    odd_columns(call, outline.schema, asked, look)
 }
 
 /// The volume that `--volume` says the columns are.
@@ -586,8 +407,11 @@ pub(crate) fn with_copy(table: Table, column: &str, name: &str) -> Result<Table>
     Table::new(values, Schema::new(columns)?)
 }
 
-pub(crate) fn no_target(schema: &Schema) -> Error {
+fn no_target(schema: &Schema, formula: Option<&str>) -> Error {
     let last = schema.names().last().unwrap_or_default();
-    Error::new(Code::Target, "no target column is named")
-        .hint(format!("add -t COLUMN, for example -t {}", shell(last)))
+    let error = Error::new(Code::Target, "no target column is named");
+    match formula {
+        Some(_) => error.hint("a formula has the target before ~, as in 'price ~ size + rooms'"),
+        None => error.hint(format!("add -t COLUMN, for example -t {}", shell(last))),
+    }
 }

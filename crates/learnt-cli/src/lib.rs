@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod input;
 mod learner;
+mod looks;
 mod observer;
 mod output;
 mod picture;

@@ -15,7 +15,7 @@ use std::time::Duration;
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// How long work has to notice that it is to stop.
-const PATIENCE: Duration = Duration::from_millis(600);
+const PATIENCE: Duration = Duration::from_millis(150);
 
 /// Ctrl-C asks the work to stop, which most of it notices at its next step. What does not (a long
 /// factorisation, a read that waits) is ended: files are written beside the old ones, so nothing is half

@@ -160,6 +160,15 @@ pub(crate) fn usage(error: &clap::Error, verb: &str) -> ExitCode {
     {
         return failure(&unknown, false);
     }
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some(unknown) = crate::args::flag_elsewhere(verb, flag)
+    {
+        return failure(&unknown, false);
+    }
+    if error.kind() == ErrorKind::MissingSubcommand {
+        return failure(&crate::args::without_name(verb), false);
+    }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             print(&error.render().to_string());

@@ -76,6 +76,15 @@ pub fn parse(text: &str, order: Order) -> Option<f64> {
     Some(days as f64 + time_of_day(time)?)
 }
 
+/// A date in this order with its year first, `2024-07-01`, and its time of day as it was written.
+pub fn year_first(text: &str, order: Order) -> Option<String> {
+    let text = text.trim();
+    parse(text, order)?;
+    let (date, time) = text.split_at(text.find(['T', ' ']).unwrap_or(text.len()));
+    let (year, month, day) = from_days(parse(date, order)? as i64);
+    Some(format!("{year:04}-{month:02}-{day:02}{time}"))
+}
+
 /// The share of a day that a time is; 0 for none. An offset from Greenwich is taken off.
 fn time_of_day(text: &str) -> Option<f64> {
     if text.is_empty() {
@@ -134,6 +143,20 @@ pub fn order_of<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<Orde
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_is_written_with_its_year_first_and_keeps_its_time() {
+        let written = |text: &str, order| year_first(text, order);
+        assert_eq!(written(" 1.7.2024 14:30", Order::DayFirst).unwrap(), "2024-07-01 14:30");
+        assert_eq!(written("07/01/2024", Order::MonthFirst).unwrap(), "2024-07-01");
+        let iso = "2024-07-01T14:30:05Z";
+        assert_eq!(written(iso, Order::YearFirst).unwrap(), iso);
+        assert_eq!(
+            written("2024-07-01 23:30-05:00", Order::YearFirst).unwrap(),
+            "2024-07-01 23:30-05:00"
+        );
+        assert_eq!(written("31.4.2024", Order::DayFirst), None);
+    }
 
     #[test]
     fn days_and_dates_are_the_same_both_ways() {

@@ -127,7 +127,7 @@ fn finish_header(
             report.left_out.push(attribute.name.clone());
             attribute.kind = Kind::Skipped;
         }
-        let categorical = matches!(rule, Some(TypeRule::Categorical | TypeRule::Ordered(_)));
+        let categorical = rule.is_some_and(TypeRule::is_text);
         match attribute.kind {
             Kind::Unsupported("string") if categorical => attribute.kind = Kind::Text,
             Kind::Unsupported(kind) => return Err(unsupported(&attribute.name, kind)),

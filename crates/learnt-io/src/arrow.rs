@@ -49,10 +49,7 @@ fn empty(name: String, kind: &DataType, options: &ReadOptions) -> Result<Collect
         kind if is_text(kind) || is_date(kind) => Ok(Collected::text(name)),
         // Of names that are numbers no digit is lost.
         DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..)
-            if matches!(
-                options.rule(&name),
-                Some(TypeRule::Categorical | TypeRule::Ordered(_))
-            ) =>
+            if options.rule(&name).is_some_and(TypeRule::is_text) =>
         {
             Ok(Collected::text(name))
         }

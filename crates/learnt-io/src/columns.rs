@@ -197,7 +197,7 @@ impl Collected {
     /// Applies the type that was asked for, and the tokens that are missing.
     pub(crate) fn apply(self, options: &ReadOptions) -> Result<Self> {
         let mut column = match options.rule(&self.name) {
-            Some(TypeRule::Categorical | TypeRule::Ordered(_)) => self.into_text(),
+            Some(rule) if rule.is_text() => self.into_text(),
             Some(rule @ (TypeRule::Numeric | TypeRule::Measure)) if self.levels.is_some() => {
                 self.into_numbers(*rule == TypeRule::Measure)?
             }
@@ -205,6 +205,9 @@ impl Collected {
         };
         if column.levels.is_some() && column.declared.is_none() && !options.na.is_empty() {
             column.drop_tokens(&options.na);
+        }
+        if let Some(rule) = options.rule(&column.name).filter(|rule| rule.rewrites()) {
+            column.rewrite(rule)?;
         }
         let numbers = crate::csv::NumberStyle::default().numbers_among(&options.na);
         if column.levels.is_none() && !numbers.is_empty() {
@@ -218,7 +221,7 @@ impl Collected {
         let Some(levels) = &self.levels else { return Ok(self) };
         let style = crate::csv::NumberStyle::default();
         let parse = |text: &str| match units {
-            true => style.parse(crate::csv::without_unit(text)),
+            true => crate::csv::measured(text).number(style),
             false => style.parse(text),
         };
         let mut rounded = 0;
@@ -241,13 +244,32 @@ impl Collected {
     }
 
     fn drop_tokens(&mut self, tokens: &[String]) {
+        let kept = |text: &str| (!tokens.iter().any(|token| token == text)).then(|| text.into());
+        self.relevel(kept);
+    }
+
+    /// Writes the levels as a type of column does.
+    fn rewrite(&mut self, rule: &TypeRule) -> Result<()> {
+        let texts = self.levels.iter().flat_map(Levels::iter);
+        if let Some((bad, _)) = texts.into_iter().find(|(text, _)| rule.rewritten(text).is_none()) {
+            let (name, bad) = (plain(&self.name), plain(bad));
+            let message = format!("'{bad}' in column '{name}' is no date");
+            return Err(Error::new(Code::Parse, message).column(&self.name));
+        }
+        self.declared = None;
+        self.relevel(|text| rule.rewritten(text).filter(|text| !text.is_empty()));
+        Ok(())
+    }
+
+    /// Gives levels other texts; one without a text is missing.
+    fn relevel(&mut self, other: impl Fn(&str) -> Option<String>) {
         let Some(old) = self.levels.take() else { return };
         let mut levels = Levels::default();
-        let keep = |(text, count): (&str, u64)| match tokens.iter().any(|token| token == text) {
-            true => f64::NAN,
-            false => f64::from(levels.add_times(text, count)),
+        let code = |(text, count): (&str, u64)| match other(text) {
+            None => f64::NAN,
+            Some(text) => f64::from(levels.add_times(&text, count)),
         };
-        let codes: Vec<f64> = old.iter().map(keep).collect();
+        let codes: Vec<f64> = old.iter().map(code).collect();
         for cell in self.cells.iter_mut().filter(|cell| !cell.is_nan()) {
             *cell = codes[*cell as usize];
         }

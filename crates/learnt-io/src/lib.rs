@@ -25,6 +25,8 @@ mod options;
 mod parquet;
 #[cfg(feature = "columnar")]
 mod parquet_depth;
+#[cfg(feature = "columnar")]
+mod parquet_twice;
 mod report;
 mod sniff;
 mod stream;

@@ -108,7 +108,7 @@ impl Column {
             return Err(Error::new(Code::Names, message).column(name).row(line));
         }
         self.collected.cells.resize(row, f64::NAN);
-        let as_text = matches!(self.rule, Some(TypeRule::Categorical | TypeRule::Ordered(_)));
+        let as_text = self.rule.as_ref().is_some_and(TypeRule::is_text);
         match cell {
             Cell::Null => self.collected.cells.push(f64::NAN),
             Cell::List => return Err(self.nested("a list", line)),
@@ -139,7 +139,7 @@ impl Column {
     }
 
     fn add_text(&mut self, kind: Kind, text: &str, line: u64) -> Result<()> {
-        let categorical = matches!(self.rule, Some(TypeRule::Categorical | TypeRule::Ordered(_)));
+        let categorical = self.rule.as_ref().is_some_and(TypeRule::is_text);
         self.expect(if categorical { Kind::Text } else { kind }, text, line)?;
         if text.is_empty() {
             self.collected.levels.get_or_insert_default();

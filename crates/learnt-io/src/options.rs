@@ -1,5 +1,6 @@
 //! What may be said about a file before it is read.
 
+use learnt_core::dates::{self, Order};
 use learnt_core::error::{Code, Error, Result, plain};
 use std::path::Path;
 
@@ -141,6 +142,11 @@ pub enum TypeRule {
     Categorical,
     /// Categories in this order; another value is an error.
     Ordered(Vec<String>),
+    /// Categories without regard to capitals and spaces: `Paris`, `paris ` and `PARIS` are one level.
+    Tidy,
+    /// Dates that may be written in several ways, day or month first where the year is not; levels are
+    /// `2024-07-01`.
+    Dates(Order),
     /// A quantity with a unit in front or behind it: `$1000`, `12 kg`, `30%`.
     Measure,
     /// Left out.
@@ -148,20 +154,48 @@ pub enum TypeRule {
 }
 
 impl TypeRule {
-    /// From `num`, `cat`, `unit`, `skip` or `ord(S<M<L)`.
+    /// From `num`, `cat`, `tidy`, `dmy`, `mdy`, `unit`, `skip` or `ord(S<M<L)`.
     pub fn parse(text: &str) -> Result<TypeRule> {
         let ordered = text.strip_prefix("ord(").and_then(|rest| rest.strip_suffix(')'));
         match (text, ordered) {
             ("num", _) => Ok(TypeRule::Numeric),
             ("cat", _) => Ok(TypeRule::Categorical),
+            ("tidy", _) => Ok(TypeRule::Tidy),
+            ("dmy", _) => Ok(TypeRule::Dates(Order::DayFirst)),
+            ("mdy", _) => Ok(TypeRule::Dates(Order::MonthFirst)),
             ("unit", _) => Ok(TypeRule::Measure),
             ("skip", _) => Ok(TypeRule::Skip),
             (_, Some(inner)) => ordered_levels(text, inner).map(TypeRule::Ordered),
             _ => {
                 let message = format!("no column type '{}'", plain(text));
                 Err(Error::new(Code::Unknown, message)
-                    .hint("types: num, cat, unit, skip, ord(S<M<L)"))
+                    .hint("types: num, cat, tidy, dmy, mdy, unit, skip, ord(S<M<L)"))
             }
+        }
+    }
+
+    /// Whether values are texts, whatever they look like.
+    pub(crate) fn is_text(&self) -> bool {
+        !matches!(self, TypeRule::Numeric | TypeRule::Measure | TypeRule::Skip)
+    }
+
+    /// Whether texts are written anew before they are levels.
+    pub(crate) fn rewrites(&self) -> bool {
+        matches!(self, TypeRule::Tidy | TypeRule::Dates(_))
+    }
+
+    /// A text as this type writes it; none if it cannot be one, and nothing if it is missing.
+    pub(crate) fn rewritten(&self, text: &str) -> Option<String> {
+        match self {
+            TypeRule::Tidy => {
+                let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+                Some(words.join(" "))
+            }
+            TypeRule::Dates(_) if MISSING_TOKENS.contains(&text.trim()) => Some(String::new()),
+            TypeRule::Dates(_) if text.trim().is_empty() => Some(String::new()),
+            TypeRule::Dates(order) => dates::year_first(text, Order::YearFirst)
+                .or_else(|| dates::year_first(text, *order)),
+            _ => Some(text.to_string()),
         }
     }
 }
@@ -172,6 +206,9 @@ impl std::fmt::Display for TypeRule {
         match self {
             TypeRule::Numeric => f.write_str("num"),
             TypeRule::Categorical => f.write_str("cat"),
+            TypeRule::Tidy => f.write_str("tidy"),
+            TypeRule::Dates(Order::MonthFirst) => f.write_str("mdy"),
+            TypeRule::Dates(Order::DayFirst | Order::YearFirst) => f.write_str("dmy"),
             TypeRule::Measure => f.write_str("unit"),
             TypeRule::Skip => f.write_str("skip"),
             TypeRule::Ordered(levels) => write!(f, "ord({})", levels.join("<")),
@@ -313,6 +350,9 @@ mod tests {
         assert_eq!(TypeRule::parse("num").unwrap(), TypeRule::Numeric);
         let levels = ["S", "M", "L"].map(String::from).to_vec();
         assert_eq!(TypeRule::parse("ord(S<M<L)").unwrap(), TypeRule::Ordered(levels));
+        for word in ["tidy", "dmy", "mdy", "unit", "skip", "cat"] {
+            assert_eq!(TypeRule::parse(word).unwrap().to_string(), word);
+        }
         for bad in ["ord(S)", "ord(S<S)", "number", "ord(S<"] {
             assert!(TypeRule::parse(bad).is_err(), "{bad}");
         }

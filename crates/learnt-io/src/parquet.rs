@@ -5,6 +5,7 @@ use crate::columns::{Collected, assemble};
 use crate::input::Bytes;
 use crate::options::{Format, ReadOptions};
 use crate::parquet_depth::schema_depth;
+use crate::parquet_twice::refuse_contradictions;
 use crate::report::{Loaded, ReadReport};
 use learnt_core::context::Context;
 use learnt_core::error::{Error, Result, plain};
@@ -73,7 +74,7 @@ pub(crate) fn read(bytes: &Arc<Bytes>, options: &ReadOptions, run: &Context) -> 
 impl ParquetFile {
     /// Reads the footer.
     pub(crate) fn open(bytes: &Arc<Bytes>, options: &ReadOptions) -> Result<ParquetFile> {
-        refuse_deep(bytes)?;
+        refuse_wrong(bytes)?;
         let bytes = Shared(Arc::clone(bytes));
         let metadata = guarded(WHAT, || {
             ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new())
@@ -186,8 +187,9 @@ fn refuse_packing(metadata: &ParquetMetaData) -> Result<()> {
     Ok(())
 }
 
-/// Refuses schemas that are nested so deep that walking them could exhaust the stack.
-fn refuse_deep(bytes: &Bytes) -> Result<()> {
+/// Refuses schemas that are nested so deep that walking them could exhaust the stack, and files that contradict
+/// themselves.
+fn refuse_wrong(bytes: &Bytes) -> Result<()> {
     const DEEPEST: usize = 64;
     let mut buffer = Vec::new();
     let end = bytes.len().saturating_sub(8);
@@ -197,8 +199,9 @@ fn refuse_deep(bytes: &Bytes) -> Result<()> {
         _ => return Err(damaged(WHAT, "it does not end as it should")),
     };
     let start = end.checked_sub(length).ok_or_else(|| damaged(WHAT, "the footer's size"))?;
-    match schema_depth(bytes.read(start, end, &mut buffer)?) {
-        Some(depth) if depth <= DEEPEST => Ok(()),
+    let footer = bytes.read(start, end, &mut buffer)?;
+    match schema_depth(footer) {
+        Some(depth) if depth <= DEEPEST => refuse_contradictions(bytes, footer),
         Some(depth) => Err(damaged(WHAT, format!("columns nested {depth} deep"))),
         None => Err(damaged(WHAT, "the footer")),
     }

@@ -5,7 +5,7 @@
 //! depth-first order, and field 5 of an element is its number of children.
 
 /// Nesting of Thrift values inside one element that is still followed.
-const THRIFT_DEPTH: usize = 16;
+pub(crate) const THRIFT_DEPTH: usize = 16;
 
 /// The depth of the deepest element; `None` if the footer cannot be understood.
 pub(crate) fn schema_depth(footer: &[u8]) -> Option<usize> {
@@ -21,8 +21,9 @@ pub(crate) fn schema_depth(footer: &[u8]) -> Option<usize> {
     }
 }
 
-struct Cursor<'a> {
-    bytes: &'a [u8],
+/// Bytes of Thrift's compact encoding that are still to be read.
+pub(crate) struct Cursor<'a> {
+    pub(crate) bytes: &'a [u8],
 }
 
 impl Cursor<'_> {
@@ -44,13 +45,13 @@ impl Cursor<'_> {
         None
     }
 
-    fn signed(&mut self) -> Option<i64> {
+    pub(crate) fn signed(&mut self) -> Option<i64> {
         let value = self.varint()?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     /// The type of the next field, whose number goes to `field`; 0 at the end of the structure.
-    fn field(&mut self, field: &mut i64) -> Option<u8> {
+    pub(crate) fn field(&mut self, field: &mut i64) -> Option<u8> {
         let head = self.byte()?;
         if head == 0 {
             return Some(0);
@@ -62,13 +63,13 @@ impl Cursor<'_> {
         Some(head & 0x0f)
     }
 
-    fn list(&mut self) -> Option<(u64, u8)> {
+    pub(crate) fn list(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
         Some((count, head & 0x0f))
     }
 
-    fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
+    pub(crate) fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match kind {
             1 | 2 => {}

@@ -1,6 +1,7 @@
 //! Subcommands that the registry has: learners under their verbs and functions under their kinds, with
 //! their parameters as flags.
 
+use super::elsewhere::unknown_verb;
 use super::shown::listing;
 use super::{
     GENERAL, INPUT, PARAM, curve, deciding, flag, formula_flag, general, look, marks_flag,
@@ -113,7 +114,10 @@ pub(crate) fn unknown_name(verb: &str, name: &str) -> Option<Error> {
     }
     let own = learnt::functions().filter(|entry| entry.about.kind.verb() == verb);
     let known: Vec<String> = own.map(|entry| entry.about.command()).collect();
-    (!known.is_empty()).then(|| Error::unknown("function", name, known.iter().map(String::as_str)))
+    match known.is_empty() {
+        true => (verb == name).then(|| unknown_verb(name)),
+        false => Some(Error::unknown("function", name, known.iter().map(String::as_str))),
+    }
 }
 
 /// The options that all learners of a verb have, as a page of its own.

@@ -9,19 +9,27 @@ use crate::output::{print, print_json};
 use crate::picture;
 use learnt::answer::{Answer, Cell, Columns, Datum, Series};
 use learnt::data::OwnedDataset;
-use learnt::error::{Code, Error, Result};
+use learnt::error::{Code, Error, Result, plain};
 use learnt::params::{ParamSpec, Value};
 use learnt::question::{Needs, Question};
 use learnt::trained::Trained;
 use serde_json::json;
+use std::path::Path;
 
 pub(crate) fn ask(call: &Call) -> Result<ExitCode> {
     let trained = load(call)?;
     let Some(name) = call.text("question") else { return list(call, &trained) };
     let needs = trained.model.questions().iter().find(|q| q.name == name).map(|q| q.needs);
     let (rows, kept) = rows(call, &trained, needs.unwrap_or(Needs::Nothing))?;
-    let arguments =
+    let mut arguments =
         call.texts("with").iter().map(|pair| argument(pair)).collect::<Result<Vec<_>>>()?;
+    // Groups of rows are named for standard errors of groups, and for nothing else.
+    if name == "robust"
+        && call.text("group").is_some()
+        && arguments.iter().all(|(n, _)| n != "kind")
+    {
+        arguments.push(("kind".to_string(), Value::parse("cluster")));
+    }
     let report = trained.ask(name, &arguments, rows.as_ref().map(OwnedDataset::view), &call.run)?;
     let report = super::models::marked(call, numbered(report, kept.as_deref()));
     picture::plot_answer(call, &report)?;
@@ -52,6 +60,22 @@ fn argument(pair: &str) -> Result<(String, Value)> {
     Ok((name.to_string(), Value::parse(value)))
 }
 
+/// Looks at what was said about data that the question has no use for: a setting of the question may be meant.
+fn unread(call: &Call) -> Result<()> {
+    let question = call.text("question").unwrap_or_default();
+    let meant =
+        format!("settings of a question are `learnt ask MODEL {question} --with NAME=VALUE`");
+    input::options(call).map_err(|error| error.hint(meant.clone()))?;
+    let Some(data) = call.text("data") else { return Ok(()) };
+    if input::bundled(data).is_none() && data != "-" && !Path::new(data).exists() {
+        let message =
+            format!("'{}' is no file, and the question '{question}' needs none", plain(data));
+        return Err(Error::new(Code::Usage, message).hint(meant));
+    }
+    call.say(&format!("note: {question} is asked of the model alone; {} is not read", plain(data)));
+    Ok(())
+}
+
 /// The data that the question needs, and the numbers of their rows where some were left out.
 fn rows(
     call: &Call,
@@ -59,7 +83,7 @@ fn rows(
     needs: Needs,
 ) -> Result<(Option<OwnedDataset>, Option<Vec<usize>>)> {
     if needs == Needs::Nothing {
-        return Ok((None, None));
+        return unread(call).map(|()| (None, None));
     }
     if call.text("data").is_none() {
         return Err(Error::new(Code::Usage, "this question needs rows")

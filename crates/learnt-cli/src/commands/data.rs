@@ -3,6 +3,7 @@
 use super::{Call, READING, ROLES};
 use crate::ExitCode;
 use crate::input;
+use crate::looks;
 use crate::output::{print, print_as_is, print_json};
 use crate::place;
 use learnt::answer::{Cell, Columns, Datum, finite, number};
@@ -24,14 +25,19 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     let mut options = input::options(call)?;
     options.allow_empty = true;
     let input = input::read_with(call, &options)?;
-    let target = call.text("target").or(input.default_target.as_deref());
-    if let Some(target) = target {
+    if let Some(target) = call.text("target") {
         input.table.schema().find(target)?;
     }
+    let own = input.default_target.as_deref();
+    let own = own.filter(|target| input.table.schema().position(target).is_some());
+    let target = call.text("target").or(own);
     let table = &input.table;
     call.run.claim(32 * table.values().nrows() as u64, "the sorted values of a column")?;
     let columns: Vec<Described> =
         (0..table.schema().len()).map(|j| describe_column(table, j)).collect();
+    let ordinary = (0..columns.len()).filter(|&j| columns[j].look.is_ordinary());
+    let of_table = |j: usize| (table.schema().column(j), table.values().view().column(j));
+    looks::say_untidy(call, ordinary.map(of_table));
     let (rows, width) = (table.values().nrows(), table.schema().len());
     if call.json {
         let columns: Vec<Json> = columns.iter().map(|c| c.json(target)).collect();

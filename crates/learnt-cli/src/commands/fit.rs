@@ -5,6 +5,7 @@ use super::{Call, READING};
 use crate::ExitCode;
 use crate::input::{self, Supervised};
 use crate::learner;
+use crate::looks;
 use crate::output::{Out, print, print_json};
 use crate::place;
 use learnt::answer::duration;
@@ -180,7 +181,7 @@ pub(super) fn streamed(
     }?;
     let unused = asked.unused(call, source.outline().schema)?;
     let source = source.without(&unused);
-    let odd = input::odd_of_stream(call, &source, &asked)?;
+    let odd = looks::odd_of_stream(call, &source, &asked)?;
     let mut source = source.without(&odd);
     if let Some(volume) = input::volume(call)? {
         source = source.in_volume(volume)?;

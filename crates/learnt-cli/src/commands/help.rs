@@ -193,10 +193,15 @@ pub(crate) fn help(call: &Call) -> Result<ExitCode> {
         print(&page);
         return Ok(ExitCode::SUCCESS);
     }
+    if name.is_none()
+        && (!learnt::find_all(topic).is_empty() || learnt::find_function(topic).is_ok())
+    {
+        return super::registry::show_named(call, topic);
+    }
     let command = args::command();
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    match name.filter(|_| names.contains(&topic)) {
-        None => Err(Error::unknown("verb or error code", topic, names)),
+    let is_verb = command.get_subcommands().any(|verb| verb.get_name() == topic);
+    match name.filter(|_| is_verb) {
+        None => Err(args::unknown_verb(topic)),
         Some(name) => {
             let message = format!("`learnt {topic}` has no '{}' under it", plain(name));
             Err(Error::new(Code::Unknown, message)

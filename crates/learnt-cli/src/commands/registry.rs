@@ -151,7 +151,11 @@ fn facts(entry: &Entry) -> Json {
 }
 
 pub(crate) fn show(call: &Call) -> Result<ExitCode> {
-    let name = call.text("learner").unwrap_or_default();
+    show_named(call, call.text("learner").unwrap_or_default())
+}
+
+/// What is known of a learner or function of this name.
+pub(crate) fn show_named(call: &Call, name: &str) -> Result<ExitCode> {
     let entries = learnt::find_all(name);
     if entries.is_empty() {
         return match learnt::find_function(name) {

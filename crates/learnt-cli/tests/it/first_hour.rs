@@ -256,3 +256,26 @@ fn an_interrupt_is_answered_at_once_and_ends_the_command_within_a_second() {
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     assert!(err.contains("stopping\n") && err.contains("E062"), "{err}");
 }
+
+#[test]
+fn words_of_other_tools_and_names_without_a_verb_lead_on() {
+    fails(&["train", "ridge", "cpu"], 2, &["no verb 'train'", "learnt fit"]);
+    fails(&["ridge", "cpu"], 2, &["ridge is a learner: learnt fit ridge DATA"]);
+    fails(&["moons"], 2, &["learnt make moons"]);
+    fails(&["compair", "iris"], 2, &["did you mean 'compare'?"]);
+    fails(&["help", "compair"], 2, &["did you mean 'compare'?"]);
+    assert!(ok(&["help", "ridge"]).out.starts_with("ridge (linear_model.Ridge)"));
+    assert!(ok(&["help", "moons"]).out.starts_with("learnt make moons"));
+    for verb in ["fit", "cv", "tune", "cluster", "reduce", "metric", "study", "make"] {
+        let done = crate::learnt(&[verb]);
+        assert_eq!(done.code, 2, "{verb}: {}", done.err);
+        assert!(done.err.contains("for example: learnt "), "{verb}: {}", done.err);
+        assert!(done.err.lines().count() <= 3, "{verb}: {}", done.err);
+    }
+    fails(&["compare", "iris", "--models", "lda"], 2, &["it is called --only here"]);
+    fails(&["fit", "ridge", "cpu", "--random-state", "1"], 2, &["it is called --seed here"]);
+    fails(&["cv", "ridge", "cpu", "--nfolds", "5"], 2, &["it is called --folds here"]);
+    fails(&["fit", "ridge", "cpu", "--nfolds", "5"], 2, &["unexpected argument '--nfolds'"]);
+    assert!(!ok(&["describe", "iris", "--ignore", "species"]).err.contains("next:"));
+    fails(&["fit", "fit", "iris"], 2, &["no learner named 'fit'"]);
+}

@@ -130,7 +130,7 @@ fn interrupted(mut child: Child) -> (Duration, Option<i32>) {
 /// Every verb that reads, waiting for input; and verbs that compute for long.
 #[cfg(unix)]
 #[test]
-fn an_interrupt_is_answered_within_a_second() {
+fn an_interrupt_is_answered_at_once_or_a_fifth_of_a_second_later() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let model = place("m.learnt");
@@ -162,6 +162,7 @@ fn an_interrupt_is_answered_within_a_second() {
         vec!["fit", "k-means", &wide, "--n-clusters", "900"],
     ];
     let mut interrupted_verbs = 0;
+    let mut times = Vec::new();
     for words in all {
         let child = command(&words)
             .stdin(Stdio::piped())
@@ -171,7 +172,8 @@ fn an_interrupt_is_answered_within_a_second() {
             .spawn()
             .unwrap();
         let (took, code) = interrupted(child);
-        // A verb that was done was not interrupted.
+        times.push(took);
+        // A verb that was done was not interrupted. One that is slow on a busy machine is not one of many.
         assert!(took < Duration::from_millis(1500), "{words:?} took {took:?}");
         assert!(matches!(code, Some(130 | 0)), "{words:?}: {code:?}");
         interrupted_verbs += usize::from(code == Some(130));
@@ -180,4 +182,7 @@ fn an_interrupt_is_answered_within_a_second() {
         assert!(!names.iter().any(|name| name.to_string_lossy().ends_with(".tmp")), "{words:?}");
     }
     assert!(interrupted_verbs > 12, "only {interrupted_verbs} verbs were interrupted");
+    times.sort();
+    let middle = times[times.len() / 2];
+    assert!(middle < Duration::from_millis(400), "half of the verbs took {middle:?} or more");
 }

@@ -104,3 +104,57 @@ fn strict_sees_a_perceptron_that_ends_with_mistakes() {
     fails(&["fit", "perceptron", "iris", "--strict"], 5, &["rows misclassified"]);
     ok(&["fit", "perceptron", "iris"]);
 }
+
+#[test]
+fn signs_of_accounts_are_read_as_signs() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..40).map(|i| format!("{i},({}.5),{i}.25-\n", i + 1)).collect();
+    let data = file(folder.path(), "a.csv", format!("n,paid,owed\n{rows}41,7,8\n"));
+    let done = ok(&["describe", &data]);
+    assert!(done.err.contains("the sign in '(1.5)'; --type paid=unit"), "{}", done.err);
+    let found = described(&[&data, "--type", "paid=unit", "--type", "owed=unit"]);
+    let ends = |j: usize| (found["columns"][j]["min"].clone(), found["columns"][j]["max"].clone());
+    assert_eq!(ends(1), ((-40.5).into(), 7.0.into()));
+    assert_eq!(ends(2), ((-39.25).into(), 8.0.into()));
+}
+
+#[test]
+fn first_lines_of_spreadsheets_spaces_and_signs_of_print_are_read_or_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (1..20).map(|i| format!("{i};{i},5\n")).collect();
+    let directed = file(folder.path(), "s.csv", format!("sep=;\r\na;b\n{rows}"));
+    let found = described(&[&directed]);
+    assert_eq!((&found["data"]["rows"], &found["columns"][1]["max"]), (&19.into(), &19.5.into()));
+    let bad = file(folder.path(), "bad.csv", format!("sep=;\na;b\n{rows}1\n"));
+    fails(&["describe", &bad], 3, &["line 22"]);
+    let rows: String = (1..20).map(|i| format!("{i};1\u{a0}{i:03},5;−{i}\n")).collect();
+    let french = file(folder.path(), "f.csv", format!("a;b;c\n{rows}"));
+    let said = ok(&["describe", &french]).err;
+    assert!(said.contains("--thousands ' ' reads numbers"), "{said}");
+    let found = described(&[&french, "--thousands", " ", "--decimal-comma"]);
+    assert_eq!(
+        (&found["columns"][1]["max"], &found["columns"][2]["min"]),
+        (&1019.5.into(), &(-19.0).into())
+    );
+    let rows: String = (1..20).map(|i| format!("{i} {}\n", 2 * i)).collect();
+    let spaces = file(folder.path(), "p.csv", format!("a b\n{rows}"));
+    assert!(ok(&["describe", &spaces]).err.contains("--delimiter ' ' reads them as 2 columns"));
+    let hollow = file(folder.path(), "h.csv", "a,b\n1,2\n2,-\n3,4\n4,#N/A\n5,7\n6,9\n");
+    let said = ok(&["describe", &hollow]).err;
+    assert!(said.contains("because of '-', '#N/A'; --na '-,#N/A'"), "{said}");
+    assert_eq!(described(&[&hollow, "--na", "-,#N/A"])["columns"][1]["max"], 9.0);
+    let rows: String =
+        (0..60).map(|i| format!("{i},{}\n", if i % 9 == 0 { -999 } else { i % 7 })).collect();
+    let nines = file(folder.path(), "n.csv", format!("a,b\n{rows}"));
+    for words in [
+        &["describe", &nines][..],
+        &["fit", "ols", &nines, "-t", "a"],
+        &["fit", "ols", &nines, "-t", "b"],
+    ] {
+        let said = ok(words).err;
+        assert!(said.contains("b: 7 values are -999, far from all others; --na -999"), "{said}");
+    }
+    assert_eq!(described(&[&nines, "--na", "-999"])["columns"][1]["missing"], 7);
+    let streets = file(folder.path(), "t.csv", "a,b\n1,2\n2,Grvl\n3,4\n4,Pave\n5,7\n6,9\n");
+    assert!(!ok(&["describe", &streets]).err.contains("--na"));
+}

@@ -187,6 +187,13 @@ fn rows_with_holes_are_dropped_with_a_count_as_in_r() {
     let with = ["--with", "kind=cluster", "--group", "Month"];
     let clustered = rows(&[&["ask", &by_month, "robust", &air], &with[..]].concat());
     assert_eq!(clustered.len(), 3);
+    assert_eq!(rows(&["ask", &by_month, "robust", &air, "--group", "Month"]), clustered);
+    // What a question has no use for is not passed over: a setting of it is meant.
+    fails(&["ask", &by_month, "anova", "--type", "III"], 2, &["--type", "--with NAME=VALUE"]);
+    fails(&["ask", &by_month, "anova", "III"], 2, &["'III' is no file", "--with NAME=VALUE"]);
+    let alone = ok(&["ask", &by_month, "vif", &air]);
+    assert!(alone.err.contains("is not read"), "{}", alone.err);
+    fails(&["fit", "ols", &air, "--formula", "Temp + Wind"], 3, &["before ~"]);
     let filled = ok(&["fit", "ols", &air, "--formula", "Temp ~ Solar.R", "--impute", "median"]);
     assert!(!filled.err.contains("dropped"), "{}", filled.err);
     let ridge = ok(&["fit", "ridge", &air, "--formula", "Temp ~ Solar.R + Wind"]);

@@ -40,16 +40,73 @@ fn columns_that_are_no_inputs_are_named_once_and_left_out() {
 }
 
 #[test]
-fn levels_that_differ_in_capitals_alone_are_named() {
+fn levels_that_differ_in_capitals_alone_are_named_and_made_one_where_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let rows = "Paris,1\nparis,2\nLyon,3\n".repeat(20);
-    let data = crate::file(folder.path(), "t.csv", format!("city,y\n{rows}"));
-    let done = ok(&["fit", "tree", &data, "-t", "y", "--task", "regress"]);
-    assert!(
-        done.err.contains("note: city: 'Paris' and 'paris' differ in capitals"),
-        "{}",
-        done.err
-    );
+    let rows = "Paris,1,Yes\nparis ,2,yes\nLyon,3,No\n".repeat(20);
+    let data = crate::file(folder.path(), "t.csv", format!("city,y,bought\n{rows}"));
+    let fit = ["fit", "ols", &data, "-t", "y"];
+    let said = "note: city: 'Paris' and 'paris ' differ in capitals or spaces alone, and are two levels; --type city=tidy";
+    let model = place(folder.path(), "m.learnt");
+    let tidy = ["--type", "city=tidy", "--type", "bought=tidy"];
+    for (words, more) in [(&fit[..], &[][..]), (&fit, &["--stream"]), (&["describe", &data], &[])] {
+        let done = ok(&[words, more].concat());
+        assert!(done.err.contains(said), "{}", done.err);
+        let done = ok(&[words, more, &tidy].concat());
+        assert!(!done.err.contains("differ in capitals"), "{}", done.err);
+    }
+    let done = ok(&[&fit[..], &tidy, &["-o", &model]].concat());
+    assert!(done.out.contains("city: paris") && !done.out.contains("Paris"), "{}", done.out);
+    assert!(done.err.contains("NEW.csv --type city=tidy --type bought=tidy"), "{}", done.err);
+    ok(&["predict", &model, &data, "--type", "city=tidy", "--type", "bought=tidy"]);
+    let classes = ok(&["fit", "tree", &data, "-t", "bought"]);
+    assert!(classes.err.contains("note: bought: 'Yes' and 'yes' differ"), "{}", classes.err);
+}
+
+#[test]
+fn dates_of_several_kinds_say_what_to_type_and_are_read_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let day = |i: usize| match i % 3 {
+        0 => format!("2024-0{}-1{} 08:30", 1 + i % 9, i % 7),
+        1 => format!("1{}.0{}.2024", i % 7, 1 + i % 9),
+        _ => format!("2{}/{}/2023", i % 7, 1 + i % 9),
+    };
+    let rows: String = (0..90).map(|i| format!("{},{}\n", day(i), i * 7 % 31)).collect();
+    let data = crate::file(folder.path(), "d.csv", format!("when,y\n{rows}"));
+    let said = "--type when=dmy (day first) or when=mdy reads them, then --date when=year,month";
+    let fit = ["fit", "tree", &data, "-t", "y", "--task", "regress"];
+    for words in [&fit[..], &["describe", &data]] {
+        let done = ok(words);
+        assert!(done.err.contains(said), "{}", done.err);
+    }
+    let date = ["--date", "when=year,month,day,hour"];
+    fails(&[&fit[..], &date].concat(), 3, &["written in several ways", "--type when=dmy"]);
+    let model = place(folder.path(), "m.learnt");
+    let done = ok(&[&fit[..], &date, &["--type", "when=dmy", "-o", &model]].concat());
+    assert!(!done.err.contains("several ways"), "{}", done.err);
+    let described = ok(&["describe", &data, "--type", "when=dmy"]);
+    assert!(described.out.contains("a date (2023-03-2"), "{}", described.out);
+    ok(&["predict", &model, &data, "--type", "when=dmy"]);
+    let one = ["--type", "when=mdy"];
+    fails(&[&["describe", &data], &one[..]].concat(), 3, &["is no date", "line 4", "'22/3/2023'"]);
+    let holes = crate::file(folder.path(), "h.csv", format!("when,y\nNA,1\n,2\n{rows}"));
+    let found = ok(&["describe", &holes, "--type", "when=dmy", "--json"]).out;
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["columns"][0]["missing"], 2);
+    let late = crate::file(folder.path(), "l.csv", format!("when,y\n{rows}soon,3\n"));
+    fails(&["describe", &late, "--type", "when=dmy"], 3, &["line 92", "'soon'"]);
+}
+
+#[test]
+fn points_between_thousands_before_a_decimal_comma_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..60).map(|i| format!("{i};{}.{:03},50\n", 1 + i % 3, i * 7)).collect();
+    let data = crate::file(folder.path(), "t.csv", format!("n;sales\n{rows}"));
+    let said = "sales: read as text because of the thousands separators in '1.000,50'; --decimal-comma --thousands '.'";
+    let done = ok(&["describe", &data]);
+    assert!(done.err.contains(said), "{}", done.err);
+    let found = ok(&["describe", &data, "--decimal-comma", "--thousands", ".", "--json"]).out;
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["columns"][1]["min"], 1000.5);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use super::{Trained, Unknown};
 use crate::context::Context;
 use crate::data::{Column, ColumnKind, Frame, Look, Matrix, Schema, Sequences, Table};
-use crate::error::{Code, Error, Result, nearest, plain};
+use crate::error::{Code, Error, Result, nearest, plain, shell};
 use crate::estimator::{About, Accepts, Admitted, Model, Prediction};
 use std::collections::BTreeMap;
 
@@ -284,7 +284,10 @@ impl Trained {
         let extra: Vec<&str> = self.extra_columns(given);
         let suggestion = missing.iter().find_map(|name| {
             nearest(name, &extra)
-                .map(|near| format!("did you mean column '{}' for '{}'?", plain(near), plain(name)))
+                .map(|near| {
+                    let (near, name, pair) = (plain(near), plain(name), format!("{}={}", shell(near), shell(name)));
+                    format!("did you mean column '{near}' for '{name}'? The command renames it: --rename {pair}")
+                })
         });
         let shown: Vec<String> =
             missing.iter().take(5).map(|name| format!("'{}'", plain(name))).collect();
@@ -458,6 +461,16 @@ fn translate(
         unseen.len(),
         shown.join(", ")
     );
+    let tidy = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+    let alike = |level: &str| {
+        wanted.levels().unwrap_or_default().iter().any(|known| tidy(known) == tidy(level))
+    };
+    if unseen.iter().any(|(level, _)| alike(level)) {
+        let word = shell(&wanted.name);
+        return Err(Error::new(Code::Category, message).column(&wanted.name).hint(format!(
+            "some differ from those of training in capitals or spaces alone: --type {word}=tidy at fit and at prediction makes them one"
+        )));
+    }
     Err(Error::new(Code::Category, message).column(&wanted.name).hint(
         "fit with --unknown missing or --unknown other at the command line, name all categories before the fit in \
          Python (pandas.CategoricalDtype), or use an encoder with handle_unknown set",

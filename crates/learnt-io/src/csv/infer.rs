@@ -5,13 +5,14 @@
 //! comes again in its own column. A column is numeric if all its values in the sample are numbers
 //! or missing; what comes after the sample is judged by [`super::MIN_NUMBERS`].
 
-use super::number::{NumberStyle, without_unit};
+use super::number::NumberStyle;
 use super::parse::{sample, valid_text};
+use super::spoilt::note_spoilt;
 use crate::input::Bytes;
 use crate::names::{check_names, unnamed};
-use crate::options::{Format, Header, MISSING_TOKENS, ReadOptions, TypeRule};
+use crate::options::{Format, Header, MISSING_TOKENS, ReadOptions};
 use crate::report::FoundHeader;
-use learnt_core::error::{Code, Error, Result, plain, shell};
+use learnt_core::error::{Code, Error, Result, plain};
 use std::borrow::Cow;
 
 /// Rows that inference looks at.
@@ -96,6 +97,8 @@ impl Dialect {
         loop {
             let head = bytes.read(0, size, &mut buffer)?;
             let whole = head.len() as u64 == bytes.len();
+            let directed = directed(head, options);
+            let options = directed.as_ref().unwrap_or(options);
             if let Some(mut dialect) = Self::from_head(head, whole, options, format)? {
                 dialect.extent = dialect.extent.find(bytes, dialect.names.len())?;
                 return Ok(dialect);
@@ -179,9 +182,24 @@ impl Dialect {
         note_header(header, &names, &mut notes);
         let data = if header.present() { &rows[1..] } else { &rows[..] };
         note_spoilt(data, &names, &numeric, style, options, &mut notes);
+        note_spaces(rows, delimiter, &mut notes);
         let extent = Extent { begin, end: begin, line, before, after: 0 };
         Ok(Dialect { delimiter, header, names, numeric, style, extent, notes })
     }
+}
+
+/// The options that a first line such as `sep=;` gives, which spreadsheets write above the names.
+fn directed(head: &[u8], options: &ReadOptions) -> Option<ReadOptions> {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let line = head.split(|byte| *byte == b'\n').next()?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let (word, [mark]) = line.split_at_checked(4)? else { return None };
+    let said = word.eq_ignore_ascii_case(b"sep=") && b",;|\t".contains(mark);
+    (said && options.skip_lines == 0).then(|| ReadOptions {
+        skip_lines: 1,
+        delimiter: options.delimiter.or(Some(*mark)),
+        ..options.clone()
+    })
 }
 
 fn check_options(options: &ReadOptions) -> Result<()> {
@@ -252,6 +270,19 @@ fn end_of_lines(head: &[u8], lines: usize, whole: bool) -> Option<usize> {
         };
     }
     Some(end)
+}
+
+/// Says that the fields of a single column may be separated by spaces.
+fn note_spaces(rows: &Rows, delimiter: u8, notes: &mut Vec<String>) {
+    let words = |row: &Vec<Cow<'_, str>>| row.first().map_or(0, |f| f.split_whitespace().count());
+    let fields = rows.first().map_or(0, words);
+    let alike = rows.iter().all(|row| row.len() == 1 && words(row) == fields);
+    let numbers = |row: &Vec<Cow<'_, str>>| row[0].contains(|c: char| c.is_ascii_digit());
+    if delimiter != b' ' && fields > 1 && rows.len() > 2 && alike && rows[1..].iter().all(numbers) {
+        notes.push(format!(
+            "one column of {fields} words a line; --delimiter ' ' reads them as {fields} columns"
+        ));
+    }
 }
 
 /// Refuses a first line of one field above rows of more: the title of a report.
@@ -398,7 +429,7 @@ fn doubtful(why: &str) -> Error {
     Error::new(Code::Names, why).row(1).hint("say --header yes or --header no")
 }
 
-fn is_missing(field: &str, options: &ReadOptions) -> bool {
+pub(super) fn is_missing(field: &str, options: &ReadOptions) -> bool {
     let word = field.trim_ascii();
     word.is_empty()
         || MISSING_TOKENS.contains(&word)
@@ -425,105 +456,4 @@ fn note_header(header: FoundHeader, names: &[String], notes: &mut Vec<String>) {
         )),
         FoundHeader::Stated | FoundHeader::Found | FoundHeader::StatedNone => {}
     }
-}
-
-fn is_digits(field: &str) -> bool {
-    let field = field.trim_ascii();
-    !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Says which word made a column text where most values are numbers.
-fn note_spoilt(
-    rows: &[Vec<Cow<'_, str>>],
-    names: &[String],
-    numeric: &[bool],
-    style: NumberStyle,
-    options: &ReadOptions,
-    notes: &mut Vec<String>,
-) {
-    for (j, name) in names.iter().enumerate().filter(|&(j, _)| !numeric[j]) {
-        if options.skips(name) || options.rule(name).is_some_and(|rule| *rule != TypeRule::Numeric)
-        {
-            continue;
-        }
-        let known = |field: &&Cow<'_, str>| !is_missing(field, options);
-        let fields = || rows.iter().filter_map(|row| row.get(j)).filter(known);
-        if let Some((mark, example)) = thousands_mark(fields(), style) {
-            let (name, example) = (plain(name), plain(example));
-            notes.push(format!(
-                "{name}: read as text because of the thousands separators in '{example}'; --thousands '{mark}' reads numbers"
-            ));
-            continue;
-        }
-        if let Some((example, more)) = unit_of(fields(), style) {
-            let (shown, example, word) = (plain(name), plain(example), shell(name));
-            notes.push(format!(
-                "{shown}: read as text because of the unit in '{example}'; --type {word}=unit{more} reads numbers"
-            ));
-            continue;
-        }
-        let zeros = |field: &&Cow<'_, str>| field.trim_ascii().starts_with('0') && field.len() > 1;
-        if let Some(code) = fields().find(zeros).filter(|_| fields().all(|f| is_digits(f))) {
-            let (name, code) = (plain(name), plain(code));
-            notes.push(format!(
-                "{name}: codes with leading zeros, such as '{code}', are categories and keep their zeros"
-            ));
-            continue;
-        }
-        let is_number = |field: &&Cow<'_, str>| style.parse(field).is_some();
-        let numbers = fields().filter(is_number).count();
-        if numbers == 0 || 10 * numbers < 9 * fields().count() {
-            continue;
-        }
-        if let Some(word) = fields().find(|field| !is_number(field)) {
-            let (name, word) = (plain(name), plain(word));
-            notes.push(format!(
-                "{name}: read as text because of '{word}'; --na '{word}' or --type {name}=num to change"
-            ));
-        }
-    }
-}
-
-/// A text with a unit, if all of these texts are numbers with the same unit, and what else must be said so
-/// that they are read.
-fn unit_of<'a>(
-    mut fields: impl Iterator<Item = &'a Cow<'a, str>> + Clone,
-    style: NumberStyle,
-) -> Option<(&'a str, &'static str)> {
-    const LONGEST: usize = 8;
-    let around = |field: &'a str| {
-        let number = without_unit(field);
-        let start = number.as_ptr() as usize - field.as_ptr() as usize;
-        (field[..start].trim(), field[start + number.len()..].trim())
-    };
-    let all = fields.clone();
-    let first = fields.next()?.as_ref();
-    let unit = around(first);
-    let money = |text: &str| text.is_empty() || ["$", "€", "£", "¥", "USD", "EUR"].contains(&text);
-    let fits = unit != ("", "") && money(unit.0) && unit.1.chars().count() <= LONGEST;
-    if !fits || !all.clone().all(|field| around(field) == unit) {
-        return None;
-    }
-    let comma = NumberStyle { decimal_comma: true, thousands: Some(b'.') };
-    let grouped = NumberStyle { thousands: Some(b','), ..style };
-    let styles =
-        [(style, ""), (grouped, " --thousands ,"), (comma, " --decimal-comma --thousands .")];
-    let reads =
-        |style: NumberStyle| all.clone().all(|field| style.parse(without_unit(field)).is_some());
-    styles.into_iter().find(|(style, _)| reads(*style)).map(|(_, more)| (first, more))
-}
-
-/// The mark between groups of three digits that makes all of these texts numbers, and a text with it.
-fn thousands_mark<'a>(
-    fields: impl Iterator<Item = &'a Cow<'a, str>> + Clone,
-    style: NumberStyle,
-) -> Option<(char, &'a str)> {
-    let point = if style.decimal_comma { ',' } else { '.' };
-    let marks = [',', '.', '\'', '_', ' '].into_iter().filter(|&mark| mark != point);
-    marks.into_iter().find_map(|mark| {
-        let grouped = NumberStyle { thousands: Some(mark as u8), ..style };
-        let example = fields.clone().find(|field| field.trim().contains(mark))?;
-        let all = fields.clone().all(|field| grouped.parse(field).is_some());
-        all.then(|| (mark, example.as_ref()))
-    })
 }

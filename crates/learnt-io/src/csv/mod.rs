@@ -12,10 +12,11 @@ mod infer;
 mod number;
 mod parse;
 mod scan;
+mod spoilt;
 mod tally;
 
 pub(crate) use infer::Dialect;
-pub(crate) use number::{Number, NumberStyle, without_unit};
+pub(crate) use number::{Number, NumberStyle, measured};
 pub(crate) use parse::valid_text;
 pub(crate) use tally::Tally;
 
@@ -112,6 +113,7 @@ impl CsvFile {
             delimiter: dialect.delimiter,
             fields: vec![Field::Skip; names.len()],
             width: kept.len(),
+            rewrites: rules.iter().map(|rule| rule.clone().filter(TypeRule::rewrites)).collect(),
             measures: rules.iter().map(|rule| *rule == Some(TypeRule::Measure)).collect(),
             style: dialect.style,
             na: options.na.clone(),
@@ -291,8 +293,12 @@ impl CsvFile {
         for (j, name) in self.names().iter().enumerate() {
             let Some((misfit, before)) = tally.misfit(j) else { continue };
             let asked = matches!(self.rules[j], Some(TypeRule::Numeric | TypeRule::Measure));
-            if *before >= MIN_NUMBERS || asked {
-                let error = parse::misfit_error(name, misfit, *before);
+            let dates = matches!(self.rules[j], Some(TypeRule::Dates(_)));
+            if *before >= MIN_NUMBERS || asked || dates {
+                let error = match dates {
+                    true => parse::no_date(name, misfit),
+                    false => parse::misfit_error(name, misfit, *before),
+                };
                 if first.as_ref().is_none_or(|(line, _)| misfit.line < *line) {
                     first = Some((misfit.line, error));
                 }

@@ -17,6 +17,9 @@ pub(crate) struct Number {
     pub(crate) rounded: bool,
 }
 
+/// Spaces of print, which stand between groups of digits in exported tables: no-break, narrow and thin.
+pub(super) const WIDE_SPACES: [char; 3] = ['\u{a0}', '\u{202f}', '\u{2009}'];
+
 impl NumberStyle {
     /// Those of some tokens that are numbers.
     pub(crate) fn numbers_among(self, tokens: &[String]) -> Vec<f64> {
@@ -31,8 +34,16 @@ impl NumberStyle {
     /// The number that a text is, surrounding spaces aside.
     pub(crate) fn parse(self, text: &str) -> Option<Number> {
         let text = text.trim_ascii();
+        if let Some(rest) = text.strip_prefix('−') {
+            let good = rest.starts_with(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
+            let number = self.parse(rest).filter(|_| good)?;
+            return Some(Number { value: -number.value, ..number });
+        }
         if self.is_plain() {
             return parse_plain(text.as_bytes());
+        }
+        if self.thousands == Some(b' ') && text.contains(WIDE_SPACES) {
+            return self.parse(&text.replace(WIDE_SPACES, " "));
         }
         let point = if self.decimal_comma { b',' } else { b'.' };
         let (whole, rest) = match text.bytes().position(|byte| byte == point) {
@@ -55,12 +66,47 @@ impl NumberStyle {
     }
 }
 
-/// The part of a text from its first digit or sign to its last digit: what is left of `$1000` and `12 kg`.
-pub(crate) fn without_unit(text: &str) -> &str {
-    let number = |c: char| c.is_ascii_digit() || c == '-' || c == '+';
-    let start = text.find(number).unwrap_or(text.len());
-    let end = text.rfind(|c: char| c.is_ascii_digit()).map_or(start, |at| at + 1);
-    &text[start..end.max(start)]
+/// A text with the digits of a number, and what stands around them: `$1000`, `12 kg`, `(3.5)`, `1.250,00-`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Measured<'a> {
+    before: &'a str,
+    digits: &'a str,
+    after: &'a str,
+}
+
+/// The parts of a text that may hold a number with a unit.
+pub(crate) fn measured(text: &str) -> Measured<'_> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let first = text.find(is_digit).unwrap_or(text.len());
+    // A point or comma in front of the first digit belongs to it.
+    let start = if text[..first].ends_with(['.', ',']) { first - 1 } else { first };
+    let end = text.rfind(is_digit).map_or(first, |at| at + 1);
+    Measured { before: &text[..start], digits: &text[start..end], after: &text[end..] }
+}
+
+impl<'a> Measured<'a> {
+    /// The unit in front and behind, without marks of a sign.
+    pub(crate) fn unit(self) -> (&'a str, &'a str) {
+        let sign = |c: char| c.is_whitespace() || "-+−()".contains(c);
+        (self.before.trim_matches(sign), self.after.trim_matches(sign))
+    }
+
+    /// Whether the sign is written as in accounts: parentheses, or a minus behind.
+    pub(crate) fn is_signed_behind(self) -> bool {
+        let minus = self.after.strip_prefix('-');
+        let behind = minus.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        let inside = self.before.contains('(') && self.after.contains(')');
+        !self.digits.is_empty() && (behind || inside)
+    }
+
+    /// The number, if there is one with at most one sign.
+    pub(crate) fn number(self, style: NumberStyle) -> Option<Number> {
+        let minuses = self.before.matches(['-', '−']).count();
+        let marks = minuses + usize::from(self.is_signed_behind());
+        let number = style.parse(self.digits).filter(|_| marks <= 1)?;
+        let value = if marks == 1 { -number.value } else { number.value };
+        Some(Number { value, ..number })
+    }
 }
 
 /// Digits without their group marks, if every group but the first has three.
@@ -162,11 +208,19 @@ mod tests {
 
     #[test]
     fn units_stand_in_front_or_behind() {
-        let cases = [("$1000", "1000"), ("12 kg", "12"), ("-3,5 %", "-3,5"), ("€ 1.234", "1.234")];
-        for (text, number) in cases {
-            assert_eq!(without_unit(text), number);
+        let cases = [("$1000", 1000.0), ("12 kg", 12.0), ("€ 1.234", 1.234), ("1e-3 m", 0.001)];
+        let signs =
+            [("-3.5 %", -3.5), ("-$5", -5.0), ("$-5", -5.0), ("+2 m", 2.0), ("−4 °C", -4.0)];
+        let accounts = [("(3.5)", -3.5), ("$(12)", -12.0), ("($1.5)", -1.5), ("7.5-", -7.5)];
+        let others = [("$.50", 0.5), ("12-pack", 12.0), ("9 (a)", 9.0)];
+        for (text, number) in [&cases[..], &signs, &accounts, &others].concat() {
+            let found = measured(text).number(NumberStyle::default());
+            assert_eq!(found.map(|number| number.value), Some(number), "{text}");
         }
-        assert_eq!((without_unit("none"), without_unit("")), ("", ""));
+        for text in ["none", "", "(-5)", "--5", "3 to 5", "1.2.3 kg"] {
+            assert_eq!(measured(text).number(NumberStyle::default()), None, "{text}");
+        }
+        assert_eq!(measured("($1,5) kg").unit(), ("$", "kg"));
     }
 
     #[test]
@@ -180,5 +234,10 @@ mod tests {
         assert_eq!(value(english, "1,234.5"), Some(1234.5));
         assert_eq!(value(english, "12,34"), None);
         assert_eq!(plain("1,234"), None);
+        let french = NumberStyle { decimal_comma: true, thousands: Some(b' ') };
+        for text in ["1 234,5", "1\u{a0}234,5", "1\u{202f}234,5"] {
+            assert_eq!(value(french, text), Some(1234.5), "{text}");
+        }
+        assert_eq!((plain("−3.5"), plain("−−3"), plain("−-3")), (Some(-3.5), None, None));
     }
 }

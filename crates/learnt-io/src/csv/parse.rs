@@ -1,9 +1,9 @@
 //! One piece of a CSV file into rows of numbers and codes.
 
-use super::number::{Number, NumberStyle, prefix, without_unit};
+use super::number::{Number, NumberStyle, measured, prefix};
 use super::scan::{LONGEST_FIELD, Piece, unterminated};
 use crate::levels::Levels;
-use crate::options::{MISSING_TOKENS, Ragged};
+use crate::options::{MISSING_TOKENS, Ragged, TypeRule};
 use learnt_core::error::{Code, Error, Result, plain};
 use std::borrow::Cow;
 
@@ -18,6 +18,8 @@ pub(crate) struct Layout {
     pub(crate) width: usize,
     /// Which of them hold numbers with units.
     pub(crate) measures: Vec<bool>,
+    /// The types of those whose texts are written anew.
+    pub(crate) rewrites: Vec<Option<TypeRule>>,
     /// How numbers are written.
     pub(crate) style: NumberStyle,
     /// Missing in every column.
@@ -55,7 +57,7 @@ pub(crate) struct Parsed {
 pub(crate) struct Facts {
     pub(crate) missing: u64,
     pub(crate) rounded: u64,
-    /// The first value that is no number, in a column of numbers.
+    /// The first value that is no number, in a column of numbers, or no date, in a column of dates.
     pub(crate) misfit: Option<Misfit>,
     /// The levels, in a column of levels; values are their numbers here.
     pub(crate) levels: Levels,
@@ -268,8 +270,11 @@ impl<'a> Reader<'_, 'a> {
     fn unusual_number(&mut self, j: usize) -> std::result::Result<f64, Trouble> {
         let line = self.line;
         let field = self.field()?;
-        let digits = if self.layout.measures[j] { without_unit(&field) } else { &*field };
-        if let Some(number) = self.layout.style.parse(digits) {
+        let number = match self.layout.measures[j] {
+            true => measured(&field).number(self.layout.style),
+            false => self.layout.style.parse(&field),
+        };
+        if let Some(number) = number {
             return Ok(self.known(j, number));
         }
         let facts = &mut self.parsed.columns[j];
@@ -284,9 +289,21 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn level(&mut self, j: usize) -> std::result::Result<f64, Trouble> {
-        let field = self.field()?;
+        let line = self.line;
+        let mut field = self.field()?;
         let facts = &mut self.parsed.columns[j];
-        if field.is_empty() || self.layout.is_na(&field) {
+        let known = !field.is_empty() && !self.layout.is_na(&field);
+        if let Some(rule) = self.layout.rewrites.get(j).and_then(Option::as_ref).filter(|_| known) {
+            match rule.rewritten(&field) {
+                Some(text) => field = Cow::Owned(text),
+                None if facts.misfit.is_none() => {
+                    let value = field.to_string();
+                    facts.misfit = Some(Misfit { line, value, numbers: 0 });
+                }
+                None => {}
+            }
+        }
+        if field.is_empty() || !known {
             facts.missing += 1;
             return Ok(f64::NAN);
         }
@@ -356,6 +373,7 @@ impl Layout {
             fields: Vec::new(),
             width: 0,
             measures: Vec::new(),
+            rewrites: Vec::new(),
             style: NumberStyle::default(),
             na: Vec::new(),
             na_numbers: Vec::new(),
@@ -439,6 +457,17 @@ pub(crate) fn first_row_end(text: &str, delimiter: u8) -> Result<(usize, u64, u6
 }
 
 /// The error for a value that is no number where numbers were.
+/// The error of a text that is no date.
+pub(crate) fn no_date(name: &str, misfit: &Misfit) -> Error {
+    let (value, line) = (plain(&misfit.value), misfit.line);
+    let column = plain(name);
+    let message = format!("line {line}: '{value}' in column '{column}' is no date");
+    let other = format!("--na '{value}' reads the value as missing");
+    Error::new(Code::Parse, message).column(name).row(line).hint(format!(
+        "dates are written as 2024-07-01, 1.7.2024 (dmy) or 7/1/2024 (mdy), with or without a time; {other}"
+    ))
+}
+
 pub(crate) fn misfit_error(name: &str, misfit: &Misfit, before: u64) -> Error {
     let (column, value) = (plain(name), plain(&misfit.value));
     let line = misfit.line;

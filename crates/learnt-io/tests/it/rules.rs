@@ -98,6 +98,26 @@ fn flipped_pages_are_refused_where_the_file_has_checksums() {
 }
 
 #[test]
+fn no_flipped_bit_of_a_file_with_checksums_gives_another_table() {
+    let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/parquet/checked.parquet");
+    let bytes = std::fs::read(place).unwrap();
+    let (run, options) = (Context::default().with_threads(1), ReadOptions::default());
+    let found = |bytes: &[u8]| {
+        let table = read_bytes("t.parquet", bytes, &options, &run).ok()?.table;
+        let bits: Vec<u64> = table.values().as_slice().iter().map(|v| v.to_bits()).collect();
+        Some((bits, table.schema().columns().to_vec()))
+    };
+    let whole = found(&bytes);
+    assert!(whole.is_some());
+    for bit in 0..8 * bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        let got = found(&flipped);
+        assert!(got.is_none() || got == whole, "bit {} of byte {}: {got:?}", bit % 8, bit / 8);
+    }
+}
+
+#[test]
 fn numbers_that_are_asked_for_as_texts_keep_every_digit() {
     for (file, name, levels) in [
         (

@@ -7,7 +7,7 @@
 use super::affine::check_width;
 use super::profile::written_date;
 use learnt_core::dates::{self, Order};
-use learnt_core::error::plain;
+use learnt_core::error::{plain, shell};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
@@ -124,8 +124,10 @@ fn of_texts(column: &Column, levels: &[String]) -> Result<(Written, f64)> {
     let texts = || levels.iter().map(String::as_str);
     let Some(order) = dates::order_of(texts()) else {
         let one = |text: &&str| dates::order_of(std::iter::once(*text)).is_none();
-        let example = texts().find(one).unwrap_or_default();
-        return Err(no_date(column, example));
+        return Err(match texts().find(one) {
+            Some(example) => no_date(column, example),
+            None => in_several_ways(column),
+        });
     };
     let days = texts().filter_map(|text| dates::parse(text, order));
     let written = match order {
@@ -151,6 +153,15 @@ fn no_date(column: &Column, text: &str) -> Error {
     Error::new(Code::Parse, message)
         .column(name)
         .hint("dates are written as 2024-07-01, 1.7.2024 or 07/01/2024, with or without a time")
+}
+
+/// The error of dates that no single order reads.
+fn in_several_ways(column: &Column) -> Error {
+    let (name, word) = (plain(&column.name), shell(&column.name));
+    let message = format!("column '{name}' holds dates that are written in several ways");
+    Error::new(Code::Parse, message).column(name).hint(format!(
+        "write them in one way, such as 2024-07-01; the command does so with --type {word}=dmy (day first) or {word}=mdy"
+    ))
 }
 
 impl DateEncoderModel {

@@ -49,7 +49,7 @@ pub use ordinal_encoder::{OrdinalEncoder, OrdinalEncoderModel, OrdinalUnknown};
 pub use polynomial_features::{
     PolynomialFeatures, PolynomialFeaturesModel, polynomial_feature_count,
 };
-pub use profile::{Look, look, look_of_texts, looks, untidy};
+pub use profile::{Look, look, look_of_texts, looks, stand_in, untidy};
 pub use robust_scaler::{RobustScaler, RobustScalerModel};
 pub use signs::{classes_of_signs, reflected, signs};
 pub use simple_imputer::{

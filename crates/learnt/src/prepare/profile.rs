@@ -10,7 +10,7 @@
 
 use learnt_core::data::wording::{says_identifier, says_time};
 use learnt_core::dates;
-use learnt_core::error::plain;
+use learnt_core::error::{plain, shell};
 use learnt_core::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -146,16 +146,17 @@ fn look_of_dates<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Option<Loo
     Some(Look::Date { first: first.to_string(), last: last.to_string() })
 }
 
-/// What is untidy about the levels of a column, if anything is: two that differ in capitals or spaces alone, or dates
-/// written in more than one way.
-pub fn untidy(levels: &[String]) -> Option<String> {
+/// What is untidy about the levels of a column, if anything is, and what to say to the command: two that differ in
+/// capitals or spaces alone, or dates written in more than one way.
+pub fn untidy(name: &str, levels: &[String]) -> Option<String> {
+    let word = shell(name);
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
     for level in levels {
         let words: Vec<String> = level.split_whitespace().map(str::to_lowercase).collect();
         if let Some(other) = known.insert(words.join(" "), level) {
             let (a, b) = (plain(other), plain(level));
             return Some(format!(
-                "'{a}' and '{b}' differ in capitals or spaces alone, and are two levels"
+                "'{a}' and '{b}' differ in capitals or spaces alone, and are two levels; --type {word}=tidy makes them one"
             ));
         }
     }
@@ -165,8 +166,25 @@ pub fn untidy(levels: &[String]) -> Option<String> {
     let other = orders.iter().position(|order| *order != orders[0])?;
     let (a, b) = (plain(&levels[0]), plain(&levels[other]));
     Some(format!(
-        "dates are written in several ways, such as '{a}' and '{b}', and are taken as categories"
+        "dates are written in several ways, such as '{a}' and '{b}', and are taken as categories; --type {word}=dmy (day first) or {word}=mdy reads them, then --date {word}=year,month uses them"
     ))
+}
+
+/// A number of nines, below or above all others, that probably stands for a missing value, and how often it is met.
+pub fn stand_in(values: &[f64]) -> Option<(f64, usize)> {
+    const NINES: [f64; 4] = [99.0, 999.0, 9999.0, 99_999.0];
+    let known = || values.iter().copied().filter(|value| !value.is_nan());
+    let low = known().fold(f64::INFINITY, f64::min);
+    let high = known().fold(f64::NEG_INFINITY, f64::max);
+    let ends = [low, high].into_iter().filter(|end| NINES.contains(&end.abs()));
+    ends.into_iter().find_map(|end| {
+        let others = || known().filter(|value| *value != end);
+        let least = others().fold(f64::INFINITY, f64::min);
+        let most = others().fold(f64::NEG_INFINITY, f64::max);
+        let gap = if end == low { least - end } else { end - most };
+        let count = known().filter(|value| *value == end).count();
+        (count > 1 && most > least && gap > 2.0 * (most - least)).then_some((end, count))
+    })
 }
 
 fn look_of_numbers(name: &str, values: &[f64]) -> Look {
@@ -237,15 +255,29 @@ mod tests {
 
     #[test]
     fn levels_that_differ_in_capitals_or_spaces_and_dates_of_several_kinds_are_untidy() {
-        let said =
-            |levels: &[&str]| untidy(&levels.iter().map(ToString::to_string).collect::<Vec<_>>());
-        assert!(said(&["Lyon", "Paris", "paris "]).unwrap().starts_with("'Paris' and 'paris '"));
+        let said = |levels: &[&str]| {
+            untidy("a b", &levels.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let cities = said(&["Lyon", "Paris", "paris "]).unwrap();
+        assert!(cities.starts_with("'Paris' and 'paris '"), "{cities}");
+        assert!(cities.contains("--type 'a b'=tidy"), "{cities}");
         assert!(said(&["a  b", "A b"]).is_some());
         let dates = said(&["2020-01-02", "2020-05-06", "03/04/2021"]).unwrap();
         assert!(dates.contains("'2020-01-02' and '03/04/2021'"), "{dates}");
+        assert!(dates.contains("--type 'a b'=dmy"), "{dates}");
         assert_eq!(said(&["a b", "ab", "2020-01-02"]), None);
         assert_eq!(said(&["13/04/2021", "03/04/2021"]), None);
         assert_eq!(said(&[]), None);
+    }
+
+    #[test]
+    fn nines_far_from_all_others_stand_for_missing_values() {
+        assert_eq!(stand_in(&[1.0, 4.0, -999.0, 2.0, f64::NAN, -999.0]), Some((-999.0, 2)));
+        assert_eq!(stand_in(&[1.0, 9999.0, 2.0, 9999.0]), Some((9999.0, 2)));
+        assert_eq!(stand_in(&[1.0, 4.0, -999.0, 2.0]), None);
+        assert_eq!(stand_in(&[600.0, 999.0, 999.0, 20.0]), None);
+        assert_eq!(stand_in(&[999.0, 999.0, f64::NAN]), None);
+        assert_eq!(stand_in(&[]), None);
     }
 
     #[test]
