@@ -456,7 +456,6 @@ pub(crate) fn first_row_end(text: &str, delimiter: u8) -> Result<(usize, u64, u6
     }
 }
 
-/// The error for a value that is no number where numbers were.
 /// The error of a text that is no date.
 pub(crate) fn no_date(name: &str, misfit: &Misfit) -> Error {
     let (value, line) = (plain(&misfit.value), misfit.line);
@@ -468,6 +467,7 @@ pub(crate) fn no_date(name: &str, misfit: &Misfit) -> Error {
     ))
 }
 
+/// The error for a value that is no number where numbers were.
 pub(crate) fn misfit_error(name: &str, misfit: &Misfit, before: u64) -> Error {
     let (column, value) = (plain(name), plain(&misfit.value));
     let line = misfit.line;
