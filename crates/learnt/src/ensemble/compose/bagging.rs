@@ -2,6 +2,7 @@
 //!
 //! A bootstrap sample is a weight of each row for learners that take weights, else its rows.
 
+use crate::ensemble::forest::repeated;
 use crate::learner::{Fitted, Learner, offered};
 use learnt_core::part::FittedPart;
 use learnt_core::prelude::*;
@@ -84,6 +85,12 @@ impl BaggingShare {
         }
     }
 
+    /// The rows that a member draws from so many, in its own run.
+    pub(super) fn drawn(&self, rows: usize, run: &Context) -> Result<Vec<u32>> {
+        let count = self.max_samples.of(rows);
+        Ok(repeated(&draw(rows, count, self.bootstrap, ROWS_STREAM, run)))
+    }
+
     /// Fits the members of these numbers, side by side, behind those that are there already.
     pub(super) fn fit(
         &self,
@@ -106,14 +113,15 @@ impl BaggingShare {
             let m = numbers.start + k;
             let inner = run.child(m as u64);
             let counts = draw(n, drawn, self.bootstrap, ROWS_STREAM, &inner);
-            let chosen: Vec<usize> =
-                repeated(&draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner));
+            let columns = draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner);
+            let columns = repeated(&columns);
+            let chosen: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
             let name = format!("member {}", m + 1);
             let part = match k < there {
                 true => None,
                 false => Some(fit_member(learner, &name, data, &counts, &chosen, &inner)?),
             };
-            Ok((part, chosen.into_iter().map(|j| j as u32).collect(), counts))
+            Ok((part, columns, counts))
         })?;
         let mut bag = Bag { parts: made, columns: Vec::new(), counts: Vec::new() };
         for (part, columns, counts) in members {
@@ -148,11 +156,6 @@ pub(super) fn draw(
     counts
 }
 
-fn repeated(counts: &[u32]) -> Vec<usize> {
-    let times = |(i, &count): (usize, &u32)| std::iter::repeat_n(i, count as usize);
-    counts.iter().enumerate().flat_map(times).collect()
-}
-
 /// Fits a member on the rows and columns that it drew.
 pub(super) fn fit_member(
     learner: &Learner,
@@ -173,7 +176,8 @@ pub(super) fn fit_member(
         return Fitted::fit(&**learner, name, &data.with_weights(&weights), run);
     }
     let data = offered(&data, data.x, accepts);
-    Fitted::fit(&**learner, name, &data.gather(&repeated(counts)).view(), run)
+    let rows: Vec<usize> = repeated(counts).into_iter().map(|row| row as usize).collect();
+    Fitted::fit(&**learner, name, &data.gather(&rows).view(), run)
 }
 
 /// These columns; one that is there twice gets another name.
