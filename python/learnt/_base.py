@@ -252,6 +252,8 @@ class BaseEstimator(Tagged, Parameters):
             found = self._attributes()
             if name[:-1] in found:
                 return found[name[:-1]]
+        if isinstance(getattr(type(self), name, None), property) and not self.__sklearn_is_fitted__():
+            raise not_fitted(self)
         # Methods that some parameters or parts do not offer are told as scikit-learn tells them.
         who = f"This {type(self).__name__!r}" if hasattr(type(self), name) else f"{type(self).__name__!r} object"
         raise AttributeError(f"{who} has no attribute {name!r}")

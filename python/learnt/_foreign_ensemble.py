@@ -395,7 +395,36 @@ class AdaBoost(Ensemble):
         return weighted_median(np.column_stack(found), self.weights)
 
 
+class Boosting(Ensemble):
+    """Boosting of numbers that begins with another estimator: rounds over what it leaves.
+
+    Every loss of numbers depends on the distance of target and prediction alone.
+    """
+
+    def _grow(self, composite, X, y, weights):
+        if self.classifies:
+            raise ParameterError(
+                f"`init` of {type(composite).__name__} must be a classifier of learnt, 'zero' or None, got "
+                f"{type(composite.init).__name__}"
+            )
+        self.begun = self.fit_member(composite.init, X, y, weights)
+        left = y.astype(float) - np.asarray(self.begun.predict(X), dtype=float)
+        self.rounds = clone(composite).set_params(init="zero")
+        self.rounds.fit(X, left, sample_weight=weights)
+        self.fitted = [("init", self.begun), *self.rounds._parts()]
+
+    def attributes(self):
+        """What the rounds found."""
+        return self.rounds._model.attributes()
+
+    def predict(self, X):
+        """What the estimator says, and what the rounds add."""
+        return np.asarray(self.begun.predict(X), dtype=float) + self.rounds.predict(X)
+
+
 KINDS = {
+    "ensemble.GradientBoostingClassifier": Boosting,
+    "ensemble.GradientBoostingRegressor": Boosting,
     "ensemble.VotingClassifier": Voting,
     "ensemble.VotingRegressor": Voting,
     "ensemble.StackingClassifier": Stacking,

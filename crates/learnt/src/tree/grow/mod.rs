@@ -116,8 +116,18 @@ impl Grower<'_> {
     /// A tree of one leaf.
     fn seed(&self, node: &Open) -> Tree {
         let mut tree = Tree::new(node.summary.value.len(), self.levels.to_vec());
-        tree.push(&node.summary, node.range.len());
+        self.push(&mut tree, &node.summary, node.range.len(), node.bounds);
         tree
+    }
+
+    /// Adds a node, whose prediction is within bounds; splits look at what its rows say themselves.
+    fn push(&self, tree: &mut Tree, summary: &Summary, rows: usize, bounds: Bounds) {
+        if self.settings.directions.is_empty() {
+            return tree.push(summary, rows);
+        }
+        let mut confined = summary.clone();
+        bounds.confine(&mut confined.value);
+        tree.push(&confined, rows);
     }
 
     /// The split of a node, unless it must stay a leaf.
@@ -149,13 +159,13 @@ impl Grower<'_> {
         let [left, right] = [node.range.start..middle, middle..node.range.end];
         let ids = [tree.len() as u32, tree.len() as u32 + 1];
         tree.split(node.id, split, ids);
-        let mut summaries = [space.summary(&left), space.summary(&right)];
+        let summaries = [space.summary(&left), space.summary(&right)];
         let bounds = match self.settings.directions.get(split.feature) {
             None => [node.bounds; 2],
-            Some(&direction) => node.bounds.divided(direction, &mut summaries),
+            Some(&direction) => node.bounds.divided(direction, &summaries),
         };
         let mut open = |side: usize, range: Range<usize>, summary: Summary| {
-            tree.push(&summary, range.len());
+            self.push(tree, &summary, range.len(), bounds[side]);
             let (depth, key) = (node.depth + 1, child_key(node.key, side as u64));
             Open { id: ids[side], range, depth, key, bounds: bounds[side], summary }
         };

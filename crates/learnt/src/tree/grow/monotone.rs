@@ -1,8 +1,9 @@
 //! Predictions that may only rise, or only fall, with a column.
 //!
 //! A split of such a column needs sides in that order, and what grows below a side stays on its own side of the
-//! middle between both. So every node has bounds, and a split of any column needs both sides within them. Of two
-//! classes it is the share of the second that is bounded.
+//! middle between both. So every node has bounds: a split of such a column needs both sides within them, and the
+//! predictions of nodes that other columns make are moved to the nearest bound. Of two classes it is the share of
+//! the second that is bounded.
 
 use super::columns::unordered_levels;
 use super::criterion::{Criterion, Summary};
@@ -20,9 +21,8 @@ impl Bounds {
     /// Any prediction.
     pub(super) const NONE: Bounds = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-    /// The bounds of both sides of a split of a column with this direction; rounding is taken off the sides.
-    pub(super) fn divided(self, direction: i8, sides: &mut [Summary; 2]) -> [Bounds; 2] {
-        sides.iter_mut().for_each(|side| self.confine(&mut side.value));
+    /// The bounds of both sides of a split of a column with this direction.
+    pub(super) fn divided(self, direction: i8, sides: &[Summary; 2]) -> [Bounds; 2] {
         let [left, right] = [predicted(&sides[0]), predicted(&sides[1])];
         let middle = 0.5 * left + 0.5 * right;
         match direction {
@@ -32,7 +32,8 @@ impl Bounds {
         }
     }
 
-    fn confine(self, value: &mut [f64]) {
+    /// Moves a prediction to the nearest bound.
+    pub(super) fn confine(self, value: &mut [f64]) {
         match value {
             [number] => *number = number.clamp(self.low, self.high),
             [first, second] if *second < self.low || *second > self.high => {

@@ -217,8 +217,8 @@ impl<'a, C: Criterion> Space<'a, C> {
 
     /// What cuts of a column must respect in a node.
     fn limits(&self, feature: usize, (_, &bounds): Place) -> Limits {
-        let of_column = |&direction: &i8| Monotone { direction, bounds };
-        let monotone = self.settings.directions.get(feature).map(of_column);
+        let given = self.settings.directions.get(feature).filter(|&&direction| direction != 0);
+        let monotone = given.map(|&direction| Monotone { direction, bounds });
         Limits { monotone, ..self.settings.limits }
     }
 
