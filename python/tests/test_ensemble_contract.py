@@ -96,8 +96,6 @@ def test_rounds_begin_with_a_classifier_or_with_zero():
     assert isinstance(default.init_, DummyClassifier)
     with pytest.raises(ValueError, match="probabilities"):
         GradientBoostingClassifier(init=Perceptron()).fit(X, y)
-    with pytest.raises(ValueError, match="classifier of learnt"):
-        GradientBoostingClassifier(init=Theirs()).fit(X, y)
 
 
 def test_a_monitor_sees_every_round_and_ends_them():
@@ -259,3 +257,53 @@ def test_the_arrays_of_a_tree_find_leaves_and_importances():
     np.testing.assert_allclose(tree.tree_.predict(X)[:, 0], tree.predict_proba(X))
     with pytest.raises(ValueError, match="not fitted"):
         DecisionTreeClassifier().feature_importances_
+
+
+class Remembering:
+    """A foreign estimator that keeps what it was fitted with."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self):
+        return self
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen = (np.asarray(X), np.asarray(y), sample_weight)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+@pytest.mark.parametrize("max_samples, size", [(40, 40), (0.5, 3)])
+def test_bags_of_foreign_learners_draw_by_weight_and_count_as_weights(max_samples, size):
+    X, y = np.arange(30.0).reshape(-1, 1), np.arange(30) % 2
+    weights = np.zeros(30)
+    weights[[4, 5]] = 2, 4
+    model = BaggingClassifier(Remembering(), max_samples=max_samples, n_estimators=3, random_state=0)
+    model.fit(X, y, sample_weight=weights)
+    for member, rows in zip(model, model.estimators_samples_):
+        assert len(rows) == size and set(rows) <= {4, 5}
+        assert np.array_equal(member.seen[0], X)
+        assert np.array_equal(member.seen[2], np.bincount(rows, minlength=30))
+
+
+@pytest.mark.parametrize("loss, count", [("log_loss", 2), ("log_loss", 3), ("exponential", 2)])
+def test_rounds_begin_with_a_foreign_classifier(loss, count):
+    from sklearn.naive_bayes import GaussianNB as Theirs
+
+    X, y = classes(count=count)
+    ours = GradientBoostingClassifier(loss=loss, init=Theirs(), n_estimators=12).fit(X, y)
+    expected = theirs.GradientBoostingClassifier(loss=loss, init=Theirs(), n_estimators=12).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), expected.predict_proba(X), atol=1e-4)
+    np.testing.assert_allclose(ours.train_score_, expected.train_score_, rtol=1e-3)
+    stages = list(ours.staged_decision_function(X))
+    np.testing.assert_allclose(stages, np.squeeze(list(expected.staged_decision_function(X))), atol=1e-3)
+    np.testing.assert_allclose(ours.feature_importances_, expected.feature_importances_, atol=1e-2)
+    assert type(ours.init_) is Theirs and ours.estimators_.shape == expected.estimators_.shape
+    some = GradientBoostingClassifier(loss=loss, init=Theirs(), subsample=0.5, n_iter_no_change=3, n_estimators=300)
+    some.fit(X, y)
+    assert some.n_estimators_ < 300 and some.oob_scores_.shape == (some.n_estimators_,)
+    assert np.array_equal(pickle.loads(pickle.dumps(some)).predict(X), some.predict(X))

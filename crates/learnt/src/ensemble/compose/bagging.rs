@@ -39,7 +39,7 @@ pub struct BaggingShare {
     /// Number of members.
     #[param(default = 10, range = 1.., search = set(10, 50, 100))]
     pub n_estimators: usize,
-    /// Number of rows that each member draws: a count, or a share of all rows.
+    /// Number of rows that each member draws: a count, with replacement also more than there are, or a share of all rows.
     #[param(default = BaggingSize::Fraction(1.0))]
     pub max_samples: BaggingSize,
     /// Number of columns that each member draws: a count, or a share of all columns.
@@ -106,8 +106,9 @@ impl BaggingShare {
             return Err(Error::parameter("max_features", format!("at most {p}"), columns));
         }
         let drawn = self.max_samples.of(n);
-        if drawn > n {
-            return Err(Error::parameter("max_samples", format!("at most {n}"), drawn));
+        if drawn > n && !self.bootstrap {
+            let expected = format!("at most {n} where rows are drawn without replacement");
+            return Err(Error::parameter("max_samples", expected, drawn));
         }
         let members = run.try_par_map(numbers.len(), |k| {
             let m = numbers.start + k;

@@ -351,8 +351,10 @@ fn draws_are_the_rows_that_members_were_fitted_on() {
     };
     let forest = RandomForestRegressor { n_estimators: 6, ..Default::default() };
     let all = ExtraTreesRegressor { n_estimators: 2, ..Default::default() };
-    let learners: [(&dyn AnyEstimator, usize, usize); 3] =
-        [(&bag, 10, 25), (&forest, 6, 40), (&all, 2, 40)];
+    let mut large = bag.clone();
+    large.share.max_samples = BaggingSize::Count(90);
+    let learners: [(&dyn AnyEstimator, usize, usize); 4] =
+        [(&bag, 10, 25), (&large, 10, 90), (&forest, 6, 40), (&all, 2, 40)];
     for (learner, members, rows) in learners {
         let run = Context::default().with_seed(7);
         let trained = Trained::fit(learner, &data.view(), &[], &run).unwrap();
@@ -367,4 +369,6 @@ fn draws_are_the_rows_that_members_were_fitted_on() {
             assert!((said[(0, 0)] - mean).abs() < 1e-9);
         }
     }
+    large.share.bootstrap = false;
+    assert!(large.fit(&data.view()).unwrap_err().message().contains("without replacement"));
 }
