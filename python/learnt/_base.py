@@ -93,7 +93,8 @@ class BaseEstimator(Tagged, Parameters):
     def _extend(self, before, given):
         """Adds the members or rounds that are missing, of the rows that the model was fitted on."""
         count, rounds = given["params"].get("n_estimators"), before.attributes().get("n_iter")
-        if rounds is None and count == len(before.parts()):
+        lacks = getattr(self, "oob_score", False) and before.attributes().get("oob_score") is None
+        if rounds is None and count == len(before.parts()) and not lacks:
             warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 LearntWarning,

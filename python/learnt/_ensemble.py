@@ -45,7 +45,8 @@ class Drawing(Gathering):
         if not hasattr(model, "draws"):
             return self._attributes()["estimators_samples"]
         counted = self.__dict__.get("_counted_rows")
-        return [rows if counted is None else counted[rows] for rows in model.draws()]
+        drawn = model.draws()
+        return [(rows if counted is None else counted[rows]).astype(np.int32) for rows in drawn]
 
     def _attributes(self):
         """What training found; estimates that nobody asked for are not there."""

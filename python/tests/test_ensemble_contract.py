@@ -158,6 +158,17 @@ def test_bags_tell_columns_and_average_decision_scores():
     assert not hasattr(trees, "oob_score_")
 
 
+@pytest.mark.parametrize("kind", [RandomForestRegressor, BaggingRegressor])
+def test_estimates_can_be_asked_for_later(kind):
+    X, y = numbers()
+    once = kind(n_estimators=30, oob_score=True, bootstrap=True, random_state=0).fit(X, y)
+    later = kind(n_estimators=30, bootstrap=True, warm_start=True, random_state=0).fit(X, y)
+    assert not hasattr(later, "oob_score_")
+    later.set_params(oob_score=True).fit(X, y)
+    assert later.oob_score_ == once.oob_score_ and len(later) == 30
+    assert later.estimators_samples_[0].dtype == np.int32
+
+
 def test_a_function_scores_rows_that_trees_did_not_draw():
     from sklearn.metrics import f1_score, mean_absolute_error
 

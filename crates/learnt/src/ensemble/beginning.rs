@@ -57,7 +57,7 @@ impl ParamType for BoostingStart {
         }
     }
     fn explain(value: &Value) -> Option<Error> {
-        Learner::explain(value)
+        Learner::explain(value).map(|error| error.within(NAME))
     }
     fn learners<'a>(&'a self, field: &str) -> Vec<(String, &'a dyn AnyEstimator)> {
         match self {
