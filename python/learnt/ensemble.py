@@ -2350,7 +2350,8 @@ class BaggingClassifier(BaggedClassifier, Weighted, Composed, Probabilities, Cla
     n_estimators : a whole number >= 1, default=10
         Number of members.
     max_samples : a whole number >= 1 or a number in (0, 1], default=1.0
-        Number of rows that each member draws: a count, or a share of all rows.
+        Number of rows that each member draws: a count, with replacement also more than there are,
+        or a share of all rows.
 
         - a whole number >= 1: This many.
         - a number in (0, 1]: This share of them.
@@ -2454,7 +2455,8 @@ class BaggingRegressor(Bagged, Weighted, Composed, Regressor):
     n_estimators : a whole number >= 1, default=10
         Number of members.
     max_samples : a whole number >= 1 or a number in (0, 1], default=1.0
-        Number of rows that each member draws: a count, or a share of all rows.
+        Number of rows that each member draws: a count, with replacement also more than there are,
+        or a share of all rows.
 
         - a whole number >= 1: This many.
         - a number in (0, 1]: This share of them.
