@@ -5,12 +5,22 @@ The rules are those of the native boosters; random draws are NumPy's.
 
 import numpy as np
 
-from ._foreign import _rows, clone
-from ._foreign_ensemble import Ensemble
+from ._foreign import _fitted, _rows, clone
+from ._foreign_ensemble import Ensemble, takes_weights
 from .errors import ParameterError
 
 TINY = 1e-150
 EPS = np.finfo(float).eps
+
+
+def begun(estimator, X, y, weights):
+    """The fitted estimator that rounds begin with."""
+    if weights is not None and not takes_weights(estimator):
+        raise ParameterError(
+            f"The initial estimator {type(estimator).__name__} does not support sample weights; leave them out, or take "
+            "another `init`"
+        )
+    return _fitted(estimator, X, y, weights)
 
 
 class Boosting(Ensemble):
@@ -20,7 +30,7 @@ class Boosting(Ensemble):
     """
 
     def _grow(self, composite, X, y, weights):
-        self.begun = self.fit_member(composite.init, X, y, weights)
+        self.begun = begun(composite.init, X, y, weights)
         left = y.astype(float) - np.asarray(self.begun.predict(X), dtype=float)
         self.rounds = clone(composite).set_params(init="zero")
         self.rounds.fit(X, left, sample_weight=weights)
@@ -60,7 +70,7 @@ class ClassBoosting(Ensemble):
             raise ParameterError("`init` must be a classifier that gives probabilities (predict_proba)")
         if self.exponential and len(self.classes_) > 2:
             raise ParameterError("loss='exponential' is for two classes; take loss='log_loss'")
-        self.begun = self.fit_member(composite.init, X, y, weights)
+        self.begun = begun(composite.init, X, y, weights)
         self.codes, self.trees = np.searchsorted(self.classes_, y), []
         self.weights = np.ones(len(y)) if weights is None else weights
         self.rng, scores = np.random.default_rng(composite._seed()), self._begin(X)

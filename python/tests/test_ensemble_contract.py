@@ -318,3 +318,12 @@ def test_rounds_begin_with_a_foreign_classifier(loss, count):
     some.fit(X, y)
     assert some.n_estimators_ < 300 and some.oob_scores_.shape == (some.n_estimators_,)
     assert np.array_equal(pickle.loads(pickle.dumps(some)).predict(X), some.predict(X))
+
+
+def test_a_beginning_that_takes_no_weights_refuses_them():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = classes()
+    learner = GradientBoostingClassifier(init=KNeighborsClassifier(), n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="does not support sample weights"):
+        learner.fit(X, y, sample_weight=np.ones(len(y)))
