@@ -93,7 +93,8 @@ class BaseEstimator(Tagged, Parameters):
     def _extend(self, before, given):
         """Adds the members or rounds that are missing, of the rows that the model was fitted on."""
         count, rounds = given["params"].get("n_estimators"), before.attributes().get("n_iter")
-        if rounds is None and count == len(before.parts()):
+        lacks = getattr(self, "oob_score", False) and before.attributes().get("oob_score") is None
+        if rounds is None and count == len(before.parts()) and not lacks:
             warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 LearntWarning,
@@ -256,6 +257,8 @@ class BaseEstimator(Tagged, Parameters):
             found = self._attributes()
             if name[:-1] in found:
                 return found[name[:-1]]
+        if isinstance(getattr(type(self), name, None), property) and not self.__sklearn_is_fitted__():
+            raise not_fitted(self)
         # Methods that some parameters or parts do not offer are told as scikit-learn tells them.
         who = f"This {type(self).__name__!r}" if hasattr(type(self), name) else f"{type(self).__name__!r} object"
         raise AttributeError(f"{who} has no attribute {name!r}")

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ._ensemble import Gathering
 
-class Weighed:
+
+class Weighed(Gathering):
     """Members that count by their weights."""
 
     @property

@@ -302,6 +302,12 @@ class Stacked(Members):
         """The fitted learner that combines the members."""
         return self._parts()[-1][1]
 
+    def predict(self, X, **predict_params):
+        """The predictions of the learner that combines the members, which takes the further arguments."""
+        if not predict_params:
+            return super().predict(X)
+        return self.final_estimator_.predict(self.transform(X), **predict_params)
+
     @property
     def stack_method_(self):
         """What each member is asked."""

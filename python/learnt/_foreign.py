@@ -15,9 +15,10 @@ from .errors import DataError, LearntWarning, ParameterError, UnsupportedError, 
 
 def fit(composite, X, y, sample_weight):
     """The fitted model of a composite with foreign parts."""
+    from ._foreign_boosting import KINDS as boosters
     from ._foreign_ensemble import KINDS as ensembles
 
-    kind = KINDS.get(composite._path) or ensembles.get(composite._path)
+    kind = {**KINDS, **ensembles, **boosters}.get(composite._path)
     if kind is None:
         raise ParameterError(f"{type(composite).__name__} takes learners of learnt only")
     return kind(composite, X, y, sample_weight)

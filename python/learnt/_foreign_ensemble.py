@@ -215,9 +215,10 @@ def seeded(estimator, rng):
     return estimator
 
 
-def _count(wanted, whole, name):
+def _count(wanted, whole, name, more=False):
+    """A number from a number or a share; `more` than there are where it is drawn with replacement."""
     count = int(wanted) if isinstance(wanted, (int, np.integer)) else max(1, int(wanted * whole))
-    if not 0 < count <= whole:
+    if count <= 0 or (count > whole and not more):
         raise ParameterError(f"{name} must be in (0, {whole}], got {wanted!r}")
     return count
 
@@ -234,7 +235,9 @@ class Bagging(Ensemble):
     def _grow(self, composite, X, y, weights):
         rng = np.random.default_rng(composite._seed())
         rows, columns, self.single = len(y), width(X), y.ndim == 1
-        size = _count(composite.max_samples, rows, "max_samples")
+        # A share is one of the weights, as in scikit-learn; all of them are as many draws as there are rows.
+        whole = rows if weights is None or composite.max_samples == 1.0 else weights.sum()
+        size = _count(composite.max_samples, whole, "max_samples", composite.bootstrap)
         wide = _count(composite.max_features, columns, "max_features")
         chances = None if weights is None else weights / weights.sum()
         self.fitted, self.drawn, self.columns = [], [], []
@@ -244,7 +247,12 @@ class Bagging(Ensemble):
             if wide < columns or composite.bootstrap_features:
                 places = rng.choice(columns, wide, replace=composite.bootstrap_features)
             member = seeded(composite.estimator, rng)
-            member.fit(_columns_of(_rows(X, drawn), places), y[drawn])
+            if weights is not None and takes_weights(member):
+                # A weight of zero is a row that was not drawn.
+                counts = np.bincount(drawn, minlength=rows).astype(float)
+                member.fit(_columns_of(X, places), y, sample_weight=counts)
+            else:
+                member.fit(_columns_of(_rows(X, drawn), places), y[drawn])
             self.fitted.append((f"member {k + 1}", member))
             self.drawn.append(drawn)
             self.columns.append(places)

@@ -4,6 +4,7 @@ import numpy as np
 
 from learnt import _base
 from ._compose import Bunch
+from ._ensemble import Drawing, _arranged, as_grown
 from ._foreign import clone
 from ._params import NO_TABLE
 from ._validation import level_name
@@ -17,7 +18,7 @@ class Tree:
     known values have no threshold that says them: `nodes()` and `rules()` do.
     """
 
-    def __init__(self, answer, n_features, n_classes):
+    def __init__(self, answer, n_features, n_classes, categories=()):
         def array(name, kind):
             return np.asarray(answer[name]).astype(kind)
 
@@ -39,9 +40,62 @@ class Tree:
         self.n_classes = np.array([n_classes] if n_classes else [1] * width, dtype=np.intp)
         self.max_n_classes = int(self.n_classes.max())
         self.value = values.reshape(self.node_count, self.n_outputs, self.max_n_classes)
+        self._has_sets = bool(np.isin(self.feature, list(categories)).any())
+
+    def apply(self, X):
+        """The leaf of each row; splits of categories have no threshold, ask the learner's own `apply`."""
+        if self._has_sets:
+            raise DataError("this tree splits categories, which thresholds do not say; use the learner's apply")
+        X = np.asarray(X)
+        at = np.zeros(len(X), dtype=np.intp)
+        inner = self.children_left[at] >= 0
+        while inner.any():
+            rows, nodes = np.flatnonzero(inner), at[inner]
+            values = X[rows, self.feature[nodes]]
+            left = np.where(np.isnan(values), self.missing_go_to_left[nodes], values <= self.threshold[nodes])
+            at[rows] = np.where(left, self.children_left[nodes], self.children_right[nodes])
+            inner = self.children_left[at] >= 0
+        return at
+
+    def predict(self, X):
+        """The value of the leaf of each row."""
+        return self.value[self.apply(X)]
+
+    def compute_feature_importances(self, normalize=True):
+        """The decrease of impurity by the splits of each column, as shares of all with `normalize`."""
+        inner = np.flatnonzero(self.children_left >= 0)
+        cost = self.impurity * self.weighted_n_node_samples
+        gains = cost[inner] - cost[self.children_left[inner]] - cost[self.children_right[inner]]
+        found = np.bincount(self.feature[inner], gains, minlength=self.n_features)
+        found = found / self.weighted_n_node_samples[0]
+        return found / found.sum() if normalize and found.sum() > 0 else found
 
 
-class Treelike:
+class Directed:
+    """A learner with directions of columns, which may be given by name."""
+
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        signs = params.get("monotonic_cst")
+        if isinstance(signs, dict):
+            known = table is not None and table is not NO_TABLE
+            params["monotonic_cst"] = _signs(signs, table.names) if known else None
+        elif signs is not None:
+            params["monotonic_cst"] = np.asarray(signs).tolist()
+        return params
+
+
+class Important:
+    """A learner of trees, which tells what its columns were worth."""
+
+    @property
+    def feature_importances_(self):
+        """The share of each column in the decrease of impurity."""
+        self._fitted()
+        return self._attributes()["feature_importances"]
+
+
+class Treelike(Directed, Important):
     """A learner whose model is one binary tree."""
 
     @property
@@ -51,7 +105,9 @@ class Treelike:
         if "_nodes" not in self._cache:
             classes = len(self.classes_) if "classifier" in self._roles() else 0
             self._attributes()
-            self._cache["_nodes"] = Tree(self.ask("nodes"), self.n_features_in_, classes)
+            _, levels = self._fitted().history()["columns"]
+            sets = [place for place, _, ordered in levels if not ordered]
+            self._cache["_nodes"] = Tree(self.ask("nodes"), self.n_features_in_, classes, sets)
         return self._cache["_nodes"]
 
     def apply(self, X, check_input=True):
@@ -122,7 +178,7 @@ def _paths(tree, leaves):
     return csr_matrix((ones, places, ends), shape=(len(leaves), tree.node_count))
 
 
-class ManyTrees:
+class ManyTrees(Important):
     """A learner whose model is many binary trees."""
 
     def apply(self, X):
@@ -147,15 +203,33 @@ class ManyTrees:
         Trees of boosting are regressors; their leaves hold what they add to a score.
         """
         trees = [_base.from_model(model) for _, model in self._fitted().parts()]
-        if hasattr(self, "proximities"):
-            return trees
-        out = np.empty(len(trees), dtype=object)
-        out[:] = trees
-        return out.reshape(int(self.n_iter_), -1)
+        if not hasattr(self, "proximities"):
+            return _arranged(self, trees)
+        return as_grown(self, trees)
 
 
-class Forest:
+class Forest(Directed, Drawing):
     """Trees that are fitted side by side."""
+
+    def _fit(self, X, y=None, sample_weight=None, **kwargs):
+        super()._fit(X, y, sample_weight, **kwargs)
+        self.__dict__.pop("_own_oob_score", None)
+        if callable(self.oob_score):
+            classes = "classifier" in self._roles()
+            found = self.oob_decision_function_ if classes else self.oob_prediction_
+            known = ~np.isnan(found.reshape(len(found), -1)).any(axis=1)
+            truth = np.asarray(y)[self.__dict__.get("_counted_rows", slice(None))][known]
+            said = self.classes_[found[known].argmax(axis=1)] if classes else found[known]
+            self._own_oob_score = self.oob_score(truth, said)
+        return self
+
+    def _native_params(self, X=None, table=None):
+        params = super()._native_params(X, table)
+        return {**params, "oob_score": True} if callable(self.oob_score) else params
+
+    def _attributes(self):
+        found, own = super()._attributes(), self.__dict__.get("_own_oob_score")
+        return found if own is None else {**found, "oob_score": own}
 
     def decision_path(self, X):
         """Which nodes of which tree each row passes: a sparse matrix, and where each tree begins in it."""
@@ -185,13 +259,24 @@ class Rounds:
 
     def _staged_scores(self, X):
         """The scores of rows after each round."""
+        stages = self._from_start(X)
+        next(stages)
+        return stages
+
+    def _from_start(self, X):
+        """The scores of rows before the first round and after each."""
         def added(trees, rows):
             return np.column_stack([tree.predict(rows) for tree in trees])
 
-        rounds, first = self.estimators_, X[:1]
+        self._rows(X)
+        rounds = self.estimators_
         final = self._scores(X).reshape(len(X), -1)
-        # What the first round starts from is the same for every row.
-        total = self._scores(first).reshape(1, -1) - sum(added(trees, first) for trees in rounds)
+        # Without a learner to begin with, the first round starts from the same for every row.
+        begun = getattr(self, "init", None) is not None and self.init != "zero"
+        few = X if begun else X[:1]
+        start = self._scores(few).reshape(len(few), -1) - sum(added(trees, few) for trees in rounds)
+        total = np.broadcast_to(start, final.shape)
+        yield total
         for trees in rounds[:-1]:
             total = total + added(trees, X)
             yield total
@@ -223,7 +308,11 @@ class RegressorRounds(Rounds):
     def staged_predict(self, X):
         """The predictions after each round."""
         for scores in self._staged_scores(X):
-            yield np.exp(scores).ravel() if self.loss in ("poisson", "gamma") else scores.ravel()
+            yield self._told(scores)
+
+    def _told(self, scores):
+        """The predictions of these scores."""
+        return np.exp(scores).ravel() if self.loss in ("poisson", "gamma") else scores.ravel()
 
 
 class ClassifierRounds(Rounds):
@@ -240,13 +329,20 @@ class ClassifierRounds(Rounds):
     def staged_predict_proba(self, X):
         """The probabilities of the classes after each round."""
         for scores in self._staged_scores(X):
-            if scores.shape[1] == 1:
-                twice = 2.0 if getattr(self, "loss", "") == "exponential" else 1.0
-                second = 1.0 / (1.0 + np.exp(-twice * scores.ravel()))
-                yield np.column_stack([1.0 - second, second])
-            else:
-                powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-                yield powers / powers.sum(axis=1, keepdims=True)
+            yield self._shares(scores)
+
+    def _shares(self, scores):
+        """The probabilities of these scores."""
+        if scores.shape[1] == 1:
+            twice = 2.0 if getattr(self, "loss", "") == "exponential" else 1.0
+            second = 1.0 / (1.0 + np.exp(-twice * scores.ravel()))
+            return np.column_stack([1.0 - second, second])
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True)
+
+    def _told(self, scores):
+        """The classes of these scores."""
+        return self.classes_[self._shares(scores).argmax(axis=1)]
 
     def staged_predict(self, X):
         """The classes after each round."""
@@ -254,8 +350,26 @@ class ClassifierRounds(Rounds):
             yield self.classes_[shares.argmax(axis=1)]
 
 
-class Categorical:
-    """A learner whose columns of numbers may be categories."""
+class Categorical(Directed):
+    """A learner whose columns of numbers may be categories; levels that training did not see are missing values."""
+
+    def _rows(self, X):
+        table = super()._rows(X)
+        names, trained = self._fitted().history()["columns"]
+        trained = {names[place]: list(levels) for place, levels, _ in trained}
+        values = None
+        for k, (place, levels, ordered) in enumerate(table.levels):
+            known = trained.get((table.names or names)[place])
+            if known is None or set(levels) <= set(known):
+                continue
+            values = np.array(table.values, dtype=np.float64) if values is None else values
+            code = np.array([known.index(level) if level in known else np.nan for level in levels])
+            given = ~np.isnan(values[:, place])
+            values[given, place] = code[values[given, place].astype(int)]
+            table.levels[k] = (place, known, ordered)
+        if values is not None:
+            table.values = values
+        return table
 
     def _read(self, X, volumes=False):
         table = super()._read(X, volumes)
@@ -274,14 +388,6 @@ class Categorical:
         table.values = values
         table.levels.sort(key=lambda level: level[0])
         return table
-
-    def _native_params(self, X=None, table=None):
-        params = super()._native_params(X, table)
-        signs = params.get("monotonic_cst")
-        if isinstance(signs, dict):
-            known = table is not None and table is not NO_TABLE
-            params["monotonic_cst"] = _signs(signs, table.names) if known else None
-        return params
 
     @property
     def is_categorical_(self):

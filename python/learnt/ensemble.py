@@ -4,6 +4,7 @@
 from ._base import Classifier, DecisionScores, Probabilities, Regressor
 from ._boosting import WeighedClassifier, WeighedRegressor
 from ._compose import Composed, Stacked, StackedClassifier, Voters
+from ._ensemble import Bagged, BaggedClassifier, JudgedRounds, ScoredRounds
 from ._sklearn import Weighted
 from ._tree import Categorical, ClassifierRounds, Forest, ManyTrees, RegressorRounds
 from ._functions import call
@@ -51,8 +52,8 @@ __all__ = [
 class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifier):
     """Random forest classifier: the mean of trees on bootstrap samples with few columns a split.
 
-    Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
-    `class_weight` takes no dictionary (use weights).
+    Takes categories and missing values as they are. `class_weight` takes no dictionary (use
+    weights).
 
     Use it for: A strong classifier without much tuning: mixed columns, interactions, its own
     estimate of the error from rows left out.
@@ -124,6 +125,10 @@ class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classif
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second. Splits are then searched by the
+        method `exact`.
     class_weight : 'balanced' or 'balanced_subsample' or None, default=None
         Weights of classes: none, `balanced`, or `balanced_subsample` for the rows of each tree.
 
@@ -195,6 +200,7 @@ class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classif
         max_samples=None,
         method="histogram",
         max_bins=255,
+        monotonic_cst=None,
         class_weight=None,
         warm_start=False,
         random_state=None,
@@ -218,6 +224,7 @@ class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classif
         self.max_samples = max_samples
         self.method = method
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -324,8 +331,8 @@ class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classif
 class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
     """Random forest regressor: the mean of trees on bootstrap samples with few columns a split.
 
-    Takes categories, several targets and missing values as they are. scikit-learn's
-    `monotonic_cst` is left out; leaves predict the median with the criterion `absolute_error`.
+    Takes categories, several targets and missing values as they are. Leaves predict the median
+    with the criterion `absolute_error`.
 
     Use it for: A strong regressor without much tuning: mixed columns, steps and interactions.
 
@@ -396,6 +403,10 @@ class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second. Splits are then searched by the
+        method `exact`.
     warm_start : bool, default=False
         Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
         members or rounds that are there and adds those that are missing. With the same
@@ -461,6 +472,7 @@ class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
         max_samples=None,
         method="histogram",
         max_bins=255,
+        monotonic_cst=None,
         warm_start=False,
         random_state=None,
         n_jobs=None,
@@ -483,6 +495,7 @@ class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
         self.max_samples = max_samples
         self.method = method
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -588,8 +601,8 @@ class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
 class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifier):
     """Extra-trees (extremely randomised trees) classifier: the mean of trees with random cuts.
 
-    Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
-    `class_weight` takes no dictionary (use weights).
+    Takes categories and missing values as they are. `class_weight` takes no dictionary (use
+    weights).
 
     Use it for: As a random forest with cuts drawn at random: faster, and often less variance where
     columns are noisy.
@@ -660,6 +673,10 @@ class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifie
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second. Splits are then searched by the
+        method `exact`.
     class_weight : 'balanced' or 'balanced_subsample' or None, default=None
         Weights of classes: none, `balanced`, or `balanced_subsample` for the rows of each tree.
 
@@ -731,6 +748,7 @@ class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifie
         max_samples=None,
         method="histogram",
         max_bins=255,
+        monotonic_cst=None,
         class_weight=None,
         warm_start=False,
         random_state=None,
@@ -754,6 +772,7 @@ class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifie
         self.max_samples = max_samples
         self.method = method
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -860,8 +879,8 @@ class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifie
 class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
     """Extra-trees (extremely randomised trees) regressor: the mean of trees with random cuts.
 
-    Takes categories, several targets and missing values as they are. scikit-learn's
-    `monotonic_cst` is left out; leaves predict the median with the criterion `absolute_error`.
+    Takes categories, several targets and missing values as they are. Leaves predict the median
+    with the criterion `absolute_error`.
 
     Use it for: As a random forest with cuts drawn at random: faster and smoother.
 
@@ -932,6 +951,10 @@ class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second. Splits are then searched by the
+        method `exact`.
     warm_start : bool, default=False
         Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
         members or rounds that are there and adds those that are missing. With the same
@@ -997,6 +1020,7 @@ class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
         max_samples=None,
         method="histogram",
         max_bins=255,
+        monotonic_cst=None,
         warm_start=False,
         random_state=None,
         n_jobs=None,
@@ -1019,6 +1043,7 @@ class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
         self.max_samples = max_samples
         self.method = method
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1121,7 +1146,7 @@ class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
         return self.ask("proximities", X)
 
 
-class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class HistGradientBoostingClassifier(ScoredRounds, ClassifierRounds, Categorical, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Histogram-based gradient boosting classifier (like LightGBM): trees over bins, one after
     another.
 
@@ -1188,19 +1213,30 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
     categorical_features : Any, default="from_dtype"
         Columns of numbers that are categories too: a mask, places or names. Texts and categories
         of frames are in any case.
-    scoring : str, default="loss"
-        What judges rounds for early stopping; only 'loss' is taken.
+    loss : str, default="log_loss"
+        The loss that rounds lower; only 'log_loss' is taken, of two classes or more.
+    scoring : Any, default="loss"
+        What judges rounds for early stopping: 'loss', the name of a score, a function of a model,
+        rows and their targets, or None for the score of the learner.
 
     Attributes
     ----------
     n_iter_
         Number of rounds.
     train_score_
-        Mean training loss at the start and after each round, on at most 10,000 rows.
+        Mean training loss at the start and after each round, on at most 10,000 rows (of those that
+        the round drew). In Python it is counted as scikit-learn counts it: with exact trees
+        without the start and squares and two-class log loss twice, with histograms as scores, the
+        negative losses.
     validation_score_
         Mean loss on the rows set aside, at the start and after each round; empty without any.
     feature_importances_
         Share of each column in the gain of all splits.
+    oob_scores_
+        Mean loss on the rows that a round did not draw, after each round; empty without
+        `subsample`.
+    oob_improvement_
+        Decrease of that loss by each round.
     classes_
         The classes, sorted.
     loss_curve_
@@ -1220,7 +1256,7 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
     """
 
     _path = "ensemble.HistGradientBoostingClassifier"
-    _carried = ("verbose", "categorical_features", "scoring")
+    _carried = ("verbose", "categorical_features", "loss", "scoring")
 
     def __init__(
         self,
@@ -1245,6 +1281,7 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
         n_jobs=None,
         verbose=0,
         categorical_features="from_dtype",
+        loss="log_loss",
         scoring="loss",
     ):
         self.learning_rate = learning_rate
@@ -1267,16 +1304,17 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.categorical_features = categorical_features
+        self.loss = loss
         self.scoring = scoring
 
-    def fit(self, X, y, sample_weight=None, *, engine=None):
+    def fit(self, X, y, sample_weight=None, *, engine=None, X_val=None, y_val=None, sample_weight_val=None):
         """Learns from the rows of `X` and the target `y`.
 
         `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
         and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
         `learnt.distributed.fit`.
         """
-        return self._fit(X, y, sample_weight, engine=engine)
+        return self._fit(X, y, sample_weight, engine=engine, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -1362,7 +1400,7 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, ManyTrees, Regressor):
+class HistGradientBoostingRegressor(ScoredRounds, RegressorRounds, Categorical, Weighted, ManyTrees, Regressor):
     """Histogram-based gradient boosting regressor (like LightGBM): trees over bins, one after
     another.
 
@@ -1435,19 +1473,28 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
     categorical_features : Any, default="from_dtype"
         Columns of numbers that are categories too: a mask, places or names. Texts and categories
         of frames are in any case.
-    scoring : str, default="loss"
-        What judges rounds for early stopping; only 'loss' is taken.
+    scoring : Any, default="loss"
+        What judges rounds for early stopping: 'loss', the name of a score, a function of a model,
+        rows and their targets, or None for the score of the learner.
 
     Attributes
     ----------
     n_iter_
         Number of rounds.
     train_score_
-        Mean training loss at the start and after each round, on at most 10,000 rows.
+        Mean training loss at the start and after each round, on at most 10,000 rows (of those that
+        the round drew). In Python it is counted as scikit-learn counts it: with exact trees
+        without the start and squares and two-class log loss twice, with histograms as scores, the
+        negative losses.
     validation_score_
         Mean loss on the rows set aside, at the start and after each round; empty without any.
     feature_importances_
         Share of each column in the gain of all splits.
+    oob_scores_
+        Mean loss on the rows that a round did not draw, after each round; empty without
+        `subsample`.
+    oob_improvement_
+        Decrease of that loss by each round.
     loss_curve_
         The objective after each iteration, where the solver records it.
     n_features_in_
@@ -1516,14 +1563,14 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
         self.categorical_features = categorical_features
         self.scoring = scoring
 
-    def fit(self, X, y, sample_weight=None, *, engine=None):
+    def fit(self, X, y, sample_weight=None, *, engine=None, X_val=None, y_val=None, sample_weight_val=None):
         """Learns from the rows of `X` and the target `y`.
 
         `X` may also be files (a folder, paths, a dataset of pyarrow), `y` the name of a column in them,
         and `engine` where they are worked on: "threads", "ray", "dask" or "spark"; see
         `learnt.distributed.fit`.
         """
-        return self._fit(X, y, sample_weight, engine=engine)
+        return self._fit(X, y, sample_weight, engine=engine, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -1609,11 +1656,11 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class GradientBoostingClassifier(JudgedRounds, ClassifierRounds, Weighted, Composed, ManyTrees, Probabilities, DecisionScores, Classifier):
     """Gradient boosting classifier with exact trees (MART, GBM): each tree fits what the others left.
 
-    Takes categories and missing values as they are. scikit-learn's `init` is left out. For many
-    rows `HistGradientBoostingClassifier` is much faster.
+    Takes categories and missing values as they are. For many rows `HistGradientBoostingClassifier`
+    is much faster.
 
     Use it for: Boosting with exact cuts, for tables up to some ten thousand rows, and for studying
     its steps.
@@ -1673,6 +1720,11 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
         Least decrease of the loss that counts for early stopping.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
+    init : 'zero' or a classifier or None, default=None
+        What rounds begin with: zero, or what a classifier predicts; none is the best constant.
+
+        - 'zero': Scores of zero.
+        - a classifier: What this learner predicts.
     warm_start : bool, default=False
         Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
         members or rounds that are there and adds those that are missing. With the same
@@ -1691,11 +1743,19 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
     n_iter_
         Number of rounds.
     train_score_
-        Mean training loss at the start and after each round, on at most 10,000 rows.
+        Mean training loss at the start and after each round, on at most 10,000 rows (of those that
+        the round drew). In Python it is counted as scikit-learn counts it: with exact trees
+        without the start and squares and two-class log loss twice, with histograms as scores, the
+        negative losses.
     validation_score_
         Mean loss on the rows set aside, at the start and after each round; empty without any.
     feature_importances_
         Share of each column in the gain of all splits.
+    oob_scores_
+        Mean loss on the rows that a round did not draw, after each round; empty without
+        `subsample`.
+    oob_improvement_
+        Decrease of that loss by each round.
     classes_
         The classes, sorted.
     loss_curve_
@@ -1736,6 +1796,7 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
         n_iter_no_change=None,
         tol=0.0001,
         ccp_alpha=0.0,
+        init=None,
         warm_start=False,
         random_state=None,
         n_jobs=None,
@@ -1757,14 +1818,15 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
+        self.init = init
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, monitor=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, monitor=monitor)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -1850,11 +1912,11 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
         return self.ask("accumulated_effects", X, columns=columns, grid_resolution=grid_resolution, output=output)
 
 
-class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor):
+class GradientBoostingRegressor(JudgedRounds, RegressorRounds, Weighted, Composed, ManyTrees, Regressor):
     """Gradient boosting regressor with exact trees (MART, GBM): each tree fits what the others left.
 
-    Takes categories and missing values as they are. scikit-learn's `init` is left out. For many
-    rows `HistGradientBoostingRegressor` is much faster.
+    Takes categories and missing values as they are. For many rows `HistGradientBoostingRegressor`
+    is much faster.
 
     Use it for: Boosting with exact cuts and several losses (quantiles among them), for tables up
     to some ten thousand rows.
@@ -1919,6 +1981,11 @@ class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor)
         Least decrease of the loss that counts for early stopping.
     ccp_alpha : a number >= 0, default=0.0
         Complexity parameter of minimal cost-complexity pruning; 0 prunes nothing.
+    init : 'zero' or a regressor or None, default=None
+        What rounds begin with: zero, or what a regressor predicts; none is the best constant.
+
+        - 'zero': Scores of zero.
+        - a regressor: What this learner predicts.
     warm_start : bool, default=False
         Whether `fit` goes on from the model of the last call, on the same rows: it keeps the
         members or rounds that are there and adds those that are missing. With the same
@@ -1937,11 +2004,19 @@ class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor)
     n_iter_
         Number of rounds.
     train_score_
-        Mean training loss at the start and after each round, on at most 10,000 rows.
+        Mean training loss at the start and after each round, on at most 10,000 rows (of those that
+        the round drew). In Python it is counted as scikit-learn counts it: with exact trees
+        without the start and squares and two-class log loss twice, with histograms as scores, the
+        negative losses.
     validation_score_
         Mean loss on the rows set aside, at the start and after each round; empty without any.
     feature_importances_
         Share of each column in the gain of all splits.
+    oob_scores_
+        Mean loss on the rows that a round did not draw, after each round; empty without
+        `subsample`.
+    oob_improvement_
+        Decrease of that loss by each round.
     loss_curve_
         The objective after each iteration, where the solver records it.
     n_features_in_
@@ -1981,6 +2056,7 @@ class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor)
         n_iter_no_change=None,
         tol=0.0001,
         ccp_alpha=0.0,
+        init=None,
         warm_start=False,
         random_state=None,
         n_jobs=None,
@@ -2003,14 +2079,15 @@ class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor)
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
+        self.init = init
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, monitor=None):
         """Learns from the rows of `X` and the target `y`."""
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, monitor=monitor)
 
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5):
         """Decrease of the score (accuracy or R²) when the values of a column are shuffled, for each column.
@@ -2257,7 +2334,7 @@ class AdaBoostRegressor(WeighedRegressor, Weighted, Composed, Regressor):
         return self._fit(X, y, sample_weight)
 
 
-class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
+class BaggingClassifier(BaggedClassifier, Weighted, Composed, Probabilities, Classifier):
     """Bagging classifier: any classifier on many bootstrap samples of the rows, averaged.
 
     Lowers the variance of unstable learners. Members without probabilities vote.
@@ -2273,7 +2350,8 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
     n_estimators : a whole number >= 1, default=10
         Number of members.
     max_samples : a whole number >= 1 or a number in (0, 1], default=1.0
-        Number of rows that each member draws: a count, or a share of all rows.
+        Number of rows that each member draws: a count, with replacement also more than there are,
+        or a share of all rows.
 
         - a whole number >= 1: This many.
         - a number in (0, 1]: This share of them.
@@ -2308,6 +2386,8 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
     oob_decision_function_
         Class shares of each training row by the members that did not draw it; missing where all
         did.
+    estimators_features_
+        The columns that each member sees, by number.
     classes_
         The classes, sorted.
     n_features_in_
@@ -2359,7 +2439,7 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
         return self._fit(X, y, sample_weight)
 
 
-class BaggingRegressor(Weighted, Composed, Regressor):
+class BaggingRegressor(Bagged, Weighted, Composed, Regressor):
     """Bagging regressor: any regressor on many bootstrap samples of the rows, averaged.
 
     Lowers the variance of unstable learners.
@@ -2375,7 +2455,8 @@ class BaggingRegressor(Weighted, Composed, Regressor):
     n_estimators : a whole number >= 1, default=10
         Number of members.
     max_samples : a whole number >= 1 or a number in (0, 1], default=1.0
-        Number of rows that each member draws: a count, or a share of all rows.
+        Number of rows that each member draws: a count, with replacement also more than there are,
+        or a share of all rows.
 
         - a whole number >= 1: This many.
         - a number in (0, 1]: This share of them.
@@ -2410,6 +2491,8 @@ class BaggingRegressor(Weighted, Composed, Regressor):
     oob_prediction_
         The prediction for each training row by the members that did not draw it; missing where all
         did.
+    estimators_features_
+        The columns that each member sees, by number.
     n_features_in_
         Number of columns of the training data.
     feature_names_in_

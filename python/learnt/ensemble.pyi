@@ -7,6 +7,7 @@ import numpy as np
 from ._base import Classifier, DecisionScores, Probabilities, Regressor
 from ._boosting import WeighedClassifier, WeighedRegressor
 from ._compose import Composed, Stacked, StackedClassifier, Voters
+from ._ensemble import Bagged, BaggedClassifier, JudgedRounds, ScoredRounds
 from ._sklearn import Weighted
 from ._tree import Categorical, ClassifierRounds, Forest, ManyTrees, RegressorRounds
 from .answer import Answer
@@ -40,6 +41,7 @@ class RandomForestClassifier(Forest, Weighted, ManyTrees, Probabilities, Classif
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
+        monotonic_cst: Sequence[int] | None = None,
         class_weight: Literal["balanced", "balanced_subsample"] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -86,6 +88,7 @@ class RandomForestRegressor(Forest, Weighted, ManyTrees, Regressor):
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
+        monotonic_cst: Sequence[int] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -132,6 +135,7 @@ class ExtraTreesClassifier(Forest, Weighted, ManyTrees, Probabilities, Classifie
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
+        monotonic_cst: Sequence[int] | None = None,
         class_weight: Literal["balanced", "balanced_subsample"] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -178,6 +182,7 @@ class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
         max_samples: int | float | None = None,
         method: Literal["exact", "histogram"] = "histogram",
         max_bins: int = 255,
+        monotonic_cst: Sequence[int] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -195,11 +200,13 @@ class ExtraTreesRegressor(Forest, Weighted, ManyTrees, Regressor):
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def proximities(self, X) -> Answer: ...
 
-class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class HistGradientBoostingClassifier(ScoredRounds, ClassifierRounds, Categorical, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
     feature_importances_: Any
+    oob_scores_: Any
+    oob_improvement_: Any
     classes_: Any
     loss_curve_: Any
     n_features_in_: int
@@ -227,9 +234,10 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: Any = "from_dtype",
-        scoring: str = "loss",
+        loss: str = "log_loss",
+        scoring: Any = "loss",
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> HistGradientBoostingClassifier: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None, X_val: Any = None, y_val: Any = None, sample_weight_val: Any = None) -> HistGradientBoostingClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
@@ -240,11 +248,13 @@ class HistGradientBoostingClassifier(ClassifierRounds, Categorical, Weighted, Ma
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, ManyTrees, Regressor):
+class HistGradientBoostingRegressor(ScoredRounds, RegressorRounds, Categorical, Weighted, ManyTrees, Regressor):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
     feature_importances_: Any
+    oob_scores_: Any
+    oob_improvement_: Any
     loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -272,9 +282,9 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
         n_jobs: int | None = None,
         verbose: int = 0,
         categorical_features: Any = "from_dtype",
-        scoring: str = "loss",
+        scoring: Any = "loss",
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None) -> HistGradientBoostingRegressor: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, engine: Any = None, X_val: Any = None, y_val: Any = None, sample_weight_val: Any = None) -> HistGradientBoostingRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
@@ -285,11 +295,13 @@ class HistGradientBoostingRegressor(RegressorRounds, Categorical, Weighted, Many
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabilities, DecisionScores, Classifier):
+class GradientBoostingClassifier(JudgedRounds, ClassifierRounds, Weighted, Composed, ManyTrees, Probabilities, DecisionScores, Classifier):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
     feature_importances_: Any
+    oob_scores_: Any
+    oob_improvement_: Any
     classes_: Any
     loss_curve_: Any
     n_features_in_: int
@@ -313,12 +325,13 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
         n_iter_no_change: int | None = None,
         tol: float = 0.0001,
         ccp_alpha: float = 0.0,
+        init: Literal["zero"] | Any | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GradientBoostingClassifier: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, monitor: Any = None) -> GradientBoostingClassifier: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
@@ -329,11 +342,13 @@ class GradientBoostingClassifier(ClassifierRounds, Weighted, ManyTrees, Probabil
     def individual_dependence(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
     def accumulated_effects(self, X, *, columns=(), grid_resolution=8, output=0) -> Answer: ...
 
-class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor):
+class GradientBoostingRegressor(JudgedRounds, RegressorRounds, Weighted, Composed, ManyTrees, Regressor):
     n_iter_: Any
     train_score_: Any
     validation_score_: Any
     feature_importances_: Any
+    oob_scores_: Any
+    oob_improvement_: Any
     loss_curve_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -357,12 +372,13 @@ class GradientBoostingRegressor(RegressorRounds, Weighted, ManyTrees, Regressor)
         n_iter_no_change: int | None = None,
         tol: float = 0.0001,
         ccp_alpha: float = 0.0,
+        init: Literal["zero"] | Any | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None: ...
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GradientBoostingRegressor: ...
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, monitor: Any = None) -> GradientBoostingRegressor: ...
     def permutation_importance(self, X, y, sample_weight=None, *, n_repeats=5) -> Answer: ...
     def partial_dependence(self, X, *, columns=(), grid_resolution=20) -> Answer: ...
     def contributions(self, X, *, output=0) -> Answer: ...
@@ -412,9 +428,10 @@ class AdaBoostRegressor(WeighedRegressor, Weighted, Composed, Regressor):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor: ...
 
-class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
+class BaggingClassifier(BaggedClassifier, Weighted, Composed, Probabilities, Classifier):
     oob_score_: Any
     oob_decision_function_: Any
+    estimators_features_: Any
     classes_: Any
     n_features_in_: int
     feature_names_in_: Any
@@ -435,9 +452,10 @@ class BaggingClassifier(Weighted, Composed, Probabilities, Classifier):
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaggingClassifier: ...
 
-class BaggingRegressor(Weighted, Composed, Regressor):
+class BaggingRegressor(Bagged, Weighted, Composed, Regressor):
     oob_score_: Any
     oob_prediction_: Any
+    estimators_features_: Any
     n_features_in_: int
     feature_names_in_: Any
     def __init__(

@@ -38,8 +38,8 @@ __all__ = [
 class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
     """Decision tree classifier (CART): splits on columns until the classes are pure enough.
 
-    Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
-    `class_weight` takes no dictionary (use weights).
+    Takes categories and missing values as they are. `class_weight` takes no dictionary (use
+    weights).
 
     Use it for: Rules that a person can read; mixed columns, categories and missing values as they
     are; interactions.
@@ -96,6 +96,9 @@ class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second.
     class_weight : 'balanced' or None, default=None
         Weights of classes: none, or `balanced` to make all classes count the same.
 
@@ -157,6 +160,7 @@ class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
         ccp_alpha=0.0,
         method="exact",
         max_bins=255,
+        monotonic_cst=None,
         class_weight=None,
         loss=None,
         categorical_splits="ordered",
@@ -176,6 +180,7 @@ class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
         self.ccp_alpha = ccp_alpha
         self.method = method
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.loss = loss
         self.categorical_splits = categorical_splits
@@ -227,8 +232,7 @@ class DecisionTreeClassifier(Weighted, Treelike, Probabilities, Classifier):
 class DecisionTreeRegressor(Weighted, Treelike, Regressor):
     """Decision tree regressor (CART): splits on columns, with a mean in each leaf.
 
-    Takes categories, missing values and several targets as they are. scikit-learn's
-    `monotonic_cst` is left out.
+    Takes categories, missing values and several targets as they are.
 
     Use it for: Rules that a person can read; steps and interactions; categories and missing values
     as they are.
@@ -286,6 +290,9 @@ class DecisionTreeRegressor(Weighted, Treelike, Regressor):
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second.
     max_surrogates : a whole number >= 0, default=0
         Maximum number of surrogates of a split, which say where rows with a missing value go.
     random_state : int or np.random.RandomState or np.random.Generator or None, default=None
@@ -334,6 +341,7 @@ class DecisionTreeRegressor(Weighted, Treelike, Regressor):
         ccp_alpha=0.0,
         method="exact",
         max_bins=255,
+        monotonic_cst=None,
         max_surrogates=0,
         random_state=None,
         n_jobs=None,
@@ -350,6 +358,7 @@ class DecisionTreeRegressor(Weighted, Treelike, Regressor):
         self.ccp_alpha = ccp_alpha
         self.method = method
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.max_surrogates = max_surrogates
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1128,6 +1137,7 @@ def cost_complexity(
     ccp_alpha=0.0,
     method="exact",
     max_bins=255,
+    monotonic_cst=None,
     sample_weight=None,
     random_state=None,
     n_jobs=None,
@@ -1184,6 +1194,9 @@ def cost_complexity(
         - 'histogram': Cuts between at most `max_bins` bins of each column: faster on many rows.
     max_bins : a whole number in [2, 255], default=255
         Maximum number of bins of a column, for the method `histogram`.
+    monotonic_cst : a list, each a whole number or None, default=None
+        Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0
+        either. Of two classes it is the probability of the second.
     random_state : default=None
         Seed of the random draws; None takes one from NumPy's global generator.
     n_jobs : default=None
@@ -1216,7 +1229,7 @@ def cost_complexity(
         "tree.cost_complexity",
         ("table", "labels", "numbers"),
         (X, y, sample_weight),
-        {"task": task, "cv": cv, "max_depth": max_depth, "min_samples_split": min_samples_split, "min_samples_leaf": min_samples_leaf, "min_weight_fraction_leaf": min_weight_fraction_leaf, "max_features": max_features, "max_leaf_nodes": max_leaf_nodes, "min_impurity_decrease": min_impurity_decrease, "ccp_alpha": ccp_alpha, "method": method, "max_bins": max_bins},
+        {"task": task, "cv": cv, "max_depth": max_depth, "min_samples_split": min_samples_split, "min_samples_leaf": min_samples_leaf, "min_weight_fraction_leaf": min_weight_fraction_leaf, "max_features": max_features, "max_leaf_nodes": max_leaf_nodes, "min_impurity_decrease": min_impurity_decrease, "ccp_alpha": ccp_alpha, "method": method, "max_bins": max_bins, "monotonic_cst": monotonic_cst},
         ("best_alpha", "one_standard_error_alpha", "ccp_alphas", "cp", "splits", "relative_impurity", "cv_error", "cv_standard_error"),
         random_state=random_state,
         n_jobs=n_jobs,

@@ -305,10 +305,18 @@ const CARRIED: &[Carried] = &[
         learners: &["SimpleImputer"],
     },
     Carried {
-        name: "scoring",
+        name: "loss",
         kind: "str",
+        default: "\"log_loss\"",
+        doc: "The loss that rounds lower; only 'log_loss' is taken, of two classes or more.",
+        learners: &["HistGradientBoostingClassifier"],
+    },
+    Carried {
+        name: "scoring",
+        kind: "Any",
         default: "\"loss\"",
-        doc: "What judges rounds for early stopping; only 'loss' is taken.",
+        doc: "What judges rounds for early stopping: 'loss', the name of a score, a function of a model, rows and their \
+              targets, or None for the score of the learner.",
         learners: &["HistGradientBoostingClassifier", "HistGradientBoostingRegressor"],
     },
     Carried {

@@ -6,7 +6,7 @@ use learnt_core::question::{Needs, Question};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::companions::COMPANIONS;
+use super::companions::{COMPANIONS, fit_arguments};
 pub(super) use super::literals::{annotation, choices, literal, python_words};
 use super::text::{plain, wrap};
 use super::{MARK, Members, carried, datasets, functions};
@@ -159,7 +159,7 @@ fn holds_learners(entry: &Entry) -> Option<bool> {
 
 /// The lines that bring the classes in that others inherit from.
 fn imports(bases: &BTreeSet<&'static str>) -> String {
-    const HOMES: [(&str, &[&str]); 9] = [
+    const HOMES: [(&str, &[&str]); 10] = [
         ("_boosting", &["WeighedClassifier", "WeighedRegressor"]),
         (
             "_clusters",
@@ -180,6 +180,7 @@ fn imports(bases: &BTreeSet<&'static str>) -> String {
             &["Columns", "Composed", "Stacked", "StackedClassifier", "Steps", "Targeted", "Voters"],
         ),
         ("_decomposition", &["Principal"]),
+        ("_ensemble", &["Bagged", "BaggedClassifier", "JudgedRounds", "ScoredRounds"]),
         ("_neighbors", &["Neighborly", "Surrounded"]),
         ("_prepare", &["Marked"]),
         ("_projection", &["Inverted"]),
@@ -254,10 +255,11 @@ fn class(entry: &Entry) -> String {
         true => (", **fit_params", ", fit_params=fit_params"),
         false => ("", ""),
     };
+    let [extra, _, extras] = fit_arguments(about.name());
     format!(
         "\n\nclass {}({}):\n    {raw}\"\"\"{docstring}\n    \"\"\"\n\n    _path = \"{}\"\n{}\n{}{assignments}\n    \
-         def fit(self, X{target}{weight}{length}{group}{engine}{more}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
-         return self._fit(X{passed}{weights}{lengths}{groups}{engines}{passed_on})\n{}",
+         def fit(self, X{target}{weight}{length}{group}{engine}{extra}{more}):\n        \"\"\"Learns from the rows of `X`{}.{files}\"\"\"\n        \
+         return self._fit(X{passed}{weights}{lengths}{groups}{engines}{extras}{passed_on})\n{}",
         about.name(),
         bases_of(entry).join(", "),
         about.path,
@@ -574,9 +576,10 @@ fn stub_class(entry: &Entry) -> String {
     let engine = if about.uses.streaming { ", *, engine: Any = None" } else { "" };
     let more = if is_composite(entry) { ", **fit_params: Any" } else { "" };
     let name = about.name();
+    let [_, extra, _] = fit_arguments(name);
     let _ = writeln!(
         out,
-        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}{more}) -> {name}: ..."
+        "    def fit(self, X: Any{target}{weight}{length}{group}{engine}{extra}{more}) -> {name}: ..."
     );
     if about.uses.online {
         let classes = if about.roles.classifier { ", classes: Any = None" } else { "" };

@@ -110,6 +110,12 @@ pub trait Estimator: Params + Default + Clone {
         Err(no_members::<Self>())
     }
 
+    /// The rows that each member draws from so many in this run, by number, those that it drew twice twice; `None`
+    /// where members draw no rows.
+    fn draws(&self, _rows: usize, _run: &Context) -> Result<Option<Vec<Vec<u32>>>> {
+        Ok(None)
+    }
+
     /// A model of each of these settings from one pass that they share, with the bits of fits apart;
     /// `None` where nothing is shared.
     fn train_together(
@@ -330,6 +336,8 @@ pub trait AnyEstimator: Params + Any {
         data: &Dataset,
         run: &Context,
     ) -> Result<Box<dyn Model>>;
+    /// The rows that each member draws from so many in this run.
+    fn any_draws(&self, rows: usize, run: &Context) -> Result<Option<Vec<Vec<u32>>>>;
     /// The model of members that were fitted apart.
     fn join_any(&self, parts: &[&dyn Model]) -> Result<Box<dyn Model>>;
     /// A copy.
@@ -405,6 +413,9 @@ impl<E: Estimator> AnyEstimator for E {
         }
         let train = |data: &Dataset| self.train_members(members.clone(), data, run);
         Ok(Box::new(with_checked(self, data, Notices::Nothing, run, train)?))
+    }
+    fn any_draws(&self, rows: usize, run: &Context) -> Result<Option<Vec<Vec<u32>>>> {
+        self.draws(rows, run)
     }
     fn join_any(&self, parts: &[&dyn Model]) -> Result<Box<dyn Model>> {
         let typed: Vec<&E::Model> =

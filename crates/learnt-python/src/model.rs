@@ -309,6 +309,13 @@ impl Model {
         self.trained.model.questions().iter().map(|question| question.name).collect()
     }
 
+    /// The rows that each member drew, by number among those that counted.
+    fn draws<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyArray1<i64>>>>> {
+        let found = learnt::draws(&self.trained).map_err(|error| raise(py, error))?;
+        let array = |rows: Vec<u32>| PyArray1::from_iter(py, rows.into_iter().map(i64::from));
+        Ok(found.map(|members| members.into_iter().map(array).collect()))
+    }
+
     /// What the model was trained with and on.
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let history = &self.trained.history;

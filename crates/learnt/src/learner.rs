@@ -224,6 +224,26 @@ pub fn parts(trained: &Trained) -> Result<Vec<Named<Trained>>> {
     Ok(out)
 }
 
+/// The rows that each member of a trained ensemble drew, by number among those that counted, those that it drew
+/// twice twice; `None` where members draw no rows.
+///
+/// ```
+/// use learnt::{ensemble::RandomForestRegressor, prelude::*, trained::Trained};
+/// let forest = RandomForestRegressor { n_estimators: 3, ..Default::default() };
+/// let data = learnt::datasets::load("cpu")?;
+/// let trained = Trained::fit(&forest, &data.view(), &[], &Context::default())?;
+/// let draws = learnt::draws(&trained)?.unwrap_or_default();
+/// assert!(draws.len() == 3 && draws.iter().all(|rows| rows.len() == data.view().nrows()));
+/// # Ok::<(), Error>(())
+/// ```
+pub fn draws(trained: &Trained) -> Result<Option<Vec<Vec<u32>>>> {
+    let history = &trained.history;
+    let learner = trained.about.path.to_string();
+    let owner = crate::build(&LearnerSpec { learner, params: history.params.clone() })?;
+    let run = Context::default().with_seed(history.seed);
+    owner.any_draws(history.rows as usize, &run)
+}
+
 /// What a part is given: these rows, and weights only if it takes them.
 pub(crate) fn offered<'a>(data: &Dataset<'a>, x: Frame<'a>, accepts: Accepts) -> Dataset<'a> {
     Dataset { x, weights: data.weights.filter(|_| accepts.weights), ..*data }

@@ -67,7 +67,7 @@ pub mod tree;
 
 pub use advice::{Advice, advice, advice_on};
 pub use functions::{FUNCTIONS, find_function, functions, functions_of};
-pub use learner::{Fitted, Learner, Named, parts};
+pub use learner::{Fitted, Learner, Named, draws, parts};
 pub use learnt_core::{
     answer, chart, clock, context, data, dates, error, estimator, function, linalg, optimize,
     params, persist, question, rounds, stats, trained,

@@ -283,6 +283,10 @@ impl Kind {
         match self {
             Kind::Learner(role) => *role,
             Kind::Optional(inner) | Kind::List(inner) | Kind::Named(inner) => inner.role(),
+            Kind::Choice(variants) => variants.iter().find_map(|variant| match variant {
+                Variant::Of(kind, _) => kind.role(),
+                _ => None,
+            }),
             _ => None,
         }
     }
@@ -295,6 +299,13 @@ impl Kind {
             Kind::Optional(inner) => Kind::Optional(Box::new(inner.with_role(role))),
             Kind::List(inner) => Kind::List(Box::new(inner.with_role(role))),
             Kind::Named(inner) => Kind::Named(Box::new(inner.with_role(role))),
+            Kind::Choice(variants) => {
+                let confined = |variant| match variant {
+                    Variant::Of(kind, doc) => Variant::Of(Kind::with_role(kind, role), doc),
+                    other => other,
+                };
+                Kind::Choice(variants.into_iter().map(confined).collect())
+            }
             other => other,
         }
     }

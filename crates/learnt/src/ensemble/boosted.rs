@@ -1,5 +1,6 @@
 //! Fitted boosting: a start and the sum of many trees, one a round or one a class and round.
 
+use super::beginning::Beginning;
 use super::forest::members_of;
 use super::loss::Loss;
 use crate::inspect::{Attentive, Contributions, QUESTIONS, answer, check_output};
@@ -8,6 +9,8 @@ use crate::tree::dependence::traversed;
 use crate::tree::many::{add_up, check_finite, total_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::text::importance_table;
+use learnt_core::estimator::Accepts;
+use learnt_core::part::FittedPart;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -54,6 +57,34 @@ impl Boosted {
     }
 }
 
+/// What gradient boosting with exact trees leaves behind beside its trees.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Beside {
+    pub(super) beginning: Beginning,
+    pub(super) oob_scores: Vec<f64>,
+    pub(super) oob_improvement: Vec<f64>,
+}
+
+/// The scores of rows, one row a row: the beginning, then tree after tree.
+pub(super) fn scores_of(
+    trees: &[Tree],
+    start: &[f64],
+    beginning: &Beginning,
+    loss: Loss,
+    x: &Frame,
+    run: &Context,
+) -> Result<Matrix> {
+    let Some(mut scores) = beginning.scores(loss, x, run)? else {
+        return add_up(trees, start, x, run, |_, _| true);
+    };
+    for (t, tree) in trees.iter().enumerate() {
+        for (i, leaf) in tree.apply(x, run)?.into_iter().enumerate() {
+            scores[(i, t % start.len())] += tree.values[leaf as usize];
+        }
+    }
+    Ok(scores)
+}
+
 /// Fewer members or rounds than the model to go on from has.
 pub(super) fn fewer(parameter: &str, made: usize, asked: usize) -> Error {
     let expected = format!("at least {made}, as many as the model to go on from has");
@@ -63,11 +94,13 @@ pub(super) fn fewer(parameter: &str, made: usize, asked: usize) -> Error {
 /// A fitted boosting classifier.
 #[derive(Model, Clone, Debug, PartialEq)]
 #[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
-#[model(members = members)]
+#[model(members = members, parts = parts, accepts = accepts)]
 pub struct BoostedClassifierModel {
     /// Number of rounds.
     pub n_iter: usize,
-    /// Mean training loss at the start and after each round, on at most 10,000 rows.
+    /// Mean training loss at the start and after each round, on at most 10,000 rows (of those that the round drew). In
+    /// Python it is counted as scikit-learn counts it: with exact trees without the start and squares and two-class log
+    /// loss twice, with histograms as scores, the negative losses.
     #[finite]
     pub train_score: Vec<f64>,
     /// Mean loss on the rows set aside, at the start and after each round; empty without any.
@@ -81,16 +114,28 @@ pub struct BoostedClassifierModel {
     trees: Vec<Tree>,
     schema: Schema,
     classes: Vec<Label>,
+    /// Mean loss on the rows that a round did not draw, after each round; empty without `subsample`.
+    #[finite]
+    #[model(later)]
+    pub oob_scores: Vec<f64>,
+    /// Decrease of that loss by each round.
+    #[finite]
+    #[model(later)]
+    pub oob_improvement: Vec<f64>,
+    #[model(later)]
+    beginning: Beginning,
 }
 
 /// A fitted boosting regressor.
 #[derive(Model, Clone, Debug, PartialEq)]
 #[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
-#[model(members = members)]
+#[model(members = members, parts = parts, accepts = accepts)]
 pub struct BoostedRegressorModel {
     /// Number of rounds.
     pub n_iter: usize,
-    /// Mean training loss at the start and after each round, on at most 10,000 rows.
+    /// Mean training loss at the start and after each round, on at most 10,000 rows (of those that the round drew). In
+    /// Python it is counted as scikit-learn counts it: with exact trees without the start and squares and two-class log
+    /// loss twice, with histograms as scores, the negative losses.
     #[finite]
     pub train_score: Vec<f64>,
     /// Mean loss on the rows set aside, at the start and after each round; empty without any.
@@ -104,6 +149,16 @@ pub struct BoostedRegressorModel {
     start: Vec<f64>,
     trees: Vec<Tree>,
     schema: Schema,
+    /// Mean loss on the rows that a round did not draw, after each round; empty without `subsample`.
+    #[finite]
+    #[model(later)]
+    pub oob_scores: Vec<f64>,
+    /// Decrease of that loss by each round.
+    #[finite]
+    #[model(later)]
+    pub oob_improvement: Vec<f64>,
+    #[model(later)]
+    beginning: Beginning,
 }
 
 /// Trees of several scores: rounds, importances and the trees fit one another.
@@ -157,7 +212,32 @@ impl BoostedClassifierModel {
     }
 
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        self.beginning.check_question(asked.name)?;
         answer(self, asked)
+    }
+
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        Ok(self.beginning.parts(schema, classes))
+    }
+
+    fn accepts(&self) -> Accepts {
+        let own = Accepts { missing: true, categories: true, weights: true, ..Accepts::default() };
+        self.beginning.accepts(own)
+    }
+
+    /// The model with what stands beside its trees.
+    pub(super) fn with(self, beside: Beside) -> Self {
+        let Beside { beginning, oob_scores, oob_improvement } = beside;
+        Self { beginning, oob_scores, oob_improvement, ..self }
+    }
+
+    /// What stands beside the trees, to go on.
+    pub(super) fn beside(&self) -> Beside {
+        Beside {
+            beginning: self.beginning.clone(),
+            oob_scores: self.oob_scores.clone(),
+            oob_improvement: self.oob_improvement.clone(),
+        }
     }
 
     pub(super) fn new(
@@ -177,6 +257,9 @@ impl BoostedClassifierModel {
             trees: boosted.trees,
             schema: schema.clone(),
             classes: classes.to_vec(),
+            oob_scores: Vec::new(),
+            oob_improvement: Vec::new(),
+            beginning: Beginning::default(),
         })
     }
 
@@ -201,7 +284,9 @@ impl BoostedClassifierModel {
     fn validate(&self) -> Result<()> {
         let scores = self.start.len();
         let expected = if self.classes.len() <= 2 { 1 } else { self.classes.len() };
-        if scores != expected || self.classes.is_empty() || (self.exponential && scores != 1) {
+        let exponential = self.exponential && scores != 1;
+        let fits = scores == expected && self.beginning.fits(true);
+        if !fits || self.classes.is_empty() || exponential {
             return Err(invalid("scores that do not fit the classes"));
         }
         check(&self.trees, scores, self.n_iter, &self.feature_importances, &self.schema)
@@ -214,14 +299,14 @@ impl BoostedClassifierModel {
     /// The probabilities after this many rounds.
     pub fn staged_probabilities(&self, x: &Frame, round: usize, run: &Context) -> Result<Matrix> {
         let trees = &self.trees[..(round * self.start.len()).min(self.trees.len())];
-        self.probabilities_of(&add_up(trees, &self.start, x, run, |_, _| true)?)
+        self.probabilities_of(&self.scores_of(trees, x, run)?)
     }
 
     /// Twice the mean log loss of rows with their classes, at the start and after each round.
     pub(super) fn staged_deviances(&self, data: &Dataset, run: &Context) -> Result<Vec<f64>> {
         let (codes, _) = data.class_target()?;
         let (outputs, rows) = (self.start.len(), data.nrows());
-        let mut scores = Matrix::from_fn(rows, outputs, |_, k| self.start[k]);
+        let mut scores = self.scores_of(&[], &data.x, run)?;
         let deviance = |scores: &Matrix| -> Result<f64> {
             let shares = self.probabilities_of(scores)?;
             let loss = |i: usize| -shares[(i, codes[i] as usize)].max(f64::MIN_POSITIVE).ln();
@@ -239,6 +324,10 @@ impl BoostedClassifierModel {
         Ok(staged)
     }
 
+    fn scores_of(&self, trees: &[Tree], x: &Frame, run: &Context) -> Result<Matrix> {
+        scores_of(trees, &self.start, &self.beginning, self.loss(), x, run)
+    }
+
     fn probabilities_of(&self, scores: &Matrix) -> Result<Matrix> {
         let mut out = Matrix::zeros(scores.nrows(), self.classes.len());
         for i in 0..scores.nrows() {
@@ -253,7 +342,7 @@ impl BoostedClassifierModel {
 
 impl Classifier for BoostedClassifierModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        add_up(&self.trees, &self.start, x, run, |_, _| true)
+        self.scores_of(&self.trees, x, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
@@ -267,7 +356,32 @@ impl BoostedRegressorModel {
     }
 
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        self.beginning.check_question(asked.name)?;
         answer(self, asked)
+    }
+
+    fn parts(&self, schema: &Schema, classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
+        Ok(self.beginning.parts(schema, classes))
+    }
+
+    fn accepts(&self) -> Accepts {
+        let own = Accepts { missing: true, categories: true, weights: true, ..Accepts::default() };
+        self.beginning.accepts(own)
+    }
+
+    /// The model with what stands beside its trees.
+    pub(super) fn with(self, beside: Beside) -> Self {
+        let Beside { beginning, oob_scores, oob_improvement } = beside;
+        Self { beginning, oob_scores, oob_improvement, ..self }
+    }
+
+    /// What stands beside the trees, to go on.
+    pub(super) fn beside(&self) -> Beside {
+        Beside {
+            beginning: self.beginning.clone(),
+            oob_scores: self.oob_scores.clone(),
+            oob_improvement: self.oob_improvement.clone(),
+        }
     }
 
     /// What boosting left behind, to go on.
@@ -291,11 +405,14 @@ impl BoostedRegressorModel {
             start: boosted.start,
             trees: boosted.trees,
             schema: schema.clone(),
+            oob_scores: Vec::new(),
+            oob_improvement: Vec::new(),
+            beginning: Beginning::default(),
         })
     }
 
     fn validate(&self) -> Result<()> {
-        if self.start.len() != 1 {
+        if self.start.len() != 1 || !self.beginning.fits(false) {
             return Err(invalid("boosting of numbers has one score"));
         }
         check(&self.trees, 1, self.n_iter, &self.feature_importances, &self.schema)
@@ -308,8 +425,8 @@ impl BoostedRegressorModel {
     /// The predictions after this many rounds.
     pub fn staged_predict(&self, x: &Frame, round: usize, run: &Context) -> Result<Matrix> {
         let trees = &self.trees[..round.min(self.trees.len())];
-        let mut out = add_up(trees, &self.start, x, run, |_, _| true)?;
         let loss = if self.logarithmic { Loss::Poisson } else { Loss::Squared };
+        let mut out = scores_of(trees, &self.start, &self.beginning, loss, x, run)?;
         out.as_mut_slice().iter_mut().for_each(|f| *f = loss.mean_of_score(*f));
         Ok(out)
     }

@@ -217,6 +217,23 @@ impl Loss {
         }
     }
 
+    /// The scores of a row with these probabilities of the classes: what `probabilities` turns back.
+    pub(super) fn scores_of_shares(self, shares: &[f64], out: &mut [f64]) {
+        let inside = |p: f64| p.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+        match (self, shares) {
+            (Loss::Multinomial(classes), shares) => {
+                out.iter_mut().zip(shares).for_each(|(score, p)| *score = inside(*p).ln());
+                let mean = out.iter().sum::<f64>() / classes as f64;
+                out.iter_mut().for_each(|score| *score -= mean);
+            }
+            (loss, shares) => {
+                let p = inside(shares[shares.len() - 1]);
+                let factor = if loss == Loss::Exponential { 0.5 } else { 1.0 };
+                out[0] = factor * (p / (1.0 - p)).ln();
+            }
+        }
+    }
+
     /// Refuses targets that the loss does not know.
     pub(super) fn check(self, y: &[f64]) -> Result<()> {
         self.check_rows(y, 0)?;

@@ -24,6 +24,9 @@ pub(super) trait OfMembers: Estimator {
         run: &Context,
     ) -> Result<Self::Model>;
 
+    /// The rows that a member draws from so many, in its own run.
+    fn drawn(&self, rows: usize, run: &Context) -> Result<Vec<u32>>;
+
     /// The model of the members of several.
     fn joined(parts: &[&Self::Model]) -> Result<Self::Model>;
 
@@ -61,6 +64,11 @@ macro_rules! of_members {
         ) -> Result<Self::Model> {
             self.check_apart()?;
             self.grown(members, None, data, run)
+        }
+
+        fn draws(&self, rows: usize, run: &Context) -> Result<Option<Vec<Vec<u32>>>> {
+            let of_member = |m: usize| self.drawn(rows, &run.child(m as u64));
+            Ok(Some(run.try_par_map(self.count(), of_member)?))
         }
 
         fn join(&self, parts: &[&Self::Model]) -> Result<Self::Model> {

@@ -1,5 +1,6 @@
 //! Ensembles: many models that answer as one.
 
+mod beginning;
 mod boosted;
 mod compose;
 mod expansion;
@@ -19,7 +20,10 @@ mod votes;
 mod golden;
 #[cfg(test)]
 mod inspect_tests;
+#[cfg(test)]
+mod monotone_tests;
 
+pub use beginning::BoostingStart;
 pub use boosted::{BoostedClassifierModel, BoostedRegressorModel};
 pub use compose::{
     AdaBoostAlgorithm, AdaBoostClassifier, AdaBoostClassifierModel, AdaBoostLoss,

@@ -13,7 +13,7 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::grow::{Criterion, Entropy, Exponential, Gini, LossGini, WithCases};
+use super::grow::{Criterion, Entropy, Exponential, Gini, LossGini, WithCases, check_one_number};
 use super::loss::Losses;
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Splitter};
@@ -30,8 +30,7 @@ use learnt_core::prelude::*;
 
 /// Decision tree classifier (CART): splits on columns until the classes are pure enough.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `monotonic_cst` is left out;
-/// `class_weight` takes no dictionary (use weights).
+/// Takes categories and missing values as they are. `class_weight` takes no dictionary (use weights).
 ///
 /// ```
 /// use learnt::{prelude::*, tree::DecisionTreeClassifier};
@@ -132,6 +131,7 @@ impl Estimator for DecisionTreeClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DecisionTreeClassifierModel> {
         let (codes, classes) = data.class_target()?;
+        check_one_number(self.growth.monotonic_cst.is_some(), classes.len(), 1)?;
         let losses = Losses::new(self.loss.as_ref(), classes.len())?;
         let plain = class_weights(self.class_weight, codes, classes.len(), data.weights);
         let weights = self.loss_weights(&losses, codes, plain.clone());

@@ -9,7 +9,7 @@
 //!
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
-use super::grow::{Absolute, Poisson, Squared};
+use super::grow::{Absolute, Poisson, Squared, check_one_number};
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Method, Splitter};
 use super::prune::{self, PruningPath};
@@ -25,8 +25,7 @@ use learnt_core::prelude::*;
 
 /// Decision tree regressor (CART): splits on columns, with a mean in each leaf.
 ///
-/// Takes categories, missing values and several targets as they are. scikit-learn's
-/// `monotonic_cst` is left out.
+/// Takes categories, missing values and several targets as they are.
 ///
 /// ```
 /// use learnt::{prelude::*, tree::DecisionTreeRegressor};
@@ -101,6 +100,7 @@ impl Estimator for DecisionTreeRegressor {
     fn train(&self, data: &Dataset, run: &Context) -> Result<DecisionTreeRegressorModel> {
         let y = data.real_target()?;
         let (values, outputs) = (y.to_matrix().into_vec(), y.ncols());
+        check_one_number(self.growth.monotonic_cst.is_some(), 0, outputs)?;
         let weights = data.weights.map(<[f64]>::to_vec);
         let (growth, splitter, x) = (&self.growth, self.splitter, &data.x);
         let extras = Extras { surrogates: self.max_surrogates, ..Extras::default() };

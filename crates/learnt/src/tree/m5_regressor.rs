@@ -124,6 +124,7 @@ impl Estimator for M5Regressor {
                 min_rows: 1,
                 min_weight: self.min_samples_leaf as f64 * (1.0 - 1e-12),
                 only: None,
+                monotone: None,
             },
             max_features: data.x.ncols(),
             max_leaf_nodes: None,
@@ -131,6 +132,7 @@ impl Estimator for M5Regressor {
             random: false,
             exhaustive: false,
             surrogates: 0,
+            directions: Vec::new(),
             columns_once: false,
         };
         let tree = grow(Prepared::sorted(&data.x, run)?, &criterion, &settings, run)?;

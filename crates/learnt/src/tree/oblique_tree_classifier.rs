@@ -263,13 +263,19 @@ impl<C: Criterion> Growing<'_, C> {
         let settings = Settings {
             max_depth: 1,
             min_samples_split: 2,
-            limits: Limits { min_rows: self.learner.min_samples_leaf, min_weight: 0.0, only: None },
+            limits: Limits {
+                min_rows: self.learner.min_samples_leaf,
+                min_weight: 0.0,
+                only: None,
+                monotone: None,
+            },
             max_features: table.schema().len(),
             max_leaf_nodes: None,
             min_impurity_decrease: 0.0,
             random: false,
             exhaustive: false,
             surrogates: 0,
+            directions: Vec::new(),
             columns_once: false,
         };
         let prepared = Prepared::sorted(&table.frame(), &self.run)?;

@@ -1,6 +1,8 @@
 //! Parameters that trees share.
 
-use super::grow::{Columns, Criterion, Limits, MOST_LEVELS, Settings, grow, unordered_levels};
+use super::grow::{
+    Columns, Criterion, Limits, MOST_LEVELS, Settings, directions, grow, unordered_levels,
+};
 use super::nodes::Tree;
 use super::prune::prune;
 use learnt_core::error::plain;
@@ -137,6 +139,10 @@ pub struct Growth {
     /// Maximum number of bins of a column, for the method `histogram`.
     #[param(default = 255, range = 2..=255)]
     pub max_bins: usize,
+    /// Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0 either. Of two
+    /// classes it is the probability of the second.
+    #[param(default = None)]
+    pub monotonic_cst: Option<Vec<i64>>,
 }
 
 /// What single trees can and forests do not.
@@ -187,6 +193,7 @@ impl Growth {
                 min_rows,
                 min_weight: self.min_weight_fraction_leaf * weight,
                 only: None,
+                monotone: None,
             },
             max_features: self.max_features.count(columns),
             max_leaf_nodes: self.max_leaf_nodes,
@@ -195,7 +202,18 @@ impl Growth {
             exhaustive: false,
             surrogates: 0,
             columns_once: false,
+            directions: Vec::new(),
         }
+    }
+
+    /// The directions of the columns.
+    fn directions(&self, extras: Extras, schema: &Schema) -> Result<Vec<i8>> {
+        let found = directions(self.monotonic_cst.as_deref(), schema)?;
+        if !found.is_empty() && extras.surrogates > 0 {
+            let expected = "0 with `monotonic_cst`: surrogates move rows between the sides";
+            return Err(Error::parameter("max_surrogates", expected, extras.surrogates));
+        }
+        Ok(found)
     }
 
     /// A tree by this criterion, pruned.
@@ -213,6 +231,7 @@ impl Growth {
         let mut settings = self.settings(splitter, x.nrows(), x.ncols(), weight);
         settings.exhaustive = extras.exhaustive;
         settings.surrogates = extras.surrogates;
+        settings.directions = self.directions(extras, x.schema())?;
         let columns = match self.method {
             Method::Histogram => Columns::binned(x, self.max_bins, run)?,
             Method::Exact if extras.surrogates > 0 => Columns::ranked(x, run)?,

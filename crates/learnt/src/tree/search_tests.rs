@@ -82,13 +82,14 @@ fn settings(columns: usize) -> Settings {
     Settings {
         max_depth: usize::MAX,
         min_samples_split: 2,
-        limits: Limits { min_rows: 1, min_weight: 0.0, only: None },
+        limits: Limits { min_rows: 1, min_weight: 0.0, only: None, monotone: None },
         max_features: columns,
         max_leaf_nodes: None,
         min_impurity_decrease: 0.0,
         random: false,
         exhaustive: false,
         surrogates: 0,
+        directions: Vec::new(),
         columns_once: false,
     }
 }

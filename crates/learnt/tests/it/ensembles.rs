@@ -343,3 +343,29 @@ fn a_base_learner_that_fails_in_one_member_says_which() {
         .to_string();
     assert!(error.contains("member ") && error.contains("target"), "{error}");
 }
+
+#[test]
+fn trees_with_directions_and_boosting_with_a_beginning_have_the_same_bytes_on_any_number_of_threads()
+ {
+    let directions = ("monotonic_cst", "[1, -1, 0, 0, 0]");
+    let cases: &[Case] = &[
+        ("tree.DecisionTreeRegressor", 0, &[directions]),
+        ("ensemble.RandomForestRegressor", 0, &[directions, ("n_estimators", "4")]),
+        ("ensemble.ExtraTreesClassifier", 2, &[directions, ("n_estimators", "4")]),
+        (
+            "ensemble.GradientBoostingClassifier",
+            3,
+            &[("init", "boost"), ("n_estimators", "3"), ("subsample", "0.7")],
+        ),
+        ("ensemble.GradientBoostingRegressor", 0, &[("init", "zero"), ("n_estimators", "3")]),
+    ];
+    for &(path, classes, params) in cases {
+        let data = mixed(3000, 12, classes);
+        let learner = learner(path, params);
+        let fit = |threads| {
+            let run = Context::default().with_threads(threads).with_seed(5);
+            bytes(learner.fit_any(&data.view(), &run).unwrap().as_ref())
+        };
+        assert!(fit(1) == fit(3), "{path} {params:?}");
+    }
+}

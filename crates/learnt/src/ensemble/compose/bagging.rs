@@ -2,6 +2,7 @@
 //!
 //! A bootstrap sample is a weight of each row for learners that take weights, else its rows.
 
+use crate::ensemble::forest::repeated;
 use crate::learner::{Fitted, Learner, offered};
 use learnt_core::part::FittedPart;
 use learnt_core::prelude::*;
@@ -38,7 +39,7 @@ pub struct BaggingShare {
     /// Number of members.
     #[param(default = 10, range = 1.., search = set(10, 50, 100))]
     pub n_estimators: usize,
-    /// Number of rows that each member draws: a count, or a share of all rows.
+    /// Number of rows that each member draws: a count, with replacement also more than there are, or a share of all rows.
     #[param(default = BaggingSize::Fraction(1.0))]
     pub max_samples: BaggingSize,
     /// Number of columns that each member draws: a count, or a share of all columns.
@@ -84,6 +85,12 @@ impl BaggingShare {
         }
     }
 
+    /// The rows that a member draws from so many, in its own run.
+    pub(super) fn drawn(&self, rows: usize, run: &Context) -> Result<Vec<u32>> {
+        let count = self.max_samples.of(rows);
+        Ok(repeated(&draw(rows, count, self.bootstrap, ROWS_STREAM, run)))
+    }
+
     /// Fits the members of these numbers, side by side, behind those that are there already.
     pub(super) fn fit(
         &self,
@@ -99,21 +106,23 @@ impl BaggingShare {
             return Err(Error::parameter("max_features", format!("at most {p}"), columns));
         }
         let drawn = self.max_samples.of(n);
-        if drawn > n {
-            return Err(Error::parameter("max_samples", format!("at most {n}"), drawn));
+        if drawn > n && !self.bootstrap {
+            let expected = format!("at most {n} where rows are drawn without replacement");
+            return Err(Error::parameter("max_samples", expected, drawn));
         }
         let members = run.try_par_map(numbers.len(), |k| {
             let m = numbers.start + k;
             let inner = run.child(m as u64);
             let counts = draw(n, drawn, self.bootstrap, ROWS_STREAM, &inner);
-            let chosen: Vec<usize> =
-                repeated(&draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner));
+            let columns = draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner);
+            let columns = repeated(&columns);
+            let chosen: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
             let name = format!("member {}", m + 1);
             let part = match k < there {
                 true => None,
                 false => Some(fit_member(learner, &name, data, &counts, &chosen, &inner)?),
             };
-            Ok((part, chosen.into_iter().map(|j| j as u32).collect(), counts))
+            Ok((part, columns, counts))
         })?;
         let mut bag = Bag { parts: made, columns: Vec::new(), counts: Vec::new() };
         for (part, columns, counts) in members {
@@ -148,11 +157,6 @@ pub(super) fn draw(
     counts
 }
 
-fn repeated(counts: &[u32]) -> Vec<usize> {
-    let times = |(i, &count): (usize, &u32)| std::iter::repeat_n(i, count as usize);
-    counts.iter().enumerate().flat_map(times).collect()
-}
-
 /// Fits a member on the rows and columns that it drew.
 pub(super) fn fit_member(
     learner: &Learner,
@@ -173,7 +177,8 @@ pub(super) fn fit_member(
         return Fitted::fit(&**learner, name, &data.with_weights(&weights), run);
     }
     let data = offered(&data, data.x, accepts);
-    Fitted::fit(&**learner, name, &data.gather(&repeated(counts)).view(), run)
+    let rows: Vec<usize> = repeated(counts).into_iter().map(|row| row as usize).collect();
+    Fitted::fit(&**learner, name, &data.gather(&rows).view(), run)
 }
 
 /// These columns; one that is there twice gets another name.

@@ -46,7 +46,9 @@ pub struct BaggingRegressorModel {
     #[model(transient)]
     pub oob_prediction: Matrix,
     parts: Vec<Fitted>,
-    columns: Vec<Vec<u32>>,
+    /// The columns that each member sees, by number.
+    #[model(name = "estimators_features")]
+    pub columns: Vec<Vec<u32>>,
     schema: Schema,
 }
 
@@ -104,6 +106,10 @@ impl OfMembers for BaggingRegressor {
             None => self.bagged((members, Vec::new()), data, run),
             Some(before) => self.bagged((0..members.end, copies(&before.parts)?), data, run),
         }
+    }
+
+    fn drawn(&self, rows: usize, run: &Context) -> Result<Vec<u32>> {
+        self.share.drawn(rows, run)
     }
 
     fn joined(parts: &[&BaggingRegressorModel]) -> Result<BaggingRegressorModel> {

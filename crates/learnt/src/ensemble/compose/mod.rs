@@ -64,7 +64,8 @@ fn accepts_of_parts(parts: &[Fitted]) -> Accepts {
     parts.iter().map(Fitted::accepts).fold(Accepts { many_outputs: false, ..first }, both)
 }
 
-fn both(a: Accepts, b: Accepts) -> Accepts {
+/// What both take.
+pub(super) fn both(a: Accepts, b: Accepts) -> Accepts {
     Accepts {
         missing: a.missing && b.missing,
         categories: a.categories && b.categories,

@@ -3,11 +3,13 @@
 use super::*;
 use crate::bayes::GaussianNB;
 use crate::ensemble::golden::{case, dataset, near, numbers};
+use crate::ensemble::{ExtraTreesRegressor, RandomForestRegressor};
 use crate::linear::{LinearRegression, LogisticRegression};
 use crate::neighbors::KNeighborsClassifier;
 use crate::tree::{DecisionTreeClassifier, DecisionTreeRegressor, Growth};
 use learnt_core::answer::Series;
 use learnt_core::estimator::Described;
+use learnt_core::trained::Trained;
 
 fn ten_points() -> OwnedDataset {
     let case = case("adaboost-m1-ten-points");
@@ -336,4 +338,37 @@ fn boosted_regressors_beat_their_learner() {
         let many = error(model.predict(&data.x.frame()).unwrap().column(0));
         assert!(many < 0.8 * one, "{loss:?}: {many} and {one}");
     }
+}
+
+#[test]
+fn draws_are_the_rows_that_members_were_fitted_on() {
+    // Nothing to split: every member predicts the mean of what it drew.
+    let y: Vec<f64> = (0..40).map(|i| f64::from(i * i)).collect();
+    let data = OwnedDataset::regression(Matrix::zeros(40, 1), y.clone());
+    let bag = BaggingRegressor {
+        share: BaggingShare { max_samples: BaggingSize::Count(25), ..Default::default() },
+        ..Default::default()
+    };
+    let forest = RandomForestRegressor { n_estimators: 6, ..Default::default() };
+    let all = ExtraTreesRegressor { n_estimators: 2, ..Default::default() };
+    let mut large = bag.clone();
+    large.share.max_samples = BaggingSize::Count(90);
+    let learners: [(&dyn AnyEstimator, usize, usize); 4] =
+        [(&bag, 10, 25), (&large, 10, 90), (&forest, 6, 40), (&all, 2, 40)];
+    for (learner, members, rows) in learners {
+        let run = Context::default().with_seed(7);
+        let trained = Trained::fit(learner, &data.view(), &[], &run).unwrap();
+        let draws = crate::draws(&trained).unwrap().unwrap();
+        let parts = crate::parts(&trained).unwrap();
+        assert_eq!((draws.len(), parts.len()), (members, members));
+        for (drawn, part) in draws.iter().zip(&parts) {
+            assert_eq!(drawn.len(), rows);
+            let mean = drawn.iter().map(|&row| y[row as usize]).sum::<f64>() / rows as f64;
+            let model = part.value.model.as_regressor().unwrap();
+            let said = model.predict_in(&data.x.frame(), &run).unwrap();
+            assert!((said[(0, 0)] - mean).abs() < 1e-9);
+        }
+    }
+    large.share.bootstrap = false;
+    assert!(large.fit(&data.view()).unwrap_err().message().contains("without replacement"));
 }

@@ -31,6 +31,7 @@ pub(super) use model::{determination, members_of};
 pub use options::{DrawFeatures, ForestClassWeight, ForestGrowth, MaxSamples};
 pub use random_forest_classifier::RandomForestClassifier;
 pub use random_forest_regressor::RandomForestRegressor;
+pub(super) use sampling::repeated;
 
 use crate::tree::grow::Settings;
 use crate::tree::nodes::Tree;
@@ -137,6 +138,7 @@ impl ForestRounds {
     /// of splits changes nothing. The shuffled columns of out-of-bag importances need the rows side by side.
     fn has_rounds(&self) -> bool {
         self.growth.method == Method::Histogram
+            && self.growth.monotonic_cst.is_none()
             && self.growth.max_leaf_nodes.is_none()
             && !self.growth.oob_importance
             && self.goal != Goal::Reals(TreeRegressorCriterion::AbsoluteError)
@@ -184,6 +186,11 @@ macro_rules! forest {
                 run: &Context,
             ) -> Result<$model> {
                 self.plan().fit(members, before, data, run)
+            }
+
+            fn drawn(&self, rows: usize, run: &Context) -> Result<Vec<u32>> {
+                let counts = self.plan().sampling(rows)?.counts(run);
+                Ok(counts.map_or_else(|| (0..rows as u32).collect(), |counts| repeated(&counts)))
             }
 
             fn joined(parts: &[&$model]) -> Result<$model> {

@@ -45,6 +45,10 @@ pub struct ForestGrowth {
     /// Maximum number of bins of a column, for the method `histogram`.
     #[param(default = 255, range = 2..=255)]
     pub max_bins: usize,
+    /// Direction of each column: 1 for a prediction that may only rise with it, -1 only fall, 0 either. Of two
+    /// classes it is the probability of the second. Splits are then searched by the method `exact`.
+    #[param(default = None)]
+    pub monotonic_cst: Option<Vec<i64>>,
 }
 
 /// When the columns are drawn that a node looks at.

@@ -12,7 +12,7 @@
 use super::by_rounds::ForestOutput;
 use super::model::ForestClassifierModel;
 use super::options::{ForestClassWeight, ForestGrowth};
-use super::{ForestModel, ForestRounds, Goal, forest, joined};
+use super::{ForestModel, ForestRounds, Goal, forest, joined, repeated};
 use crate::ensemble::members::{OfMembers, of_members};
 use crate::tree::{MaxFeatures, TreeClassifierCriterion};
 use learnt_core::prelude::*;
@@ -20,8 +20,7 @@ use std::ops::Range;
 
 /// Random forest classifier: the mean of trees on bootstrap samples with few columns a split.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `monotonic_cst`
-/// is left out; `class_weight` takes no dictionary (use weights).
+/// Takes categories and missing values as they are. `class_weight` takes no dictionary (use weights).
 ///
 /// ```
 /// use learnt::{ensemble::RandomForestClassifier, prelude::*};

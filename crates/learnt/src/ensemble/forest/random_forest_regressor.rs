@@ -12,7 +12,7 @@
 use super::by_rounds::ForestOutput;
 use super::model::ForestRegressorModel;
 use super::options::ForestGrowth;
-use super::{ForestModel, ForestRounds, Goal, forest, joined};
+use super::{ForestModel, ForestRounds, Goal, forest, joined, repeated};
 use crate::ensemble::members::{OfMembers, of_members};
 use crate::tree::{MaxFeatures, TreeRegressorCriterion};
 use learnt_core::prelude::*;
@@ -20,8 +20,8 @@ use std::ops::Range;
 
 /// Random forest regressor: the mean of trees on bootstrap samples with few columns a split.
 ///
-/// Takes categories, several targets and missing values as they are. scikit-learn's `monotonic_cst`
-/// is left out; leaves predict the median with the criterion `absolute_error`.
+/// Takes categories, several targets and missing values as they are. Leaves predict
+/// the median with the criterion `absolute_error`.
 ///
 /// ```
 /// use learnt::{ensemble::RandomForestRegressor, prelude::*};

@@ -89,6 +89,12 @@ impl Sampling {
     }
 }
 
+/// Rows by how often they were drawn.
+pub(in crate::ensemble) fn repeated(counts: &[u32]) -> Vec<u32> {
+    let times = |(row, &count): (usize, &u32)| std::iter::repeat_n(row as u32, count as usize);
+    counts.iter().enumerate().flat_map(times).collect()
+}
+
 /// Draws from rows, divided by halves among pieces of so many rows.
 fn divided(draws: u64, rows: Range<usize>, piece: usize, stream: u64, run: &Context) -> Vec<u32> {
     let pieces = rows.len().div_ceil(piece);

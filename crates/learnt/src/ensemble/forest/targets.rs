@@ -10,7 +10,7 @@ use crate::tree::binned::{
     BinLimits, BinnedTable, ClassEntropy, ClassGini, ClassMeasure, Counts, Grid, Ground, Item,
     Measure, Poisson, SquaredError, Start, View, grow_binned, total,
 };
-use crate::tree::grow::{self, Absolute, Entropy, Gini, Squared};
+use crate::tree::grow::{self, Absolute, Entropy, Gini, Settings, Squared};
 use crate::tree::nodes::Tree;
 use crate::tree::prune::prune;
 use crate::tree::{Method, TreeClassifierCriterion, TreeRegressorCriterion};
@@ -164,7 +164,7 @@ impl ForestRounds {
     /// What sums over bins are for, by what `target_sums` gives; none where they do not say all.
     pub(super) fn aim(&self, classes: usize, outputs: usize, sums: &[f64]) -> Option<Aim> {
         use TreeRegressorCriterion as Kind;
-        if self.growth.method == Method::Exact {
+        if self.growth.method == Method::Exact || self.growth.monotonic_cst.is_some() {
             return None;
         }
         match self.goal {
@@ -204,6 +204,7 @@ impl ForestRounds {
             Some(Target::Class { classes, .. }) => classes.len(),
             _ => 0,
         };
+        grow::check_one_number(self.growth.monotonic_cst.is_some(), classes, y.ncols())?;
         if self.goal == Goal::Reals(TreeRegressorCriterion::Poisson) {
             crate::tree::check_counts(&y.view())?;
         }
@@ -307,6 +308,7 @@ impl ForestRounds {
         criterion: impl Fn(&[(u32, u32)]) -> C + Sync,
     ) -> Result<Vec<Tree>> {
         let x = &rows.data.x;
+        let directions = grow::directions(self.growth.monotonic_cst.as_deref(), x.schema())?;
         run.try_par_map(members.len(), |k| {
             let inner = run.child((members.start + k) as u64);
             let counts = rows.sampling.counts(&inner);
@@ -318,7 +320,10 @@ impl ForestRounds {
             let criterion = criterion(&drawn);
             let all: Vec<u32> = (0..drawn.len() as u32).collect();
             let weight = criterion.summary(&all).weight;
-            let settings = self.settings(x.nrows(), x.ncols(), weight);
+            let settings = Settings {
+                directions: directions.clone(),
+                ..self.settings(x.nrows(), x.ncols(), weight)
+            };
             let columns = match settings.max_features * 3 <= x.ncols() {
                 true => grow::Columns::ranked(&part.frame(), &inner)?,
                 false => grow::Columns::sorted(&part.frame(), &inner)?,

@@ -7,14 +7,15 @@
 
 use super::boost;
 use super::options::BoostingGrowth;
-use crate::ensemble::boosted::{Boosted, BoostedClassifierModel};
+use crate::ensemble::beginning::BoostingStart;
+use crate::ensemble::boosted::{Beside, Boosted, BoostedClassifierModel};
 use crate::ensemble::loss::Loss;
+use learnt_core::estimator::Accepts;
 use learnt_core::prelude::*;
 
 /// Gradient boosting classifier with exact trees (MART, GBM): each tree fits what the others left.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `init` is left
-/// out. For many rows `HistGradientBoostingClassifier` is much faster.
+/// Takes categories and missing values as they are. For many rows `HistGradientBoostingClassifier` is much faster.
 ///
 /// ```
 /// use learnt::{ensemble::GradientBoostingClassifier, prelude::*};
@@ -31,6 +32,9 @@ pub struct GradientBoostingClassifier {
     /// How trees grow and when rounds end.
     #[param(flatten)]
     pub growth: BoostingGrowth,
+    /// What rounds begin with: zero, or what a classifier predicts; none is the best constant.
+    #[param(default = None, learner = classifier)]
+    pub init: Option<BoostingStart>,
 }
 
 /// Losses of classes.
@@ -61,6 +65,10 @@ impl Estimator for GradientBoostingClassifier {
         .check_with(&[("n_estimators", "20")])
         .exempt(&[("seeds_differ", "only `subsample` and `max_features` draw")]);
 
+    fn accepts(&self) -> Accepts {
+        BoostingStart::accepts(self.init.as_ref(), Self::ABOUT.accepts)
+    }
+
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedClassifierModel> {
         self.grown(data, None, run)
     }
@@ -73,7 +81,7 @@ impl Estimator for GradientBoostingClassifier {
     ) -> Result<BoostedClassifierModel> {
         let before = model.boosted();
         before.check_rounds("n_estimators", self.growth.n_estimators)?;
-        self.grown(data, Some(before), run)
+        self.grown(data, Some((before, model.beside())), run)
     }
 }
 
@@ -82,7 +90,7 @@ impl GradientBoostingClassifier {
     fn grown(
         &self,
         data: &Dataset,
-        before: Option<Boosted>,
+        before: Option<(Boosted, Beside)>,
         run: &Context,
     ) -> Result<BoostedClassifierModel> {
         let (codes, classes) = data.class_target()?;
@@ -96,7 +104,8 @@ impl GradientBoostingClassifier {
             (_, many) => Loss::Multinomial(many),
         };
         let y: Vec<f64> = codes.iter().map(|&code| f64::from(code)).collect();
-        let boosted = boost(data, &y, loss, &self.growth, before, run)?;
-        BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes)
+        let with = (&self.growth, self.init.as_ref());
+        let (boosted, beside) = boost(data, &y, loss, with, before, run)?;
+        Ok(BoostedClassifierModel::new(boosted, loss, data.x.schema(), classes)?.with(beside))
     }
 }

@@ -6,14 +6,15 @@
 
 use super::boost;
 use super::options::BoostingGrowth;
-use crate::ensemble::boosted::{Boosted, BoostedRegressorModel};
+use crate::ensemble::beginning::BoostingStart;
+use crate::ensemble::boosted::{Beside, Boosted, BoostedRegressorModel};
 use crate::ensemble::loss::Loss;
+use learnt_core::estimator::Accepts;
 use learnt_core::prelude::*;
 
 /// Gradient boosting regressor with exact trees (MART, GBM): each tree fits what the others left.
 ///
-/// Takes categories and missing values as they are. scikit-learn's `init` is left
-/// out. For many rows `HistGradientBoostingRegressor` is much faster.
+/// Takes categories and missing values as they are. For many rows `HistGradientBoostingRegressor` is much faster.
 ///
 /// ```
 /// use learnt::{ensemble::GradientBoostingRegressor, prelude::*};
@@ -37,6 +38,9 @@ pub struct GradientBoostingRegressor {
     /// How trees grow and when rounds end.
     #[param(flatten)]
     pub growth: BoostingGrowth,
+    /// What rounds begin with: zero, or what a regressor predicts; none is the best constant.
+    #[param(default = None, learner = regressor)]
+    pub init: Option<BoostingStart>,
 }
 
 /// Losses of numbers.
@@ -70,6 +74,10 @@ impl Estimator for GradientBoostingRegressor {
         .check_with(&[("n_estimators", "30")])
         .exempt(&[("seeds_differ", "only `subsample` and `max_features` draw")]);
 
+    fn accepts(&self) -> Accepts {
+        BoostingStart::accepts(self.init.as_ref(), Self::ABOUT.accepts)
+    }
+
     fn train(&self, data: &Dataset, run: &Context) -> Result<BoostedRegressorModel> {
         self.grown(data, None, run)
     }
@@ -82,7 +90,7 @@ impl Estimator for GradientBoostingRegressor {
     ) -> Result<BoostedRegressorModel> {
         let before = model.boosted();
         before.check_rounds("n_estimators", self.growth.n_estimators)?;
-        self.grown(data, Some(before), run)
+        self.grown(data, Some((before, model.beside())), run)
     }
 }
 
@@ -91,7 +99,7 @@ impl GradientBoostingRegressor {
     fn grown(
         &self,
         data: &Dataset,
-        before: Option<Boosted>,
+        before: Option<(Boosted, Beside)>,
         run: &Context,
     ) -> Result<BoostedRegressorModel> {
         let y: Vec<f64> = data.real_target()?.column(0);
@@ -101,7 +109,8 @@ impl GradientBoostingRegressor {
             BoostingLoss::Huber => Loss::Huber(self.alpha),
             BoostingLoss::Quantile => Loss::Quantile(self.alpha),
         };
-        let boosted = boost(data, &y, loss, &self.growth, before, run)?;
-        BoostedRegressorModel::new(boosted, loss, data.x.schema())
+        let with = (&self.growth, self.init.as_ref());
+        let (boosted, beside) = boost(data, &y, loss, with, before, run)?;
+        Ok(BoostedRegressorModel::new(boosted, loss, data.x.schema())?.with(beside))
     }
 }

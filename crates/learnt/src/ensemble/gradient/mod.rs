@@ -1,6 +1,6 @@
 //! Gradient boosting with exact trees: each round fits a least-squares tree to the negative gradient.
 //!
-//! f_0 is the best constant. A round takes r = -∂L/∂f at every row (a share `subsample` of the rows,
+//! f_0 is the best constant, zero, or what another learner says (`init`). A round takes r = -∂L/∂f at every row (a share `subsample` of the rows,
 //! drawn without replacement), grows a tree on r, and sets its leaves anew by the loss: the mean, the
 //! median or quantile of the residuals, Huber's one step from the median, or one Newton step
 //! Σ r / Σ |L''|; K classes have K trees a round and leaves (K-1)/K Σ r / Σ |r| (1 - |r|). The tree times
@@ -19,7 +19,8 @@ pub use gradient_boosting_classifier::{ClassBoostingLoss, GradientBoostingClassi
 pub use gradient_boosting_regressor::{BoostingLoss, GradientBoostingRegressor};
 pub use options::{BoostingCriterion, BoostingGrowth};
 
-use super::boosted::Boosted;
+use super::beginning::{Beginning, BoostingStart};
+use super::boosted::{Beside, Boosted, scores_of};
 use super::loss::{Loss, Targets, weighted_quantile};
 use super::stopping::{has_stalled, set_aside, tell, told_rows};
 use crate::tree::grow::{self, Columns, Settings, Squared};
@@ -177,6 +178,60 @@ impl Boosting<'_> {
         }
         Ok(trees)
     }
+
+    /// Some of the rows of a round, or all where they are few.
+    fn told(&self, rows: &[u32]) -> Vec<u32> {
+        let told = told_rows(rows, self.targets.y.len());
+        if told.is_empty() { rows.to_vec() } else { told }
+    }
+
+    /// The rounds that are missing, until the loss that judges has stalled.
+    fn rounds(
+        &mut self,
+        (train, aside): (&[u32], &[u32]),
+        mut boosted: Boosted,
+        mut beside: Beside,
+    ) -> Result<(Boosted, Beside)> {
+        let (growth, run) = (self.growth, self.run);
+        if !aside.is_empty() && boosted.validation_score.is_empty() {
+            boosted.validation_score.push(self.mean_loss(aside));
+        }
+        for number in boosted.trees.len() / self.loss.scores() + 1..=growth.n_estimators {
+            let judged = match aside.is_empty() {
+                true => &boosted.train_score,
+                false => &boosted.validation_score,
+            };
+            if growth.n_iter_no_change.is_some_and(|n| has_stalled(judged, n, growth.tol)) {
+                break;
+            }
+            let rows = drawn(train, growth.subsample, &run.child(number as u64));
+            let out_of_bag = left_out(train, &rows);
+            let before = match beside.oob_scores.last() {
+                _ if out_of_bag.is_empty() => 0.0,
+                Some(&last) => last,
+                None => self.mean_loss(&out_of_bag),
+            };
+            boosted.trees.extend(self.round(&rows, number)?);
+            boosted.train_score.push(self.mean_loss(&self.told(&rows)));
+            if !out_of_bag.is_empty() {
+                let after = self.mean_loss(&out_of_bag);
+                beside.oob_improvement.push(before - after);
+                beside.oob_scores.push(after);
+            }
+            if !aside.is_empty() {
+                boosted.validation_score.push(self.mean_loss(aside));
+            }
+            let told = (&boosted.train_score[..], &boosted.validation_score[..]);
+            tell(number, growth.n_estimators, told, &run)?;
+        }
+        Ok((boosted, beside))
+    }
+}
+
+/// The training rows that a round did not draw.
+fn left_out(train: &[u32], drawn: &[u32]) -> Vec<u32> {
+    let mut drawn = drawn.iter().peekable();
+    train.iter().copied().filter(|row| drawn.next_if_eq(&row).is_none()).collect()
 }
 
 /// Boosting by this loss, from where another fit of these rows ended or from the start.
@@ -184,55 +239,61 @@ fn boost(
     data: &Dataset,
     y: &[f64],
     loss: Loss,
-    growth: &BoostingGrowth,
-    before: Option<Boosted>,
+    (growth, init): (&BoostingGrowth, Option<&BoostingStart>),
+    before: Option<(Boosted, Beside)>,
     run: &Context,
-) -> Result<Boosted> {
+) -> Result<(Boosted, Beside)> {
     loss.check(y)?;
     let share = growth.n_iter_no_change.map(|_| growth.validation_fraction);
     let (train, aside) = set_aside(share, y, loss, run);
     let targets = Targets { y, weights: data.weights };
-    let scores = match &before {
-        Some(before) => before.scores_by_row(&data.x, run)?,
-        None => {
-            let start = loss.start(&targets);
-            Matrix::from_fn(y.len(), start.len(), |_, k| start[k])
-        }
+    let (start, beside) = match &before {
+        Some((boosted, beside)) => (boosted.start.clone(), beside.clone()),
+        None => begin(data, &targets, loss, init, (&train, &aside), run)?,
     };
+    let trees = before.as_ref().map_or(&[][..], |(boosted, _)| &boosted.trees);
     let mut boosting = Boosting {
         x: data.x,
         targets,
         loss,
         growth,
         columns: Columns::sorted(&data.x, run)?,
-        scores,
+        scores: scores_of(trees, &start, &beside.beginning, loss, &data.x, run)?,
         run: *run,
     };
-    let told = told_rows(&train, y.len());
-    let mut boosted = before.unwrap_or_else(|| Boosted {
-        start: boosting.scores.row(0).to_vec(),
-        trees: Vec::new(),
-        train_score: vec![boosting.mean_loss(&told)],
-        validation_score: Vec::new(),
-    });
-    if !aside.is_empty() && boosted.validation_score.is_empty() {
-        boosted.validation_score.push(boosting.mean_loss(&aside));
-    }
-    for number in boosted.trees.len() / loss.scores() + 1..=growth.n_estimators {
-        let rows = drawn(&train, growth.subsample, &run.child(number as u64));
-        boosted.trees.extend(boosting.round(&rows, number)?);
-        boosted.train_score.push(boosting.mean_loss(&told));
-        if !aside.is_empty() {
-            boosted.validation_score.push(boosting.mean_loss(&aside));
+    let boosted = match before {
+        Some((boosted, _)) => boosted,
+        None => Boosted {
+            start,
+            trees: Vec::new(),
+            train_score: vec![boosting.mean_loss(&told_rows(&train, y.len()))],
+            validation_score: Vec::new(),
+        },
+    };
+    boosting.rounds((&train, &aside), boosted, beside)
+}
+
+/// The constant that scores start from, and what stands beside the trees before the first.
+fn begin(
+    data: &Dataset,
+    targets: &Targets,
+    loss: Loss,
+    init: Option<&BoostingStart>,
+    (train, aside): (&[u32], &[u32]),
+    run: &Context,
+) -> Result<(Vec<f64>, Beside)> {
+    let beginning = match (aside, init) {
+        ([], _) | (_, None | Some(BoostingStart::Zero)) => Beginning::fit(init, data, run)?,
+        _ => {
+            let rows: Vec<usize> = train.iter().map(|&row| row as usize).collect();
+            Beginning::fit(init, &data.gather(&rows).view(), run)?
         }
-        let judged =
-            if aside.is_empty() { &boosted.train_score } else { &boosted.validation_score };
-        tell(number, growth.n_estimators, (&boosted.train_score, &boosted.validation_score), run)?;
-        if growth.n_iter_no_change.is_some_and(|n| has_stalled(judged, n, growth.tol)) {
-            break;
-        }
-    }
-    Ok(boosted)
+    };
+    let start = match init {
+        None => loss.start(targets),
+        Some(_) => vec![0.0; loss.scores()],
+    };
+    Ok((start, Beside { beginning, ..Beside::default() }))
 }
 
 /// A share of the rows, drawn without replacement, in their order.

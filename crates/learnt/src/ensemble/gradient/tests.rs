@@ -200,3 +200,127 @@ fn stumps_have_no_interaction() {
     let f = model.predict(&corners.frame()).unwrap().column(0);
     assert!((f[3] - f[2] - f[1] + f[0]).abs() < 1e-9);
 }
+
+/// A table whose target bends, with a line through it.
+fn bent() -> OwnedDataset {
+    let x = Matrix::from_fn(200, 2, |i, j| ((i * 37 + j * 91) % 101) as f64 / 101.0);
+    let y = (0..200).map(|i| 5.0 * x[(i, 0)] + (7.0 * x[(i, 1)]).sin()).collect();
+    OwnedDataset::regression(x, y)
+}
+
+#[test]
+fn rounds_begin_with_zero_or_with_what_a_learner_says() {
+    let data = bent();
+    let growth = BoostingGrowth { n_estimators: 5, ..Default::default() };
+    let fit = |init: Option<BoostingStart>| {
+        let learner =
+            GradientBoostingRegressor { growth: growth.clone(), init, ..Default::default() };
+        learner.fit(&data.view()).unwrap()
+    };
+    let round = |model: &BoostedRegressorModel, round: usize| {
+        model.staged_predict(&data.x.frame(), round, &Context::default()).unwrap().column(0)
+    };
+    assert!(round(&fit(Some(BoostingStart::Zero)), 0).iter().all(|&f| f == 0.0));
+    let line = crate::linear::LinearRegression::default();
+    let model = fit(Some(BoostingStart::Learner(line.clone().into())));
+    let expected = line.fit(&data.view()).unwrap().predict(&data.x.frame()).unwrap().column(0);
+    assert_eq!(round(&model, 0), expected);
+    let error = |found: Vec<f64>| {
+        let view = data.view();
+        let y = view.real_target().unwrap().column(0);
+        y.iter().zip(found).map(|(y, f)| (y - f).powi(2)).sum::<f64>() / 200.0
+    };
+    assert!(error(round(&model, 5)) < error(round(&model, 0)));
+    assert!((2.0 * model.train_score[5] - error(round(&model, 5))).abs() < 1e-12);
+    let read = BoostedRegressorModel::from_node(&model.to_node()).unwrap();
+    assert_eq!(read.predict(&data.x.frame()).unwrap(), model.predict(&data.x.frame()).unwrap());
+}
+
+#[test]
+fn a_classifier_that_says_nothing_is_the_same_as_zero() {
+    let iris = crate::datasets::load("iris").unwrap();
+    let fit = |init: BoostingStart| {
+        let growth = BoostingGrowth { n_estimators: 5, ..Default::default() };
+        let init = Some(init);
+        let learner = GradientBoostingClassifier { growth, init, ..Default::default() };
+        learner.fit(&iris.view()).unwrap().probabilities(&iris.x.frame()).unwrap()
+    };
+    // Three classes of fifty rows each: their shares are equal.
+    let prior = crate::baseline::DummyClassifier::default();
+    let (zero, prior) = (fit(BoostingStart::Zero), fit(BoostingStart::Learner(prior.into())));
+    for (a, b) in zero.as_slice().iter().zip(prior.as_slice()) {
+        assert!((a - b).abs() < 1e-12);
+    }
+    let start = crate::bayes::GaussianNB::default();
+    let bayes = start.fit(&iris.view()).unwrap().probabilities(&iris.x.frame()).unwrap();
+    let learner = GradientBoostingClassifier {
+        init: Some(BoostingStart::Learner(start.into())),
+        ..Default::default()
+    };
+    let model = learner.fit(&iris.view()).unwrap();
+    let found = model.staged_probabilities(&iris.x.frame(), 0, &Context::default()).unwrap();
+    for (a, b) in found.as_slice().iter().zip(bayes.as_slice()) {
+        assert!((a - b).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn more_rounds_after_a_learner_have_the_bytes_of_one_fit() {
+    let data = bent();
+    let of = |rounds: usize| {
+        let growth = BoostingGrowth { n_estimators: rounds, subsample: 0.6, ..Default::default() };
+        let line = crate::linear::LinearRegression::default();
+        let init = Some(BoostingStart::Learner(line.into()));
+        GradientBoostingRegressor { growth, init, ..Default::default() }
+    };
+    let run = Context::default();
+    let whole = of(9).fit_in(&data.view(), &run).unwrap();
+    let few = of(4).fit_in(&data.view(), &run).unwrap();
+    assert_eq!(of(9).extend_in(&few, &data.view(), &run).unwrap(), whole);
+}
+
+#[test]
+fn rows_that_a_round_did_not_draw_judge_it() {
+    let data = bent();
+    let growth = BoostingGrowth { n_estimators: 6, subsample: 0.5, ..Default::default() };
+    let learner = GradientBoostingRegressor { growth, ..Default::default() };
+    let run = Context::default();
+    let model = learner.fit_in(&data.view(), &run).unwrap();
+    assert_eq!((model.oob_scores.len(), model.oob_improvement.len()), (6, 6));
+    let all: Vec<u32> = (0..200).collect();
+    let view = data.view();
+    let y = view.real_target().unwrap().column(0);
+    for round in 1..=6 {
+        let drawn = drawn(&all, 0.5, &run.child(round as u64));
+        let left: Vec<u32> = all.iter().copied().filter(|row| !drawn.contains(row)).collect();
+        let mean = |rows: &[u32], after: usize| {
+            let found = model.staged_predict(&data.x.frame(), after, &run).unwrap();
+            let loss = |&row: &u32| 0.5 * (y[row as usize] - found[(row as usize, 0)]).powi(2);
+            rows.iter().map(loss).sum::<f64>() / rows.len() as f64
+        };
+        near(model.oob_scores[round - 1], mean(&left, round), 1e-12, "out of bag");
+        near(model.train_score[round], mean(&drawn, round), 1e-12, "drawn");
+        let before = if round == 1 { mean(&left, 0) } else { model.oob_scores[round - 2] };
+        let improvement = before - model.oob_scores[round - 1];
+        assert!((model.oob_improvement[round - 1] - improvement).abs() < 1e-12);
+    }
+    let all = GradientBoostingRegressor::default().fit(&data.view()).unwrap();
+    assert!(all.oob_scores.is_empty());
+}
+
+#[test]
+fn a_model_that_has_stalled_gets_no_more_rounds() {
+    let iris = crate::datasets::load("iris").unwrap();
+    let of = |rounds: usize| {
+        let growth = BoostingGrowth {
+            n_iter_no_change: Some(3),
+            n_estimators: rounds,
+            ..Default::default()
+        };
+        GradientBoostingClassifier { growth, ..Default::default() }
+    };
+    let run = Context::default();
+    let stalled = of(400).fit_in(&iris.view(), &run).unwrap();
+    assert!(stalled.n_iter < 400);
+    assert_eq!(of(500).extend_in(&stalled, &iris.view(), &run).unwrap(), stalled);
+}

@@ -105,25 +105,8 @@ impl HistGrowth {
     }
 
     fn directions(&self, schema: &Schema) -> Result<Vec<i8>> {
-        let Some(given) = &self.monotonic_cst else { return Ok(vec![0; schema.len()]) };
-        let wrong = |got: String| {
-            let expected = format!("{} numbers, each -1, 0 or 1, one a column", schema.len());
-            Err(Error::parameter("monotonic_cst", expected, got))
-        };
-        if given.len() != schema.len() {
-            return wrong(format!("{} numbers", given.len()));
-        }
-        for (column, &direction) in schema.columns().iter().zip(given) {
-            if !(-1..=1).contains(&direction) {
-                return wrong(direction.to_string());
-            }
-            if direction != 0 && crate::tree::grow::unordered_levels(column).is_some() {
-                let name = learnt_core::error::plain(&column.name);
-                let expected = format!("0 for '{name}', whose levels have no order");
-                return Err(Error::parameter("monotonic_cst", expected, direction));
-            }
-        }
-        Ok(given.iter().map(|&direction| direction as i8).collect())
+        let found = crate::tree::grow::directions(self.monotonic_cst.as_deref(), schema)?;
+        Ok(if found.is_empty() { vec![0; schema.len()] } else { found })
     }
 
     fn groups(&self, schema: &Schema) -> Result<Option<Vec<Vec<usize>>>> {

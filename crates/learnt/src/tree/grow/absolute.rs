@@ -36,6 +36,22 @@ impl Absolute {
         (median, rows.iter().map(cost).sum())
     }
 
+    /// Whether the medians of both sides are in order; the sides are missing rows and known ones.
+    fn in_order(
+        &self,
+        limits: &Limits,
+        missing: (&[u64], &[u64]),
+        known: (&[u64], &[u64]),
+    ) -> bool {
+        let median = |missing: &[u64], known: &[u64]| {
+            let rows: Vec<u32> = missing.iter().chain(known).map(|&e| row_of(e) as u32).collect();
+            self.median(&rows, 0).0
+        };
+        limits.monotone.is_none_or(|monotone| {
+            monotone.allows(median(missing.0, known.0), median(missing.1, known.1))
+        })
+    }
+
     /// Costs of all prefixes of `order` after `first` rows that always belong.
     fn prefix_costs(
         &self,
@@ -141,6 +157,7 @@ impl Criterion for Absolute {
                 if limits.considers(position)
                     && limits.allow((rows, total - rows), (weight, node.weight - weight))
                     && better(gain, best.map(|cut| cut.gain), tolerance(node))
+                    && self.in_order(limits, (on_left, on_right), known.split_at(position))
                 {
                     best = Some(Cut { position, missing_left, rows_left: rows, gain });
                 }
@@ -250,7 +267,8 @@ mod tests {
         };
         for position in 1..8 {
             let sequence = Sequence { known: &entries, missing: &[] };
-            let limits = Limits { min_rows: 1, min_weight: 0.0, only: Some(position) };
+            let limits =
+                Limits { min_rows: 1, min_weight: 0.0, only: Some(position), monotone: None };
             let cut = criterion.best_cut(&node, &sequence, &limits).unwrap();
             let expected = cost(&rows) - cost(&rows[..position]) - cost(&rows[position..]);
             assert!((cut.gain - expected).abs() < 1e-12, "{position}");

@@ -49,6 +49,11 @@ pub(crate) trait Criterion: Clone + Send + Sync {
     /// The number by which levels of a category are put in order.
     fn response(&self, sums: &[f64], weight: f64) -> f64;
 
+    /// What a side of `node` with these sums predicts: a number, or the share of the second class.
+    fn prediction(&self, _node: &Summary, sums: &[f64], weight: f64) -> f64 {
+        self.response(sums, weight)
+    }
+
     /// The best cut of a sequence of rows.
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
         scan::best_cut(self, node, sequence, limits)
@@ -90,6 +95,10 @@ impl<C: Criterion> Criterion for WithCases<C> {
 
     fn response(&self, sums: &[f64], weight: f64) -> f64 {
         self.inner.response(sums, weight)
+    }
+
+    fn prediction(&self, node: &Summary, sums: &[f64], weight: f64) -> f64 {
+        self.inner.prediction(node, sums, weight)
     }
 
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
@@ -434,6 +443,10 @@ impl Criterion for Exponential {
 
     fn response(&self, sums: &[f64], weight: f64) -> f64 {
         Classes::response(sums, weight)
+    }
+
+    fn prediction(&self, _node: &Summary, sums: &[f64], weight: f64) -> f64 {
+        (sums[1] + HALF_A_ROW) / (weight + 2.0 * HALF_A_ROW)
     }
 }
 

@@ -51,7 +51,9 @@ pub(super) fn best_partition<C: Criterion>(
                 return;
             }
             let gain = criterion.gain(node, &left.sums, weight);
-            if better(gain, best.map(|(cut, _)| cut.gain), tolerance(node)) {
+            if better(gain, best.map(|(cut, _)| cut.gain), tolerance(node))
+                && limits.ordered(criterion, node, &left.sums, weight)
+            {
                 let position = mask.count_ones() as usize;
                 best = Some((Cut { position, missing_left, rows_left: rows, gain }, mask));
             }

@@ -11,6 +11,7 @@ mod columns;
 mod criterion;
 mod draw;
 mod levels;
+mod monotone;
 mod regression;
 mod scan;
 mod space;
@@ -21,6 +22,7 @@ pub(crate) use absolute::Absolute;
 pub(crate) use columns::{Codes, Columns, MISSING, Store, level, midpoint, unordered_levels};
 pub(crate) use criterion::{Criterion, Entropy, Exponential, Gini, LossGini, Summary, WithCases};
 pub(crate) use levels::{MOST_LEVELS, order_of_levels};
+pub(crate) use monotone::{check_one_number, directions};
 pub(crate) use regression::{Deviation, Poisson, Squared};
 pub(crate) use scan::Limits;
 pub(crate) use split::{Split, has_level};
@@ -28,6 +30,7 @@ pub(crate) use surrogate::{Sides, Surrogate, surrogates};
 
 use super::nodes::Tree;
 use learnt_core::prelude::*;
+use monotone::Bounds;
 use space::Space;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -62,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) columns_once: bool,
     /// Most surrogates of a split; they need ranks.
     pub(crate) surrogates: usize,
+    /// Whether the prediction may only rise (1) or only fall (-1) with a column; empty if none matters.
+    pub(crate) directions: Vec<i8>,
 }
 
 /// A node that may still be split.
@@ -70,6 +75,7 @@ struct Open {
     range: Range<usize>,
     depth: usize,
     key: u64,
+    bounds: Bounds,
     summary: Summary,
 }
 
@@ -87,7 +93,8 @@ pub(crate) fn grow<C: Criterion>(
     let range = 0..space.len();
     let summary = space.summary(&range);
     let grower = Grower { settings, run: *run, total: summary.weight, levels: &levels };
-    let root = Open { id: 0, range, depth: 0, key: ROOT_KEY, summary };
+    let bounds = Bounds::NONE;
+    let root = Open { id: 0, range, depth: 0, key: ROOT_KEY, bounds, summary };
     let tree = match settings.max_leaf_nodes {
         Some(leaves) => grower.best_first(&mut space, root, leaves)?,
         None => grower.depth_first(&mut space, root)?,
@@ -109,8 +116,18 @@ impl Grower<'_> {
     /// A tree of one leaf.
     fn seed(&self, node: &Open) -> Tree {
         let mut tree = Tree::new(node.summary.value.len(), self.levels.to_vec());
-        tree.push(&node.summary, node.range.len());
+        self.push(&mut tree, &node.summary, node.range.len(), node.bounds);
         tree
+    }
+
+    /// Adds a node, whose prediction is within bounds; splits look at what its rows say themselves.
+    fn push(&self, tree: &mut Tree, summary: &Summary, rows: usize, bounds: Bounds) {
+        if self.settings.directions.is_empty() {
+            return tree.push(summary, rows);
+        }
+        let mut confined = summary.clone();
+        bounds.confine(&mut confined.value);
+        tree.push(&confined, rows);
     }
 
     /// The split of a node, unless it must stay a leaf.
@@ -125,7 +142,7 @@ impl Grower<'_> {
         {
             return None;
         }
-        let split = space.find(&node.range, &node.summary, node.key, &self.run)?;
+        let split = space.find(&node.range, &node.summary, node.key, &node.bounds, &self.run)?;
         let decrease = split.gain / self.total;
         (decrease + f64::EPSILON >= self.settings.min_impurity_decrease).then_some(split)
     }
@@ -139,17 +156,21 @@ impl Grower<'_> {
         tree: &mut Tree,
     ) -> [Open; 2] {
         let middle = space.divide(&node.range, split, &self.run);
-        let children = [node.range.start..middle, middle..node.range.end];
+        let [left, right] = [node.range.start..middle, middle..node.range.end];
         let ids = [tree.len() as u32, tree.len() as u32 + 1];
         tree.split(node.id, split, ids);
-        let mut side = 0;
-        children.map(|range| {
-            let summary = space.summary(&range);
-            tree.push(&summary, range.len());
-            let key = child_key(node.key, side);
-            side += 1;
-            Open { id: ids[side as usize - 1], range, depth: node.depth + 1, key, summary }
-        })
+        let summaries = [space.summary(&left), space.summary(&right)];
+        let bounds = match self.settings.directions.get(split.feature) {
+            None => [node.bounds; 2],
+            Some(&direction) => node.bounds.divided(direction, &summaries),
+        };
+        let mut open = |side: usize, range: Range<usize>, summary: Summary| {
+            self.push(tree, &summary, range.len(), bounds[side]);
+            let (depth, key) = (node.depth + 1, child_key(node.key, side as u64));
+            Open { id: ids[side], range, depth, key, bounds: bounds[side], summary }
+        };
+        let [first, second] = summaries;
+        [open(0, left, first), open(1, right, second)]
     }
 
     /// Large nodes here, with their columns on several threads; then small ones, one a thread.

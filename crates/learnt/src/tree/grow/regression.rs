@@ -175,6 +175,11 @@ impl Criterion for Squared {
         squares * node.weight / (left_weight * right_weight * left.len() as f64)
     }
 
+    /// Sums are of differences from the node's mean.
+    fn prediction(&self, node: &Summary, sums: &[f64], weight: f64) -> f64 {
+        node.value[0] + sums[0] / weight
+    }
+
     fn response(&self, sums: &[f64], weight: f64) -> f64 {
         sums.iter().sum::<f64>() / weight
     }
@@ -189,6 +194,9 @@ impl Poisson {
         Poisson(Reals { values, outputs, weights })
     }
 }
+
+/// A share of the events of a node below this is the rounding of a sum over a side without any.
+const NO_EVENT: f64 = 1e-11;
 
 /// s ln(s / w), the part of the log-likelihood that a split changes.
 fn likelihood(sum: f64, weight: f64) -> f64 {
@@ -241,7 +249,7 @@ impl Criterion for Poisson {
         let mut gain = 0.0;
         for (l, all) in left.iter().zip(&node.sums) {
             let r = all - l;
-            if *l <= 0.0 || r <= f64::EPSILON * all {
+            if l.min(r) <= NO_EVENT * all {
                 return f64::NEG_INFINITY;
             }
             gain += likelihood(*l, left_weight) + likelihood(r, right_weight)

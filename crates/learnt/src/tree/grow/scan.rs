@@ -4,6 +4,7 @@
 //! differ by less than 1e-12 of the node's cost are equal, so that rounding never decides.
 
 use super::criterion::{Criterion, Summary};
+use super::monotone::Monotone;
 
 /// Code and row in one number, so that numbers sort by code, then row.
 pub(super) fn entry(code: u32, row: u32) -> u64 {
@@ -37,6 +38,8 @@ pub(crate) struct Limits {
     pub(crate) min_weight: f64,
     /// The only number of known rows that may go left, if drawn at random.
     pub(crate) only: Option<usize>,
+    /// What the predictions of the sides must respect.
+    pub(crate) monotone: Option<Monotone>,
 }
 
 /// A cut of a sequence.
@@ -57,6 +60,18 @@ impl Limits {
     #[inline(always)]
     pub(super) fn allow(&self, rows: (usize, usize), weights: (f64, f64)) -> bool {
         rows.0.min(rows.1) >= self.min_rows && weights.0.min(weights.1) >= self.min_weight
+    }
+
+    /// Whether the predictions of the sides are in order, for a left side with these sums.
+    #[inline(always)]
+    pub(super) fn ordered<C: Criterion>(
+        &self,
+        criterion: &C,
+        node: &Summary,
+        sums: &[f64],
+        weight: f64,
+    ) -> bool {
+        self.monotone.is_none_or(|monotone| monotone.allows_sums(criterion, node, sums, weight))
     }
 
     /// Whether this number of known entries may go left.
@@ -146,7 +161,7 @@ fn scan<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
             continue;
         }
         let gain = criterion.gain(node, sums.as_ref(), weight);
-        if gain > bar {
+        if gain > bar && limits.ordered(criterion, node, sums.as_ref(), weight) {
             bar = gain + tolerance;
             *best = Some(Cut { position, missing_left, rows_left: rows, gain });
         }
@@ -183,17 +198,19 @@ pub(super) fn best_group_cut<C: Criterion>(
             sums.iter_mut().zip(&group.sums).for_each(|(sum, more)| *sum += more);
             rows += group.rows;
             weight += group.weight;
-            (rows, weight, criterion.gain(node, &sums, weight))
+            let ordered = limits.ordered(criterion, node, &sums, weight);
+            (rows, weight, criterion.gain(node, &sums, weight), ordered)
         };
         if let (true, Some(group)) = (missing_left, missing) {
             join(group);
         }
         let last = groups.len() - usize::from(missing_left || missing.is_none());
         for position in 1..=last {
-            let (rows, weight, gain) = join(&groups[position - 1]);
+            let (rows, weight, gain, ordered) = join(&groups[position - 1]);
             let weights = (weight, node.weight - weight);
             if limits.considers(position)
                 && limits.allow((rows, total - rows), weights)
+                && ordered
                 && better(gain, best.map(|cut| cut.gain), tolerance)
             {
                 best = Some(Cut { position, missing_left, rows_left: rows, gain });

@@ -8,6 +8,7 @@ use super::Settings;
 use super::columns::{Codes, MISSING, MISSING_BIN, Store, Values, midpoint};
 use super::criterion::{Criterion, Summary};
 use super::levels::{arrange, best_partition};
+use super::monotone::{Bounds, Monotone};
 use super::scan::{
     Cut, Group, Limits, Sequence, best_group_cut, better, code_of, entry, row_of, tolerance,
 };
@@ -22,6 +23,9 @@ const PARALLEL_CELLS: usize = 1 << 16;
 
 /// Up to this many rows, sorting bins costs less than a histogram.
 const FEW_ROWS: usize = 128;
+
+/// What is known of a node beside its rows: its name in random draws, and its bounds.
+type Place<'a> = (u64, &'a Bounds);
 
 /// Rows of a (part of a) table, arranged by node.
 pub(super) struct Space<'a, C: Criterion> {
@@ -103,11 +107,12 @@ impl<'a, C: Criterion> Space<'a, C> {
         node: &Range<usize>,
         summary: &Summary,
         key: u64,
+        bounds: &Bounds,
         run: &Context,
     ) -> Option<Split> {
         let candidates = self.candidates(node, key, run);
         let wide = node.len().saturating_mul(candidates.len()) >= PARALLEL_CELLS;
-        let search = |k: usize| self.search(candidates[k], node, summary, key, run);
+        let search = |k: usize| self.search(candidates[k], node, summary, (key, bounds), run);
         let threads = if wide { run.threads() } else { 1 };
         let found = run.with_threads(threads).par_map(candidates.len(), search);
         let mut best: Option<Split> = None;
@@ -178,12 +183,12 @@ impl<'a, C: Criterion> Space<'a, C> {
         feature: usize,
         node: &Range<usize>,
         summary: &Summary,
-        key: u64,
+        place: Place,
         run: &Context,
     ) -> Option<Split> {
         match &self.store {
             Store::Sorted(lists) => {
-                self.search_entries(feature, &lists[feature][node.clone()], summary, key, run)
+                self.search_entries(feature, &lists[feature][node.clone()], summary, place, run)
             }
             Store::Ranks(columns) => {
                 let ranks = &columns[feature];
@@ -191,7 +196,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let mut entries: Vec<u64> =
                     rows.map(|&row| entry(ranks[row as usize], row)).collect();
                 entries.sort_unstable();
-                self.search_entries(feature, &entries, summary, key, run)
+                self.search_entries(feature, &entries, summary, place, run)
             }
             Store::Bins(columns) if node.len() <= FEW_ROWS => {
                 let code = |row: u32| match columns[feature][row as usize] {
@@ -201,13 +206,20 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let rows = self.rows[node.clone()].iter();
                 let mut entries: Vec<u64> = rows.map(|&row| entry(code(row), row)).collect();
                 entries.sort_unstable();
-                self.search_entries(feature, &entries, summary, key, run)
+                self.search_entries(feature, &entries, summary, place, run)
             }
             Store::Bins(columns) => {
                 let groups = self.histogram(&columns[feature], node, summary);
-                self.search_groups(feature, groups, summary, key, run)
+                self.search_groups(feature, groups, summary, place, run)
             }
         }
+    }
+
+    /// What cuts of a column must respect in a node.
+    fn limits(&self, feature: usize, (_, &bounds): Place) -> Limits {
+        let given = self.settings.directions.get(feature).filter(|&&direction| direction != 0);
+        let monotone = given.map(|&direction| Monotone { direction, bounds });
+        Limits { monotone, ..self.settings.limits }
     }
 
     fn search_entries(
@@ -215,7 +227,7 @@ impl<'a, C: Criterion> Space<'a, C> {
         feature: usize,
         entries: &[u64],
         summary: &Summary,
-        key: u64,
+        place: Place,
         run: &Context,
     ) -> Option<Split> {
         let (known, missing) =
@@ -228,7 +240,7 @@ impl<'a, C: Criterion> Space<'a, C> {
             // Surrogates say where missing values go, so the split is that of the known ones.
             let rows: Vec<u32> = known.iter().map(|&e| row_of(e) as u32).collect();
             let summary = self.criterion.summary(&rows);
-            return self.search_entries(feature, known, &summary, key, run);
+            return self.search_entries(feature, known, &summary, place, run);
         }
         match &self.codes[feature] {
             Codes::Ordered { low, high } => {
@@ -238,8 +250,9 @@ impl<'a, C: Criterion> Space<'a, C> {
                 };
                 let draw = |cut: f64| known.partition_point(|&e| value(e, high) <= cut);
                 let (bottom, top) = (value(first, high), value(last, high));
-                let (only, drawn) = self.settings.draw_cut(feature, bottom, top, draw, key, run);
-                let limits = Limits { only, ..self.settings.limits };
+                let (only, drawn) =
+                    self.settings.draw_cut(feature, bottom, top, draw, place.0, run);
+                let limits = Limits { only, ..self.limits(feature, place) };
                 let sequence = Sequence { known, missing };
                 let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
                 let left = known[cut.position - 1];
@@ -257,7 +270,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                         summary,
                         &mut groups,
                         missing.as_ref(),
-                        &self.settings.limits,
+                        &self.limits(feature, place),
                     )?;
                     return Some(level_split(
                         feature,
@@ -270,8 +283,8 @@ impl<'a, C: Criterion> Space<'a, C> {
                 }
                 arrange(&*self.criterion, &mut groups);
                 let arranged = rearranged(known, &groups, *levels);
-                let only = self.settings.draw_position(feature, &groups, known.len(), key, run);
-                let limits = Limits { only, ..self.settings.limits };
+                let only = self.settings.draw_position(feature, &groups, known.len(), place.0, run);
+                let limits = Limits { only, ..self.limits(feature, place) };
                 let sequence = Sequence { known: &arranged, missing };
                 let cut = self.criterion.best_cut(summary, &sequence, &limits)?;
                 let taken = code_of(arranged[cut.position - 1]) as usize + 1;
@@ -285,7 +298,7 @@ impl<'a, C: Criterion> Space<'a, C> {
         feature: usize,
         mut groups: Vec<Group>,
         summary: &Summary,
-        key: u64,
+        place: Place,
         run: &Context,
     ) -> Option<Split> {
         let missing = groups.pop_if(|group| group.code == u32::from(MISSING_BIN));
@@ -294,7 +307,7 @@ impl<'a, C: Criterion> Space<'a, C> {
         }
         let rows: usize = groups.iter().chain(&missing).map(|group| group.rows).sum();
         let best = |groups: &[Group], only| {
-            let limits = Limits { only, ..self.settings.limits };
+            let limits = Limits { only, ..self.limits(feature, place) };
             best_group_cut(&*self.criterion, summary, groups, missing.as_ref(), &limits)
         };
         match &self.codes[feature] {
@@ -302,7 +315,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                 let value = |group: &Group| high[group.code as usize];
                 let draw = |x: f64| groups.partition_point(|group| value(group) <= x);
                 let (low, top) = (value(&groups[0]), value(&groups[groups.len() - 1]));
-                let (only, drawn) = self.settings.draw_cut(feature, low, top, draw, key, run);
+                let (only, drawn) = self.settings.draw_cut(feature, low, top, draw, place.0, run);
                 let cut = best(&groups, only)?;
                 let left = &groups[cut.position - 1];
                 let next = groups.get(cut.position).map(|group| starts[group.code as usize]);
@@ -311,7 +324,7 @@ impl<'a, C: Criterion> Space<'a, C> {
                 Some(ordered_split(feature, &cut, &between, drawn, node))
             }
             Codes::Levels(levels) if self.settings.exhaustive => {
-                let limits = &self.settings.limits;
+                let limits = &self.limits(feature, place);
                 let (cut, taken) = best_partition(
                     &*self.criterion,
                     summary,
@@ -323,7 +336,7 @@ impl<'a, C: Criterion> Space<'a, C> {
             }
             Codes::Levels(levels) => {
                 arrange(&*self.criterion, &mut groups);
-                let only = self.settings.draw_group(feature, groups.len(), key, run);
+                let only = self.settings.draw_group(feature, groups.len(), place.0, run);
                 let cut = best(&groups, only)?;
                 Some(level_split(feature, &cut, &groups, cut.position, *levels, rows))
             }
