@@ -1177,7 +1177,8 @@ class HistGradientBoostingClassifier(ScoredRounds, ClassifierRounds, Categorical
     max_features : a number in (0, 1], default=1.0
         Share of columns (features) drawn at random for each split.
     max_bins : a whole number in [2, 255], default=255
-        Maximum number of bins of a column, that of missing values apart.
+        Maximum number of bins of a quantity, that of missing values apart; a category has one for
+        each of up to 4,096 levels.
     monotonic_cst : a list, each a whole number or None, default=None
         Direction of each column: 1 for a score that may only rise with it, -1 only fall, 0 either.
     interaction_cst : a value or None, default=None
@@ -1441,7 +1442,8 @@ class HistGradientBoostingRegressor(ScoredRounds, RegressorRounds, Categorical, 
     max_features : a number in (0, 1], default=1.0
         Share of columns (features) drawn at random for each split.
     max_bins : a whole number in [2, 255], default=255
-        Maximum number of bins of a column, that of missing values apart.
+        Maximum number of bins of a quantity, that of missing values apart; a category has one for
+        each of up to 4,096 levels.
     monotonic_cst : a list, each a whole number or None, default=None
         Direction of each column: 1 for a score that may only rise with it, -1 only fall, 0 either.
     interaction_cst : a value or None, default=None
