@@ -12,6 +12,8 @@ use std::ops::Range;
 /// The random streams of rows and of columns.
 const ROWS_STREAM: u64 = 0x6261_6767;
 const COLUMNS_STREAM: u64 = 0x6261_6363;
+/// The most draws with replacement for each row.
+const MOST_TIMES: usize = 100;
 
 /// How many rows or columns a member sees.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
@@ -85,10 +87,24 @@ impl BaggingShare {
         }
     }
 
+    /// How many of these rows a member draws.
+    fn draws(&self, rows: usize) -> Result<usize> {
+        let drawn = self.max_samples.of(rows);
+        let expected = match self.bootstrap {
+            false if drawn > rows => {
+                format!("at most {rows} where rows are drawn without replacement")
+            }
+            true if drawn / MOST_TIMES > rows => {
+                format!("at most {MOST_TIMES} times the {rows} rows")
+            }
+            _ => return Ok(drawn),
+        };
+        Err(Error::parameter("max_samples", expected, drawn))
+    }
+
     /// The rows that a member draws from so many, in its own run.
     pub(super) fn drawn(&self, rows: usize, run: &Context) -> Result<Vec<u32>> {
-        let count = self.max_samples.of(rows);
-        Ok(repeated(&draw(rows, count, self.bootstrap, ROWS_STREAM, run)))
+        Ok(repeated(&draw(rows, self.draws(rows)?, self.bootstrap, ROWS_STREAM, run)?))
     }
 
     /// Fits the members of these numbers, side by side, behind those that are there already.
@@ -105,16 +121,13 @@ impl BaggingShare {
         if columns > p {
             return Err(Error::parameter("max_features", format!("at most {p}"), columns));
         }
-        let drawn = self.max_samples.of(n);
-        if drawn > n && !self.bootstrap {
-            let expected = format!("at most {n} where rows are drawn without replacement");
-            return Err(Error::parameter("max_samples", expected, drawn));
-        }
+        let drawn = self.draws(n)?;
+        run.claim(8 * drawn as u64, &format!("{drawn} rows that a member draws"))?;
         let members = run.try_par_map(numbers.len(), |k| {
             let m = numbers.start + k;
             let inner = run.child(m as u64);
-            let counts = draw(n, drawn, self.bootstrap, ROWS_STREAM, &inner);
-            let columns = draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner);
+            let counts = draw(n, drawn, self.bootstrap, ROWS_STREAM, &inner)?;
+            let columns = draw(p, columns, self.bootstrap_features, COLUMNS_STREAM, &inner)?;
             let columns = repeated(&columns);
             let chosen: Vec<usize> = columns.iter().map(|&j| j as usize).collect();
             let name = format!("member {}", m + 1);
@@ -146,15 +159,24 @@ pub(super) fn draw(
     replace: bool,
     stream: u64,
     run: &Context,
-) -> Vec<u32> {
+) -> Result<Vec<u32>> {
+    /// Draws between looks at the sign to stop.
+    const DRAWS: usize = 1 << 20;
     let mut counts = vec![0_u32; all];
     let rng = &mut run.rng(stream);
     match replace {
-        true => (0..count).for_each(|_| counts[sample::below(rng, all as u64) as usize] += 1),
+        true => {
+            for from in (0..count).step_by(DRAWS) {
+                run.checkpoint()?;
+                for _ in from..(from + DRAWS).min(count) {
+                    counts[sample::below(rng, all as u64) as usize] += 1;
+                }
+            }
+        }
         false if count == all => counts.fill(1),
         false => sample::choose(rng, all, count).into_iter().for_each(|i| counts[i] = 1),
     }
-    counts
+    Ok(counts)
 }
 
 /// Fits a member on the rows and columns that it drew.

@@ -121,7 +121,7 @@ fn bump(
         let inner = run.child(k as u64);
         let counts = match k {
             0 => vec![1; rows],
-            _ => draw(rows, rows, true, ROWS_STREAM, &inner),
+            _ => draw(rows, rows, true, ROWS_STREAM, &inner)?,
         };
         fit_member(learner, &format!("sample {k}"), data, &counts, &columns, &inner)
     };
