@@ -8,6 +8,7 @@ use learnt::data::{Column, ColumnKind, Schema, Table};
 use learnt::error::{Result, plain, shell};
 use learnt::prepare::{Formula, Look, Side};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Whether the arguments use a column whatever it looks like: --keep, --type or the formula name it.
 fn is_kept(call: &Call, name: &str) -> bool {
@@ -165,7 +166,7 @@ fn with_levels(table: Table, places: &[usize]) -> Result<Table> {
                 values[(i, j)] = code as f64;
             }
         }
-        let levels = numbers.iter().map(ToString::to_string).collect();
+        let levels = Arc::new(numbers.iter().map(ToString::to_string).collect());
         columns[j].kind = ColumnKind::Categorical { levels, ordered: false };
     }
     Table::new(values, Schema::new(columns)?)

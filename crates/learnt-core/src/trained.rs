@@ -31,6 +31,7 @@ use seen::Seen;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A model with its context.
 #[derive(Debug)]
@@ -332,7 +333,7 @@ impl Trained {
             if let ColumnKind::Categorical { levels, .. } = &mut column.kind
                 && names.contains(&column.name)
             {
-                levels.clear();
+                *levels = Arc::default();
                 if let Some(fill) = self.history.fills.get_mut(j) {
                     *fill = f64::NAN;
                 }

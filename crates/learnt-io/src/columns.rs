@@ -59,7 +59,7 @@ impl Settled {
                 report.kind = if ordered { "ord" } else { "cat" };
                 report.distinct = Some(levels.len() as u64);
                 report.kept = kept_tokens(levels);
-                let kind = ColumnKind::Categorical { levels: texts, ordered };
+                let kind = ColumnKind::Categorical { levels: texts.into(), ordered };
                 self.columns.push(Column { name: name.to_string(), kind });
             }
         }

@@ -266,7 +266,7 @@ impl Table {
     fn finish(mut self, options: &ReadOptions) -> Result<(Scanned, Vec<Part>)> {
         for (j, texts) in self.levels.into_iter().enumerate() {
             if let ColumnKind::Categorical { levels, ordered: false } = &mut self.columns[j].kind {
-                *levels = texts.into_iter().collect();
+                *levels = Arc::new(texts.into_iter().collect());
             }
             if let Some(levels) = self.columns[j].levels() {
                 self.report.columns[j].distinct = Some(levels.len() as u64);

@@ -232,7 +232,7 @@ fn with_levels(names: Vec<String>, levels: Vec<(usize, Vec<String>, bool)>) -> R
     let mut columns: Vec<Column> = names.into_iter().map(Column::numeric).collect();
     for (place, levels, ordered) in levels {
         let column = columns.get_mut(place).ok_or_else(|| internal("levels of no column"))?;
-        column.kind = ColumnKind::Categorical { levels, ordered };
+        column.kind = ColumnKind::Categorical { levels: levels.into(), ordered };
     }
     Schema::new(columns)
 }
@@ -249,7 +249,7 @@ pub(crate) fn columns<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'
     let levels = PyList::empty(py);
     for (place, column) in schema.columns().iter().enumerate() {
         if let ColumnKind::Categorical { levels: words, ordered } = &column.kind {
-            levels.append((place, words.clone(), *ordered))?;
+            levels.append((place, words.as_slice(), *ordered))?;
         }
     }
     Ok((names, levels).into_pyobject(py)?.into_any())

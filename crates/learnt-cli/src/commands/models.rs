@@ -82,7 +82,7 @@ fn column_json(schema: &Schema) -> Vec<Json> {
     let column = |column: &learnt::data::Column| match &column.kind {
         ColumnKind::Numeric => json!({ "name": column.name, "type": "num" }),
         ColumnKind::Categorical { levels, ordered } => {
-            json!({ "name": column.name, "type": if *ordered { "ord" } else { "cat" }, "levels": levels })
+            json!({ "name": column.name, "type": if *ordered { "ord" } else { "cat" }, "levels": levels.as_slice() })
         }
     };
     schema.columns().iter().map(column).collect()

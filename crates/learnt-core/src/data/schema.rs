@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, Result, plain};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Names and types of columns, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,8 +81,8 @@ pub enum ColumnKind {
     Numeric,
     /// A code: the position of a level.
     Categorical {
-        /// The names of the levels; code 0 is the first.
-        levels: Vec<String>,
+        /// The names of the levels; code 0 is the first. All copies of a column share them.
+        levels: Arc<Vec<String>>,
         /// Whether the order of the levels means something.
         ordered: bool,
     },
@@ -95,7 +96,16 @@ impl Column {
 
     /// A column of unordered categories.
     pub fn categorical(name: impl Into<String>, levels: Vec<String>) -> Self {
+        let levels = Arc::new(levels);
         Column { name: name.into(), kind: ColumnKind::Categorical { levels, ordered: false } }
+    }
+
+    /// The levels, if it has any, to be shared.
+    pub fn shared_levels(&self) -> Option<&Arc<Vec<String>>> {
+        match &self.kind {
+            ColumnKind::Numeric => None,
+            ColumnKind::Categorical { levels, .. } => Some(levels),
+        }
     }
 
     /// The levels, if it has any.

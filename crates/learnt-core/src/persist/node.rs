@@ -5,6 +5,7 @@ use crate::data::{Column, ColumnKind, Label, Matrix, Schema, Volume};
 use crate::error::{Code, Error, Result};
 use crate::params::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A stored value.
 #[derive(Clone, Debug, PartialEq)]
@@ -284,6 +285,15 @@ impl Stored for Matrix {
             }
             other => Err(other.mismatch("a matrix")),
         }
+    }
+}
+
+impl<T: Stored> Stored for Arc<T> {
+    fn to_node(&self) -> Node {
+        T::to_node(self)
+    }
+    fn from_node(node: &Node) -> Result<Self> {
+        T::from_node(node).map(Arc::new)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::data::{Column, ColumnKind, Frame, Look, Matrix, Schema, Sequences, Ta
 use crate::error::{Code, Error, Result, nearest, plain, shell};
 use crate::estimator::{About, Accepts, Admitted, Model, Prediction};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What prediction does with rows whose missing values the learner cannot take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -259,7 +260,7 @@ impl Trained {
                 unseen.push(Unseen { column: wanted.name.clone(), levels });
             }
             if let ColumnKind::Categorical { levels, .. } = &mut columns[j].kind {
-                levels.extend(recoded.others);
+                Arc::make_mut(levels).extend(recoded.others);
             }
             for (i, value) in recoded.values.into_iter().enumerate() {
                 values[(i, j)] = value;

@@ -167,6 +167,14 @@ impl Estimator for KMeans {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<KMeansModel> {
         run.claim(12 * data.nrows() as u64, "k-means labels and distances")?;
+        // A table by columns is turned once where memory allows, not in every pass.
+        let by_rows = match data.x.values().col_stride() {
+            1 => None,
+            _ => run.claim(8 * (data.nrows() * data.x.ncols()) as u64, "rows of k-means").ok(),
+        };
+        let turned = by_rows.map(|()| data.x.values().to_matrix());
+        let x = turned.as_ref().map_or(data.x.values(), Matrix::view);
+        let data = &Dataset { x: Frame::new(x, data.x.schema())?, ..*data };
         let mut model = rounds::train(self, data, run)?;
         model.labels = model.nearest(&data.x, run)?;
         Ok(model)

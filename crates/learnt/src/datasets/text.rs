@@ -6,6 +6,7 @@
 use super::bundled::{Bundled, Levels};
 use crate::metrics::Task;
 use learnt_core::prelude::*;
+use std::sync::Arc;
 
 /// Header and cells, column by column.
 struct Cells {
@@ -98,7 +99,7 @@ fn typed(name: &str, cells: &[&str], declared: Levels) -> (Column, Vec<f64>) {
         levels.iter().position(|level| level == cell).map_or(f64::NAN, |code| code as f64)
     };
     let values = cells.iter().map(code).collect();
-    let levels = levels.iter().map(ToString::to_string).collect();
+    let levels = Arc::new(levels.iter().map(ToString::to_string).collect());
     let kind = ColumnKind::Categorical { levels, ordered };
     (Column { name: name.to_string(), kind }, values)
 }

@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn ordered_columns_differ_by_ranks_whatever_increasing_transform_they_had() {
         let levels = ["low", "middle", "high"].map(str::to_string).to_vec();
-        let kind = ColumnKind::Categorical { levels, ordered: true };
+        let kind = ColumnKind::Categorical { levels: levels.into(), ordered: true };
         let columns = vec![Column { name: "grade".to_string(), kind }, Column::numeric("size")];
         let rows: [[f64; 2]; 4] = [[0.0, 1.0], [1.0, 1.0], [2.0, 50.0], [2.0, 7.0]];
         let of = |scale, ordered: Option<Vec<usize>>, power: i32| {

@@ -6,13 +6,14 @@
 use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The distinct values of a column with their counts.
 #[derive(Stored, Clone, Debug, Default, PartialEq)]
 #[stored(validate = validate)]
 pub struct Counts {
     /// Levels in sorted order, or in their own order if that means something; empty for numbers.
-    pub levels: Vec<String>,
+    pub levels: Arc<Vec<String>>,
     /// Numbers in rising order; empty for levels.
     pub numbers: Vec<f64>,
     /// How often each was seen.
@@ -31,7 +32,7 @@ pub struct TableCounts {
 impl TableCounts {
     /// Counts the values of a block.
     pub fn of(data: &Dataset) -> TableCounts {
-        let count = |j: usize| match data.x.schema().column(j).levels() {
+        let count = |j: usize| match data.x.schema().column(j).shared_levels() {
             Some(levels) => count_levels(data, j, levels),
             None => count_numbers(data, j),
         };
@@ -45,9 +46,9 @@ impl Summarize for TableCounts {
     }
 }
 
-fn count_levels(data: &Dataset, j: usize, levels: &[String]) -> Counts {
+fn count_levels(data: &Dataset, j: usize, levels: &Arc<Vec<String>>) -> Counts {
     let mut counts =
-        Counts { levels: levels.to_vec(), counts: vec![0.0; levels.len()], ..Counts::default() };
+        Counts { levels: levels.clone(), counts: vec![0.0; levels.len()], ..Counts::default() };
     for i in 0..data.nrows() {
         let value = data.x.values().at(i, j);
         match counts.counts.get_mut(value as usize) {
@@ -127,7 +128,7 @@ impl Counts {
             kept.sort_by(|&a, &b| self.levels[a].cmp(&self.levels[b]));
         }
         Counts {
-            levels: kept.iter().map(|&k| self.levels[k].clone()).collect(),
+            levels: Arc::new(kept.iter().map(|&k| self.levels[k].clone()).collect()),
             numbers: Vec::new(),
             counts: kept.iter().map(|&k| self.counts[k]).collect(),
             missing: self.missing,
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn levels_are_found_by_name_in_any_order() {
         let trained = Counts {
-            levels: vec!["a".into(), "b".into()],
+            levels: Arc::new(vec!["a".into(), "b".into()]),
             counts: vec![1.0, 1.0],
             ..Counts::default()
         };

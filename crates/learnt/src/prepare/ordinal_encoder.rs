@@ -102,7 +102,7 @@ pub(super) fn seen_categories(schema: &Schema, all: &TableCounts) -> Vec<Counts>
 /// The categories as users see them: an array of names or numbers a column, missing last.
 pub(super) fn shown_categories(categories: &[Counts]) -> Node {
     let column = |counts: &Counts| {
-        let mut texts: Vec<String> = counts.levels.clone();
+        let mut texts: Vec<String> = counts.levels.to_vec();
         let mut numbers = counts.numbers.clone();
         if counts.missing > 0.0 {
             if texts.is_empty() { numbers.push(f64::NAN) } else { texts.push("nan".to_string()) }

@@ -8,6 +8,7 @@ use super::affine::check_width;
 use super::categories::TableCounts;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
+use std::sync::Arc;
 
 /// Imputes missing values with a statistic of their column (mean, median, mode).
 ///
@@ -279,7 +280,7 @@ impl SimpleImputer {
                 Some(other) => other.to_string(),
             };
             let position = levels.iter().position(|level| *level == wanted).unwrap_or_else(|| {
-                levels.push(wanted);
+                Arc::make_mut(levels).push(wanted);
                 levels.len() - 1
             });
             return Ok(position as f64);

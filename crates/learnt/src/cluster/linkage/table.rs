@@ -4,14 +4,11 @@ use super::{Linkage, LinkageUpdate, Space};
 use crate::neighbors::Metric;
 use learnt_core::prelude::*;
 
-/// Clusters whose distances one thread looks at: each lies in a line of the cache of its own.
-const CLUSTERS: usize = 2048;
 /// Distances that one thread computes at a time.
 const PAIRS: usize = 1 << 14;
 
 /// Distances of live clusters; squared where the linkage is defined by means.
 pub(super) struct Table<'a> {
-    run: Context<'a>,
     linkage: Linkage,
     own: Option<LinkageUpdate<'a>>,
     n: usize,
@@ -31,7 +28,7 @@ impl<'a> Table<'a> {
         x: MatRef,
         linkage: Linkage,
         metric: Metric,
-        run: &Context<'a>,
+        run: &Context,
     ) -> Result<Table<'a>> {
         let n = x.nrows();
         Self::claim(n, run)?;
@@ -54,14 +51,14 @@ impl<'a> Table<'a> {
             }
         });
         run.checkpoint()?;
-        Self::of_pairs(n, values, linkage, run)
+        Self::of_pairs(n, values, linkage)
     }
 
     /// Given distances: square, symmetric, none negative.
     pub(super) fn of_distances(
         distances: MatRef,
         linkage: Linkage,
-        run: &Context<'a>,
+        run: &Context,
     ) -> Result<Table<'a>> {
         let n = distances.nrows();
         if distances.ncols() != n {
@@ -86,15 +83,10 @@ impl<'a> Table<'a> {
                 values.push(there);
             }
         }
-        Self::of_pairs(n, values, linkage, run)
+        Self::of_pairs(n, values, linkage)
     }
 
-    fn of_pairs(
-        n: usize,
-        mut values: Vec<f64>,
-        linkage: Linkage,
-        run: &Context<'a>,
-    ) -> Result<Table<'a>> {
+    fn of_pairs(n: usize, mut values: Vec<f64>, linkage: Linkage) -> Result<Table<'a>> {
         if let Some(bad) = values.iter().find(|value| !(**value >= 0.0 && value.is_finite())) {
             let message = format!("a distance is {bad}, and must be a number of at least 0");
             return Err(Error::new(Code::NotFinite, message));
@@ -103,7 +95,7 @@ impl<'a> Table<'a> {
             values.iter_mut().for_each(|value| *value *= *value);
         }
         let live = (0..n as u32).collect();
-        Ok(Table { run: *run, linkage, own: None, n, values, sizes: vec![1.0; n], live })
+        Ok(Table { linkage, own: None, n, values, sizes: vec![1.0; n], live })
     }
 
     /// With coefficients of one's own, between the distances as they are.
@@ -115,18 +107,6 @@ impl<'a> Table<'a> {
     fn at(&self, a: usize, b: usize) -> usize {
         let (a, b) = (a.min(b), a.max(b));
         start(self.n, a).wrapping_add(b)
-    }
-
-    /// The nearest of some live clusters, the first of equals.
-    fn nearest_of(&self, of: usize, live: &[u32]) -> Option<(usize, f64)> {
-        let mut best: Option<(usize, f64)> = None;
-        for other in live.iter().map(|&other| other as usize).filter(|&other| other != of) {
-            let distance = self.values[self.at(of, other)];
-            if best.is_none_or(|best| distance < best.1 || best.1.is_nan()) {
-                best = Some((other, distance));
-            }
-        }
-        best
     }
 
     /// The distance of another cluster to the two that merge.
@@ -168,15 +148,26 @@ fn first_after(n: usize, place: usize) -> usize {
 
 impl Space for Table<'_> {
     fn nearest(&mut self, of: usize) -> (usize, f64) {
-        let parts = self
-            .run
-            .par_ranges(self.live.len(), CLUSTERS, |part| self.nearest_of(of, &self.live[part]));
-        let nearer =
-            |best: (usize, f64), found: (usize, f64)| match found.1 < best.1 || best.1.is_nan() {
-                true => found,
-                false => best,
-            };
-        parts.into_iter().flatten().reduce(nearer).unwrap_or((of, f64::INFINITY))
+        let mut best = (usize::MAX, f64::INFINITY);
+        let split = self.live.partition_point(|&other| (other as usize) < of);
+        for &other in &self.live[..split] {
+            let distance = self.values[start(self.n, other as usize).wrapping_add(of)];
+            if distance < best.1 {
+                best = (other as usize, distance);
+            }
+        }
+        let start = start(self.n, of);
+        for &other in self.live[split..].iter().filter(|&&other| other as usize != of) {
+            let distance = self.values[start.wrapping_add(other as usize)];
+            if distance < best.1 {
+                best = (other as usize, distance);
+            }
+        }
+        if best.0 == usize::MAX {
+            let other = self.live.iter().find(|&&other| other as usize != of);
+            best.0 = other.map_or(of, |&other| other as usize);
+        }
+        best
     }
 
     fn distance(&self, a: usize, b: usize) -> f64 {
@@ -188,19 +179,11 @@ impl Space for Table<'_> {
         if let Ok(place) = self.live.binary_search(&(gone as u32)) {
             self.live.remove(place);
         }
-        let parts = self.run.par_ranges(self.live.len(), CLUSTERS, |part| {
-            let others = self.live[part].iter().map(|&other| other as usize);
-            let merged = |other| match other == kept {
-                true => between,
-                false => self.merged([gone, kept], other, between),
-            };
-            others.map(merged).collect::<Vec<f64>>()
-        });
-        for (place, distance) in parts.into_iter().flatten().enumerate() {
+        for place in 0..self.live.len() {
             let other = self.live[place] as usize;
             if other != kept {
                 let to = self.at(kept, other);
-                self.values[to] = distance;
+                self.values[to] = self.merged([gone, kept], other, between);
             }
         }
         self.sizes[kept] += self.sizes[gone];

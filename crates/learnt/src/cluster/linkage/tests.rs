@@ -201,7 +201,7 @@ fn heights_of_pairs_are_those_of_their_mergers() {
 }
 
 #[test]
-fn a_table_in_several_parts_has_the_heights_of_the_spanning_tree() {
+fn a_table_made_on_several_threads_has_the_heights_of_the_spanning_tree() {
     let x = rows(2600, 3);
     let run = Context::default().with_threads(2);
     let by_edges = link_rows(x.view(), Linkage::Single, Metric::Euclidean, &run).unwrap();
