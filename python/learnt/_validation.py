@@ -319,11 +319,10 @@ def _refuse_times(kind):
 
 
 def _refuse_nested(values):
-    for value in values:
-        if isinstance(value, (list, tuple, dict, set, np.ndarray)):
-            kind = type(value).__name__
+    for kind in set(map(type, values)):
+        if issubclass(kind, (list, tuple, dict, set, np.ndarray)):
             raise DataTypeError(
-                f"cells that hold a {kind} are no table: an argument must be a string or a number; make a "
+                f"cells that hold a {kind.__name__} are no table: an argument must be a string or a number; make a "
                 "column of each of its values"
             )
 
@@ -335,7 +334,10 @@ def distinct(objects):
 
 
 def _levels(words, known, ordered):
-    names = [None if is_missing(word) else level_name(word) for word in words]
+    if set(map(type, words)) <= {str}:
+        names = words
+    else:
+        names = [None if is_missing(word) else level_name(word) for word in words]
     levels = known if known is not None else sorted({name for name in names if name is not None})
     code = {level: float(i) for i, level in enumerate(levels)}
     return np.array([np.nan if n is None else code[n] for n in names]), levels, ordered
