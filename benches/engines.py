@@ -72,7 +72,11 @@ def learner_of(name):
         "k-means": (KMeans(n_clusters=8, max_iter=10, tol=0, n_init=1, random_state=0), None, ["amount", "label"]),
         "ridge": (Ridge(), "amount", ["label"]),
         "logistic": (LogisticRegression(), "label", ["amount"]),
-        "boosting": (HistGradientBoostingClassifier(max_iter=50, early_stopping=False), "label", ["amount"]),
+        "boosting": (
+            HistGradientBoostingClassifier(max_iter=50, early_stopping=False, random_state=0),
+            "label",
+            ["amount"],
+        ),
     }[name]
 
 
