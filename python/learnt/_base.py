@@ -706,8 +706,8 @@ class Invertible:
         return _output.decode(values, levels)
 
 
-class _AsLastStep:
-    """A method that exists where the last step has one of the same name."""
+class Where:
+    """A method that some estimators of a class have: `lack(obj, name)` says why one has none, or nothing."""
 
     def __init__(self, method):
         self.method, self.__doc__ = method, method.__doc__
@@ -715,11 +715,20 @@ class _AsLastStep:
     def __get__(self, obj, owner=None):
         if obj is None:
             return self.method
-        name = self.method.__name__
-        last = obj._last()
-        if not (hasattr(last, name) or (last == "passthrough" and name == "transform")):
-            raise AttributeError(f"the last step of {type(obj).__name__} has no {name}")
+        lack = self.lack(obj, self.method.__name__)
+        if lack:
+            raise AttributeError(lack)
         return self.method.__get__(obj, owner)
+
+
+class _AsLastStep(Where):
+    """A method that exists where the last step has one of the same name."""
+
+    @staticmethod
+    def lack(obj, name):
+        last = obj._last()
+        has = hasattr(last, name) or (last == "passthrough" and name == "transform")
+        return None if has else f"the last step of {type(obj).__name__} has no {name}"
 
 
 class Composite(Scored, BaseEstimator):

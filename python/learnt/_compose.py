@@ -328,22 +328,17 @@ class Stacked(Members):
         return out
 
 
-class _AsFinal:
+class _AsFinal(_base.Where):
     """A method that exists where the learner that combines the members has one of the same name."""
 
-    def __init__(self, method):
-        self.method, self.__doc__ = method, method.__doc__
-
-    def __get__(self, obj, owner=None):
-        if obj is None:
-            return self.method
+    @staticmethod
+    def lack(obj, name):
         last = obj.final_estimator
-        if last is not None and not hasattr(last, self.method.__name__):
-            raise AttributeError(
-                f"This {type(obj).__name__!r} has no attribute {self.method.__name__!r}: its "
-                f"final_estimator {type(last).__name__} has none"
-            )
-        return self.method.__get__(obj, owner)
+        if last is None or hasattr(last, name):
+            return None
+        return (
+            f"This {type(obj).__name__!r} has no attribute {name!r}: its final_estimator {type(last).__name__} has none"
+        )
 
 
 class StackedClassifier(Stacked):

@@ -91,19 +91,13 @@ class Bagged(Drawing):
         return [np.asarray(places, dtype=np.intp) for places in self._attributes()["estimators_features"]]
 
 
-class _AsMembers:
+class _AsMembers(_base.Where):
     """A method that exists where the learner of the members has one of the same name."""
 
-    def __init__(self, method):
-        self.method, self.__doc__ = method, method.__doc__
-
-    def __get__(self, obj, owner=None):
-        if obj is None:
-            return self.method
-        name = self.method.__name__
-        if obj.estimator is None or not hasattr(obj.estimator, name):
-            raise AttributeError(f"This {type(obj).__name__!r} has no attribute {name!r}: its members have none")
-        return self.method.__get__(obj, owner)
+    @staticmethod
+    def lack(obj, name):
+        has = obj.estimator is not None and hasattr(obj.estimator, name)
+        return None if has else f"This {type(obj).__name__!r} has no attribute {name!r}: its members have none"
 
 
 class BaggedClassifier(Bagged):

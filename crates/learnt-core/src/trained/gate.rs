@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::data::{Column, ColumnKind, Frame, Look, Matrix, Schema, Sequences, Table};
 use crate::error::{Code, Error, Result, nearest, plain, shell};
 use crate::estimator::{About, Accepts, Admitted, Model, Prediction};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What prediction does with rows whose missing values the learner cannot take.
@@ -463,10 +463,8 @@ fn translate(
         shown.join(", ")
     );
     let tidy = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-    let alike = |level: &str| {
-        wanted.levels().unwrap_or_default().iter().any(|known| tidy(known) == tidy(level))
-    };
-    if unseen.iter().any(|(level, _)| alike(level)) {
+    let known: BTreeSet<_> = wanted.levels().unwrap_or_default().iter().map(|l| tidy(l)).collect();
+    if unseen.iter().any(|(level, _)| known.contains(&tidy(level))) {
         let word = shell(&wanted.name);
         return Err(Error::new(Code::Category, message).column(&wanted.name).hint(format!(
             "some differ from those of training in capitals or spaces alone: --type {word}=tidy at fit and at prediction makes them one"
