@@ -3,7 +3,7 @@
 
 Every library of a workload has a process of its own, so that thread pools and patches never mix. All of them load
 the same arrays and warm up; then they take turns, one at a time, and the best turn of each counts. Results go to
-the screen and to results/latest.json and latest.md (a quick run: quick.json and quick.md).
+the screen and to files of results/ that are named after the processor (a quick run: quick.json and quick.md).
 
     python benches/peers.py                     everything
     python benches/peers.py --only 'k-means'    workloads whose name matches
@@ -59,7 +59,8 @@ def main(words=None):
         return f"no workload matches {arguments.only!r}; --list shows them"
     facts = report.machine(arguments.threads, runner.available_cores())
     runner.restrict(arguments.threads)
-    path = HERE / "results" / ("quick.json" if arguments.quick else "latest.json")
+    name = "quick" if arguments.quick else report.file_name(facts["processor"])
+    path = HERE / "results" / f"{name}.json"
     rows = []
     for count, workload in enumerate(chosen, start=1):
         print(f"{count}/{len(chosen)} {workload.name}", file=sys.stderr, flush=True)

@@ -1,8 +1,10 @@
 """Workloads of clustering, mixtures, densities, neighbours and projections."""
 
+from . import strong
 from .workloads import (
     BOTH,
     OURS,
+    PACKAGES,
     SKLEARN,
     Workload,
     centres,
@@ -136,6 +138,40 @@ def medoids(data, threads):
     return run, lambda found: found.labels
 
 
+def recall(data, found):
+    """The share of the ten nearest rows that were found, over all queries."""
+    import numpy
+
+    table, queries, hits = data["X"], data["queries"], 0
+    norms = (table**2).sum(axis=1)
+    for start in range(0, len(queries), 500):
+        distances = norms - 2 * queries[start : start + 500] @ table.T
+        nearest = numpy.argpartition(distances, 10, axis=1)[:, :10]
+        hits += sum(len(set(a) & set(b)) for a, b in zip(nearest.tolist(), found[start : start + 500].tolist()))
+    return hits / (10 * len(queries))
+
+
+def neighbours_of(library):
+    """The ten nearest rows of each query, exactly."""
+
+    def side(data, threads):
+        import importlib
+
+        kind = importlib.import_module(f"{PACKAGES[library]}.neighbors").NearestNeighbors
+
+        def run():
+            learner = kind(n_neighbors=10, n_jobs=threads).fit(data["X"])
+            return learner.kneighbors(data["queries"], return_distance=False)
+
+        return run, lambda found: found
+
+    return side
+
+
+# Graphs of near neighbours give most of the nearest rows, not all: they are shown with their recall and not raced.
+APPROXIMATE = {"usearch (approximate)": strong.usearch, "hnswlib (approximate)": strong.hnswlib}
+
+
 CLUSTERS = [
     Workload(
         "Gaussian mixture", "groups_100k", "100k x 8, k=8, full", given, "mean log-likelihood", 0.01,
@@ -175,6 +211,10 @@ CLUSTERS = [
     Workload(
         "neighbours 64-D", "neighbours_64d", "50k x 64, 5k queries, k=10", test_accuracy, "test accuracy", 0.001,
         {**nearest("auto"), "faiss (float32)": faiss_flat}, informative=("faiss (float32)",),
+    ),
+    Workload(
+        "neighbours 64-D, approximate beside exact", "neighbours_64d", "50k x 64, 5k queries, k=10", recall, "recall",
+        0.0, {**{library: neighbours_of(library) for library in BOTH}, **APPROXIMATE}, informative=tuple(APPROXIMATE),
     ),
     Workload(
         "k-means many clusters", "blobs_64d", "200k x 64, k=256, 20 iterations", inertia, "inertia a row", 1e-3,

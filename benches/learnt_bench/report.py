@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import platform
+import re
 from datetime import datetime, timezone
 
 from .workloads import OURS
@@ -36,6 +37,12 @@ def processor():
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def file_name(processor):
+    """The name of the files with a processor's results: `intel-xeon`, `amd-epyc`."""
+    words = re.sub(r"\(\w+\)|@.*|\bCPU\b|\bProcessor\b|\b\d+-Core\b", " ", processor)
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "unknown"
 
 
 def version(package):

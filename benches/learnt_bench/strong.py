@@ -27,6 +27,19 @@ def sparse_models(alpha, ratio=1.0):
     return {package: sparse_model(package, alpha, ratio) for package in ("celer", "skglm")}
 
 
+def celer_path(data, _threads):
+    """celer's path of a hundred penalties of a lasso; it has no intercept, so centring is part of the work."""
+    import numpy
+    from celer import celer_path as path
+
+    def run():
+        table = numpy.asfortranarray(data["X"] - data["X"].mean(axis=0))
+        alphas, slopes, _ = path(table, data["y"] - data["y"].mean(), "lasso", eps=1e-3, n_alphas=100, tol=1e-4)
+        return alphas, slopes
+
+    return run, lambda path: path
+
+
 def glum_poisson(data, _threads):
     """glum's Poisson regression without a penalty."""
     from glum import GeneralizedLinearRegressor
@@ -81,6 +94,23 @@ def columns_of(table, labels=None):
     """A table as ydf takes it: one array a column."""
     columns = {f"x{j}": table[:, j].copy() for j in range(table.shape[1])}
     return columns if labels is None else {**columns, "label": labels.astype(int)}
+
+
+def ydf_tree(depth=None):
+    """ydf's single tree, grown without validation rows."""
+
+    def side(data, threads):
+        import ydf
+
+        table, queries = columns_of(data["X"], data["y"]), columns_of(data["queries"])
+        learner = ydf.CartLearner(
+            # Its depth counts the root.
+            label="label", max_depth=-1 if depth is None else depth + 1, min_examples=1, validation_ratio=0.0,
+            num_threads=threads,
+        )
+        return lambda: learner.train(table, verbose=0), lambda model: (model.predict(queries) > 0.5).astype(int)
+
+    return side
 
 
 def ydf_forest(data, threads):
@@ -144,3 +174,35 @@ def two_columns(positive):
     import numpy
 
     return positive if positive.ndim == 2 else numpy.column_stack([1 - positive, positive])
+
+
+def usearch(data, threads):
+    """usearch's graph of near neighbours in float32, built and asked; it misses some."""
+    import numpy
+    from usearch.index import Index
+
+    table, queries = (data[key].astype(numpy.float32) for key in ("X", "queries"))
+
+    def run():
+        index = Index(ndim=table.shape[1], metric="l2sq", dtype="f32")
+        index.add(numpy.arange(len(table)), table, threads=threads)
+        return index.search(queries, 10, threads=threads)
+
+    return run, lambda found: found.keys
+
+
+def hnswlib(data, threads):
+    """hnswlib's graph of near neighbours in float32, built and asked; it misses some."""
+    import hnswlib as library
+    import numpy
+
+    table, queries = (data[key].astype(numpy.float32) for key in ("X", "queries"))
+
+    def run():
+        index = library.Index(space="l2", dim=table.shape[1])
+        index.init_index(max_elements=len(table), ef_construction=200, M=16, random_seed=0)
+        index.add_items(table, num_threads=threads)
+        index.set_ef(64)
+        return index.knn_query(queries, 10, num_threads=threads)[0]
+
+    return run, lambda found: found

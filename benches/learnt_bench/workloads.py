@@ -603,7 +603,7 @@ WORKLOADS = [
         path_error(1.0),
         "mean objective",
         1e-4,
-        {library: path_of(library, "lasso_path") for library in BOTH},
+        {**{library: path_of(library, "lasso_path") for library in BOTH}, "celer": strong.celer_path},
         higher=False,
         relative=True,
     ),
@@ -806,7 +806,7 @@ WORKLOADS = [
         test_accuracy,
         "test accuracy",
         0.01,
-        {**cart(), "mlpack": mlpack_tree(0), "snapml": strong.snap_tree()},
+        {**cart(), "mlpack": mlpack_tree(0), "snapml": strong.snap_tree(), "ydf": strong.ydf_tree()},
     ),
     Workload(
         "decision tree depth 8",
@@ -815,7 +815,13 @@ WORKLOADS = [
         test_accuracy,
         "test accuracy",
         0.01,
-        {**cart(max_depth=8), "mlpack": mlpack_tree(8), "snapml": strong.snap_tree(8), "R rpart": r_rpart},
+        {
+            **cart(max_depth=8),
+            "mlpack": mlpack_tree(8),
+            "snapml": strong.snap_tree(8),
+            "ydf": strong.ydf_tree(8),
+            "R rpart": r_rpart,
+        },
     ),
     Workload(
         "principal components eigh",
