@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         ["test", "--quick"] => test::quick(),
         ["test-engines", ..] => engines::run(&words[1..]),
         ["tidy"] => tidy::check(),
-        ["kernels"] => kernels::check(|_| {}),
+        ["kernels"] => kernels::check(),
         ["gen", ..] => test::generate(&words[1..]),
         ["bench", ..] => bench::run(&args[1..]),
         ["golden"] => golden::run(),

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use crate::steps::Steps;
 use crate::venv::cargo_command;
-use crate::{say, system, tidy, venv};
+use crate::{kernels, say, system, tidy, venv};
 
 /// Runs all steps; the first that fails ends the run.
 pub(crate) fn run() -> Result<(), String> {
@@ -43,6 +43,7 @@ pub(crate) fn run() -> Result<(), String> {
                 "--quiet",
             ])))
         })?;
+        steps.run("kernels", |_| kernels::check())?;
         let browser = steps.run("browser", |_| system::ensure_chromium())?;
         steps.run("Python tests", |_| pytest(&python, &built, &["tests"], Some(&browser)))
     })
