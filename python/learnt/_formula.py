@@ -58,7 +58,9 @@ def fit_formula(formula, data, estimator=None, *, sample_weight=None, missing="d
         raise DataError(f"the table has no column {target!r}, which the formula predicts")
     inputs = data.drop(columns=[target])
     table = _validation.read_table(inputs, estimator="fit_formula")
-    intercept, offset, used = _native.formula_terms(terms, table.columns, table.values.shape[1])
+    intercept, offset, used = _native.formula_terms(
+        terms, table.columns, table.values.shape[1], target
+    )
     inputs = inputs.iloc[:, used]
     y, weights, dropped = data[target], sample_weight, 0
     if missing == "drop":

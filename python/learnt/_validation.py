@@ -13,6 +13,8 @@ from .errors import DataConversionWarning, DataError, DataTypeError, SchemaError
 
 # The widest range of whole numbers that are counted one by one.
 MOST_COUNTED = 1 << 16
+# Values whose temporary copies stay in the cache of a core.
+NEAR = 1 << 15
 
 
 class Table:
@@ -290,21 +292,27 @@ def _numbers_or_levels(objects):
         return objects.astype(np.float64)
     except OverflowError as error:
         raise DataError(f"a number is too large: {error}") from error
-    except ValueError:
+    except (TypeError, ValueError) as error:
+        found = text_levels(objects)
+        return _mixed_levels(objects, error) if found is None else (*found, False)
+
+
+def _mixed_levels(objects, error):
+    """A column that is neither numbers nor texts alone, and why it is no column of numbers."""
+    if isinstance(error, ValueError):
         different, places = distinct(objects)
         _refuse_nested(different)
         codes, levels, ordered = _levels(different, None, ordered=False)
         return codes if places is None else codes[places], levels, ordered
-    except TypeError as error:
-        present = [x for x in objects.tolist() if not is_missing(x)]
-        if any(isinstance(x, str) for x in present) and all(is_scalar(x) for x in present):
-            return _levels(objects.tolist(), None, ordered=False)
-        if all(isinstance(x, (int, float, np.number)) for x in present):
-            return np.array([np.nan if is_missing(x) else x for x in objects], dtype=np.float64)
-        _refuse_nested(present)
-        if any(isinstance(x, (datetime.date, datetime.time, datetime.timedelta)) for x in present):
-            _refuse_times(type(present[0]).__name__)
-        raise DataTypeError(str(error)) from error
+    present = [x for x in objects.tolist() if not is_missing(x)]
+    if any(isinstance(x, str) for x in present) and all(is_scalar(x) for x in present):
+        return _levels(objects.tolist(), None, ordered=False)
+    if all(isinstance(x, (int, float, np.number)) for x in present):
+        return np.array([np.nan if is_missing(x) else x for x in objects], dtype=np.float64)
+    _refuse_nested(present)
+    if any(isinstance(x, (datetime.date, datetime.time, datetime.timedelta)) for x in present):
+        _refuse_times(type(present[0]).__name__)
+    raise DataTypeError(str(error)) from error
 
 
 def _objects(values):
@@ -325,6 +333,13 @@ def _refuse_nested(values):
                 f"cells that hold a {kind.__name__} are no table: an argument must be a string or a number; make a "
                 "column of each of its values"
             )
+
+
+def text_levels(objects):
+    """Codes, NaN for missing, and sorted levels of a column of texts; None if it holds anything else."""
+    if objects.dtype.kind == "U":
+        objects = objects.astype(object)
+    return _native.text_levels(objects) if objects.dtype.kind == "O" else None
 
 
 def distinct(objects):
@@ -457,13 +472,12 @@ def encode_classes(y):
     """Codes and sorted classes of a target of labels."""
     places = None
     if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise DataError("Input y contains NaN or infinity.")
-        if (y != np.floor(y)).any():
-            raise DataError(
-                "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
-                "expects discrete classes on a regression target with continuous values."
-            )
+        _refuse_fractions(y)
+    elif y.dtype.kind in "OU" and (found := text_levels(y.ravel())) is not None:
+        codes, levels = found
+        if np.isnan(codes).any():
+            raise DataError("Input y contains NaN.")
+        return codes.astype(np.uint32), np.array(levels, dtype=y.dtype)
     elif y.dtype.kind == "O":
         labels, places = distinct(y.ravel())
         if any(is_missing(label) for label in labels):
@@ -478,8 +492,21 @@ def encode_classes(y):
         classes, codes = _near_numbers(y) or np.unique(y, return_inverse=True)
     except TypeError as error:
         raise DataError(f"Unknown label type: classes of different types ({error})") from error
-    codes = codes.astype(np.uint32).ravel()
+    codes = codes.astype(np.uint32, copy=False).ravel()
     return codes if places is None else codes[places], classes
+
+
+def _refuse_fractions(y):
+    """Refuses classes that are no whole numbers."""
+    for part in _parts(y):
+        if (part == np.floor(part)).all() and np.isfinite(part).all():
+            continue
+        if not np.isfinite(y).all():
+            raise DataError("Input y contains NaN or infinity.")
+        raise DataError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
+            "expects discrete classes on a regression target with continuous values."
+        )
 
 
 def _near_numbers(y):
@@ -489,11 +516,22 @@ def _near_numbers(y):
     low, high = int(y.min()), int(y.max())
     if high - low >= MOST_COUNTED or max(abs(low), abs(high)) >= 2**53:
         return None
-    places = y.astype(np.int64).ravel() - low
-    present = np.flatnonzero(np.bincount(places))
+    present = np.zeros(high - low + 1, dtype=bool)
+    for part in _parts(y):
+        present[part.astype(np.int64) - low] = True
+    present = np.flatnonzero(present)
     code = np.zeros(high - low + 1, dtype=np.uint32)
     code[present] = np.arange(len(present))
-    return (present + low).astype(y.dtype), code[places]
+    codes = np.empty(y.size, dtype=np.uint32)
+    for part, out in zip(_parts(y), _parts(codes)):
+        out[:] = code[part.astype(np.int64) - low]
+    return (present + low).astype(y.dtype), codes
+
+
+def _parts(y):
+    """Pieces of a vector whose temporary copies stay near."""
+    y = y.ravel()
+    return (y[start : start + NEAR] for start in range(0, len(y), NEAR))
 
 
 def class_codes(y, classes):

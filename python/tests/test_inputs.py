@@ -375,6 +375,55 @@ def test_words_that_are_one_object_or_many_have_the_same_levels():
     assert np.array_equal(*[e.transform(c[:, None]) for e, c in zip(found, (same, other))], equal_nan=True)
 
 
+@pytest.mark.parametrize("count", [1, 7, 5_000, 70_000])
+def test_levels_of_texts_are_those_of_python_whichever_objects_hold_them(count):
+    draw = np.random.default_rng(count)
+    names = [f"a common beginning {k:x}é" for k in range(count)] + ["", "a", "Z", "ü", "a\0", "𝄞", "\uffff"]
+    picked = [names[k] for k in draw.integers(0, len(names), 100_000)]
+    picked[3], picked[5] = None, float("nan")
+    expected = sorted({name for name in picked if isinstance(name, str)})
+    code = {name: k for k, name in enumerate(expected)}
+    wanted = np.array([code.get(name, np.nan) for name in picked])
+    # One object a text, and one a row.
+    apart = [name if not isinstance(name, str) else "".join([name[:1], name[1:]]) for name in picked]
+    for column in (picked, apart):
+        codes, levels = _native.text_levels(np.array(column, dtype=object))
+        assert levels == expected
+        np.testing.assert_array_equal(codes, wanted)
+
+
+def test_columns_that_hold_more_than_texts_have_no_levels_of_texts():
+    class Word(str):
+        __slots__ = ()
+
+    for column in ([], [None], ["a", 1], ["a", 1.5], ["a", b"a"], ["a", Word("a")], ["a", ["b"]], ["a", "\udc80"]):
+        objects = np.empty(len(column), dtype=object)
+        objects[:] = column
+        assert _native.text_levels(objects) is None
+
+
+@pytest.mark.parametrize("kind", ["U", object])
+def test_classes_that_are_texts_are_those_of_numpy(kind):
+    words = np.array([f"class {k}" for k in range(300)])
+    y = words[np.random.default_rng(0).integers(0, 300, 20_000)].astype(kind)
+    codes, classes = _validation.encode_classes(y)
+    expected, places = np.unique(y, return_inverse=True)
+    assert classes.dtype == expected.dtype and classes.tolist() == expected.tolist()
+    assert codes.dtype == np.uint32 and np.array_equal(codes, places)
+
+
+def test_classes_of_many_rows_are_read_in_pieces_and_checked_to_the_last():
+    y = np.random.default_rng(0).integers(-3, 40, 100_001).astype(float)
+    codes, classes = _validation.encode_classes(y)
+    expected, places = np.unique(y, return_inverse=True)
+    assert np.array_equal(classes, expected) and np.array_equal(codes, places)
+    for wrong, word in ((0.5, "continuous"), (np.nan, "NaN"), (np.inf, "NaN or infinity")):
+        spoilt = y.copy()
+        spoilt[-1] = wrong
+        with pytest.raises(errors.DataError, match=word):
+            _validation.encode_classes(spoilt)
+
+
 def test_more_words_than_are_worth_remembering_are_read_too():
     words = np.array([f"w{k:06d}" for k in range(70_000)], dtype=object)
     assert _native.repeated_objects(words) is None

@@ -26,18 +26,6 @@ const SETS: &[Set] = &[
     ("ApproximateDBSCAN", "iris", &[("eps", "0.8")]),
 ];
 
-/// Learners that have no use for a bundled set as it is: steps of others, dates, texts, formulas, sequences, columns
-/// that must be standardised. Their example is the one in Rust.
-pub(super) const OTHERS: &[&str] = &[
-    "ColumnTransformer",
-    "DateEncoder",
-    "FormulaTransformer",
-    "Pipeline",
-    "SGDRegressor",
-    "SupervisedHMM",
-    "TextHasher",
-];
-
 /// Lines of a command's answer that a page shows.
 const SHOWN: usize = 16;
 
@@ -52,10 +40,10 @@ pub(super) struct Example {
     pub(super) command: String,
 }
 
-/// The example of a learner, or why there is none: learners that have no use for a table alone.
+/// The example of a learner, or why there is none.
 pub(super) fn example(entry: &Entry) -> Result<Example> {
-    if OTHERS.contains(&entry.about.name()) {
-        return Err(Error::unsupported("no bundled set suits it"));
+    if let Some(written) = super::written::example(entry.about.name()) {
+        return Ok(written);
     }
     let (set, settings) = setting(entry);
     let bundled = learnt::datasets::describe(set)?;

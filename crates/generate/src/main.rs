@@ -12,6 +12,7 @@ mod method;
 mod python;
 mod reference;
 mod text;
+mod written;
 
 use learnt_core::estimator::Entry;
 use learnt_core::function::FunctionEntry;

@@ -166,7 +166,6 @@ fn examples_of(entry: &Entry) -> String {
             let _ = write!(out, "\n```python\n{}```\n", example.python);
             let _ = write!(out, "\n```console\n{}```\n", example.command);
         }
-        Err(_) if examples::OTHERS.contains(&entry.about.name()) => {}
         Err(error) => super::say(&format!("note: no example of {}: {error}", entry.about.name())),
     }
     if let Some(code) = examples::rust((entry.build)().documentation()) {

@@ -549,6 +549,10 @@ fn preparation(command: Command) -> Command {
                 .default_value("auto")
                 .help("What to do with missing values that the learner cannot take"),
         )
+        .arg(
+            flag("drop-unlabelled", "Leave out rows whose target is missing")
+                .help_heading(heading),
+        )
 }
 
 /// Whether `--json` stands anywhere in the matches.

@@ -210,7 +210,8 @@ impl<'a> ColumnChoice<'a> {
         let inputs: Vec<&str> = schema.names().filter(own).collect();
         let places: Vec<usize> = inputs.iter().filter_map(|name| schema.position(name)).collect();
         let terms = Side::split(formula)?.terms;
-        let used = Formula::parse(terms, &schema.select(&places))?.columns();
+        let inputs_alone = schema.select(&places);
+        let used = Formula::predicting(terms, &inputs_alone, &self.targets)?.columns();
         let used: BTreeSet<usize> = used.into_iter().collect();
         // A column that is taken away is still named, so the formula needs it.
         let named = Formula::words(terms)?;
@@ -256,6 +257,9 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
         table = without(&table, &unused);
     }
     table = without_odd(call, table, &asked)?;
+    if call.flag("drop-unlabelled") {
+        table = labelled(call, table, &asked.targets);
+    }
     let mut dropped = None;
     if call.text("impute") == Some("drop-rows") || infers(call, learner) {
         let rows = table.values().nrows();
@@ -279,7 +283,7 @@ pub(crate) fn supervised(call: &Call, input: Input, learner: Option<&str>) -> Re
 
 /// Whether a formula is for tests and intervals, so that rows with missing values are left out as in R: the
 /// learner has no penalty, and nothing says how missing values are filled.
-fn infers(call: &Call, learner: Option<&str>) -> bool {
+pub(crate) fn infers(call: &Call, learner: Option<&str>) -> bool {
     let asked = call.text("formula").is_some() && call.text("impute") == Some("auto");
     asked
         && !call.flag("no-prepare")
@@ -346,6 +350,20 @@ pub(crate) fn without_sequence(
     let roles = ColumnRoles { sequence: column, ..ColumnRoles::default() };
     let data = learnt_io::to_dataset(table, &roles)?.data;
     Ok((data.x, data.sequences))
+}
+
+/// The rows that have their targets, and a word about the others.
+fn labelled(call: &Call, table: Table, targets: &[String]) -> Table {
+    let places: Vec<usize> =
+        targets.iter().filter_map(|name| table.schema().position(name)).collect();
+    let known = |i: &usize| places.iter().all(|&j| !table.values()[(*i, j)].is_nan());
+    let rows = table.values().nrows();
+    let kept: Vec<usize> = (0..rows).filter(known).collect();
+    if kept.len() == rows {
+        return table;
+    }
+    call.say(&format!("dropped {} of {rows} rows without a target", rows - kept.len()));
+    table.frame().gather(&kept)
 }
 
 /// The rows without a missing value, and a word about the others.

@@ -213,7 +213,7 @@ fn request<'a>(call: &'a Call, read: &'a Read, missing: bool) -> Result<Option<R
 
 /// The columns whose texts `--date` and `--text` read.
 pub(crate) struct Read {
-    dates: Vec<(String, Vec<String>)>,
+    pub(crate) dates: Vec<(String, Vec<String>)>,
     texts: Vec<(String, usize)>,
 }
 

@@ -5,6 +5,7 @@ use crate::input::ColumnChoice;
 use crate::learner;
 use learnt::data::wording::says_postal_code;
 use learnt::data::{Column, ColumnKind, Schema, Table};
+use learnt::dates::order_of;
 use learnt::error::{Result, plain, shell};
 use learnt::prepare::{Formula, Look, Side};
 use std::collections::BTreeSet;
@@ -89,6 +90,7 @@ pub(crate) fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Re
     let look =
         |j: usize| learnt::prepare::look(frame.schema().column(j), &frame.values().column(j));
     let odd = odd_columns(call, table.schema(), asked, look)?;
+    say_days(call, &table, look)?;
     let others = [asked.weight, asked.group, asked.sequence];
     let is_input =
         |name: &String| !asked.targets.contains(name) && !others.contains(&Some(name.as_str()));
@@ -112,6 +114,33 @@ pub(crate) fn without_odd(call: &Call, table: Table, asked: &ColumnChoice) -> Re
     Ok(without(&table, &odd))
 }
 
+/// What --date makes of numbers that are not written as dates.
+fn say_days(call: &Call, table: &Table, look: impl Fn(usize) -> Look) -> Result<()> {
+    for (name, _) in learner::Read::of(call)?.dates {
+        let j = table.schema().find(&name)?;
+        if table.schema().column(j).levels().is_some() || matches!(look(j), Look::Date { .. }) {
+            continue;
+        }
+        let values = table.values().column(j);
+        // Others are refused by the encoder.
+        let known = || values.iter().copied().filter(|value| value.abs() < 2e6);
+        if known().next().is_none() {
+            continue;
+        }
+        let day = |days: f64| {
+            let (year, month, day) = learnt::dates::from_days(days.floor() as i64);
+            format!("{year:04}-{month:02}-{day:02}")
+        };
+        let first = day(known().fold(f64::INFINITY, f64::min));
+        let last = day(known().fold(f64::NEG_INFINITY, f64::max));
+        let shown = plain(&name);
+        call.say(&format!(
+            "note: {shown}: numbers are taken as days after 1970-01-01, here {first} to {last}"
+        ));
+    }
+    Ok(())
+}
+
 /// Sentences about columns that may not be what they are taken for, a few of many.
 pub(crate) fn say_untidy<'a>(call: &Call, columns: impl Iterator<Item = (&'a Column, Vec<f64>)>) {
     const MOST: usize = 8;
@@ -128,7 +157,8 @@ fn untidy(call: &Call, column: &Column, values: &[f64]) -> Option<String> {
     let (shown, word) = (plain(&column.name), shell(&column.name));
     match column.levels() {
         Some(levels) => {
-            let what = learnt::prepare::untidy(&column.name, levels)?;
+            let own = learnt::prepare::untidy(&column.name, levels);
+            let what = own.or_else(|| nearly_dates(&column.name, levels))?;
             Some(format!("note: {shown}: {what}"))
         }
         None if says_postal_code(&column.name) && !is_kept(call, &column.name) => {
@@ -141,6 +171,25 @@ fn untidy(call: &Call, column: &Column, values: &[f64]) -> Option<String> {
             Some(format!("note: {shown}: {what}; --na {value} takes them as missing"))
         }
     }
+}
+
+/// What is said of dates among which a few other words stand.
+fn nearly_dates(name: &str, levels: &[String]) -> Option<String> {
+    const MOST: usize = 3;
+    const FEWEST_DATES: usize = 10;
+    let is_date = |level: &&String| order_of(std::iter::once(level.as_str())).is_some();
+    let others: Vec<&String> =
+        levels.iter().filter(|level| !is_date(level)).take(MOST + 1).collect();
+    if others.is_empty() || others.len() > MOST || levels.len() < FEWEST_DATES + others.len() {
+        return None;
+    }
+    let dates = levels.iter().filter(|level| !others.contains(level)).map(String::as_str);
+    order_of(dates)?;
+    let words: Vec<&str> = others.iter().map(|word| word.as_str()).collect();
+    let (shown, tokens, word) = (plain(&words.join("', '")), shell(&words.join(",")), shell(name));
+    Some(format!(
+        "all values are dates but '{shown}', and they are taken as categories; --na {tokens} reads that as missing, then --date {word}=year,month uses the dates"
+    ))
 }
 
 /// The table without the columns of these names, of which there may be many.

@@ -8,6 +8,7 @@ use learnt::data::Table;
 use learnt::error::{Code, Error, Result, plain, shell};
 use learnt::persist::place;
 use learnt_io::WriteOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Arguments that name what is written.
@@ -117,6 +118,30 @@ pub(crate) fn bytes(call: &Call, path: &str, bytes: &[u8]) -> Result<()> {
     free(call, path)?;
     place::write_atomically(Path::new(path), bytes)?;
     call.say(&format!("wrote {path} ({} kB)", bytes.len().div_ceil(1000)));
+    Ok(())
+}
+
+/// Writes pieces of text one after the other to a file, looks for the sign to stop between them, and says how much
+/// was written.
+pub(crate) fn pieces<'b>(
+    call: &Call,
+    path: &str,
+    pieces: impl Iterator<Item = &'b [u8]>,
+) -> Result<()> {
+    const TOGETHER: usize = 1024;
+    free(call, path)?;
+    let mut size = 0;
+    place::replace(Path::new(path), |sink| {
+        for (k, piece) in pieces.enumerate() {
+            if k.is_multiple_of(TOGETHER) {
+                call.run.checkpoint()?;
+            }
+            size += piece.len();
+            sink.write_all(piece)?;
+        }
+        Ok(())
+    })?;
+    call.say(&format!("wrote {path} ({} kB)", size.div_ceil(1000)));
     Ok(())
 }
 

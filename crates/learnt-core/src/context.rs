@@ -10,7 +10,7 @@ use crate::pool::{pool, side_by_side};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::ops::{ControlFlow, Range};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The generator of every random stream.
 pub type Rng = Xoshiro256PlusPlus;
@@ -157,9 +157,11 @@ impl Default for Context<'static> {
     }
 }
 
-/// The number of threads that this process may use: cores, less what affinity and quotas take.
+/// The number of threads that this process may use: cores, less what affinity and quotas took when it was
+/// first asked for. Asking the system reads several files, which takes longer than predicting a row.
 pub fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static AVAILABLE: OnceLock<usize> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The most threads that a run starts: one a core, or 16 where that is more.

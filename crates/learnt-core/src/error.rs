@@ -314,9 +314,14 @@ fn unprintable(c: char) -> bool {
 /// and long text cut.
 pub fn plain(text: &str) -> String {
     const LONGEST: usize = 200;
+    plain_within(text, LONGEST)
+}
+
+/// The same with this many characters at most.
+pub fn plain_within(text: &str, longest: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
-        if count == LONGEST {
+        if count == longest {
             out.push('…');
             break;
         }

@@ -12,7 +12,7 @@ pub use roles::{
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::data::{Dataset, Label, OwnedDataset, Schema};
+use crate::data::{Dataset, Frame, Label, OwnedDataset, Schema, Table};
 use crate::error::{Code, Error, Result};
 use crate::names::Names;
 use crate::params::Params;
@@ -277,6 +277,10 @@ pub trait Model: Any + Debug + Send + Sync {
     /// The fitted learners inside; `schema` and `classes` are those of the whole.
     fn parts(&self, _schema: &Schema, _classes: &[Label]) -> Result<Vec<FittedPart<'_>>> {
         Ok(Vec::new())
+    }
+    /// The rows as the learner at the end sees them, where steps before it change them.
+    fn prepared_rows(&self, _x: &Frame, _run: &Context) -> Result<Option<Table>> {
+        Ok(None)
     }
     /// Models that are made from this one, such as the trees of a forest, with their names and learners;
     /// they see the columns and classes of the whole.

@@ -313,6 +313,7 @@ impl Trained {
             examples: None,
             formula: None,
             dropped: 0,
+            weight: None,
         };
         let outcome = Outcome { labels: Vec::new(), trace };
         let mut trained = Trained { about: learner.about(), model, history, outcome };
@@ -380,7 +381,11 @@ impl Trained {
         match all().find(|(_, method)| method.name == wanted) {
             Some((role, method)) if (role.played_by)(self.model.as_ref()) => Ok(method),
             Some((role, _)) => {
-                Err(Error::unsupported(format!("{} is not a {}", self.about.name(), role.name)))
+                // Of a pipeline the last step decides, which has no name here.
+                let is = self.first_role()?.name;
+                let message = format!("{wanted} needs a {}, and this model is a {is}", role.name);
+                let methods: Vec<&str> = self.methods().collect();
+                Err(Error::unsupported(message).hint(format!("it has {}", methods.join(", "))))
             }
             None => Err(Error::unknown("method", name, self.methods())),
         }

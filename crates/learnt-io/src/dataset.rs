@@ -192,7 +192,7 @@ pub(crate) fn missing_target(name: &str, count: u64, first: u64) -> Error {
     Error::new(Code::Missing, message)
         .column(name)
         .row(row)
-        .hint("--impute drop-rows leaves those rows out")
+        .hint("--drop-unlabelled leaves out these rows, --impute drop-rows those with any hole")
 }
 
 /// The different numbers of a column, as far as they matter.

@@ -372,6 +372,17 @@ impl FileSource {
         self.counted.as_ref().map_or(self.report.rows, Counted::total)
     }
 
+    /// Whether an input has missing values.
+    pub fn has_missing(&self) -> bool {
+        let is_input = |name: &str| self.schema.position(name).is_some();
+        self.report.columns.iter().any(|column| column.missing > 0 && is_input(&column.name))
+    }
+
+    /// The column with the weights of rows.
+    pub fn weight_name(&self) -> Option<&str> {
+        self.weight.map(|j| self.all.column(j).name.as_str())
+    }
+
     /// How the file was read.
     pub fn report(&self) -> &ReadReport {
         &self.report

@@ -44,6 +44,9 @@ pub fn write(path: impl AsRef<Path>, table: &Frame, options: &WriteOptions) -> R
 pub fn format_of(path: &Path) -> Result<Format> {
     let special = || std::fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir());
     match Format::of_path(path) {
+        // Before anything is computed that could not be written.
+        #[cfg(not(feature = "columnar"))]
+        Some(format @ (Format::Parquet | Format::Arrow)) => Err(format.left_out()),
         Some(format) => Ok(format),
         None if path.as_os_str() == "-" || special() => Ok(Format::Csv),
         None => {

@@ -317,6 +317,7 @@ impl Job {
             }
             trained.open(&self.settings.opened)?;
             trained.history.digest = self.source.report().digest.clone();
+            trained.history.weight = self.source.weight_name().map(str::to_string);
             Ok(trained)
         })
     }

@@ -508,6 +508,10 @@ impl<'a> Painter<'a> {
     /// Texts beside points, where there is room.
     fn draw_point_texts(&mut self, mark: &Mark, frame: &Frame, out: &mut String) {
         let mut missing = 0;
+        let dots: Vec<Place> = match mark.x.len() <= MOST_POINTS {
+            true => places(mark, frame).flatten().collect(),
+            false => Vec::new(),
+        };
         let texts = places(mark, frame).zip(&mark.labels).filter(|(_, label)| !label.is_empty());
         for (tried, (place, label)) in texts.enumerate() {
             let Some((x, y)) = place.filter(|_| tried < MOST_TEXTS) else {
@@ -516,12 +520,13 @@ impl<'a> Painter<'a> {
             };
             let label = shortened(label, 11.0, 140.0);
             let w = width(&label, 11.0);
-            let spots = [
+            let mut spots = [
                 [x + 6.0, y - 6.0, x + 6.0 + w, y + 6.0],
                 [x - 6.0 - w, y - 6.0, x - 6.0, y + 6.0],
                 [x - w / 2.0, y - 18.0, x + w / 2.0, y - 6.0],
                 [x - w / 2.0, y + 6.0, x + w / 2.0, y + 18.0],
             ];
+            spots.sort_by_key(|spot| dots.iter().filter(|dot| covers(spot, **dot)).count());
             match self.free_spot(&spots, frame) {
                 Some([left, top, ..]) => {
                     text(out, (left, top + 10.0), "t", "font-size=\"11\"", &label)
@@ -560,6 +565,12 @@ impl<'a> Painter<'a> {
             self.notes.push(note);
         }
     }
+}
+
+/// Whether a box lies over a dot.
+fn covers([x0, y0, x1, y1]: &[f64; 4], (x, y): Place) -> bool {
+    const RADIUS: f64 = 3.0;
+    x > x0 - RADIUS && x < x1 + RADIUS && y > y0 - RADIUS && y < y1 + RADIUS
 }
 
 /// What tells lines apart on the page.

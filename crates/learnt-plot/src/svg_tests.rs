@@ -116,6 +116,19 @@ fn a_million_points_or_steps_are_a_small_file() {
 }
 
 #[test]
+fn a_name_does_not_lie_over_a_dot_where_there_is_room() {
+    let placed = |second: f64| {
+        let labels = vec!["row 1".to_string(), String::new(), String::new()];
+        let dots = Mark::points("p", vec![0.0, second, 1.0], vec![0.0, 0.0, 1.0]).labels(labels);
+        let svg = to_svg(&Chart::new("", "").panel(Panel::new("", "").mark(dots)));
+        let end = svg.find(">row 1<").unwrap();
+        svg[svg[..end].rfind("<text").unwrap()..end].to_string()
+    };
+    assert_eq!(placed(0.5), placed(0.6));
+    assert_ne!(placed(0.5), placed(0.05), "beside the first dot there is a second");
+}
+
+#[test]
 fn five_thousand_lines_are_a_small_file() {
     let x: Vec<f64> = (0..100).map(|i| 10_f64.powf(-f64::from(i) / 25.0)).collect();
     let mut panel = Panel::new("", "").log_x();

@@ -120,7 +120,7 @@ impl<'py> Singles<'py> {
     /// Reads a table that is large enough for its copy to matter, and has many more rows than columns;
     /// `None` for others.
     pub(crate) fn read(array: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
-        const LARGE: usize = 1 << 20;
+        const LARGE: usize = 1 << 17;
         let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
         let &[rows, width] = array.shape() else { return Ok(None) };
         if !array.is_c_contiguous() || rows * width < LARGE || rows < 8 * width {

@@ -27,9 +27,10 @@ pub(crate) fn formula_terms(
     terms: &str,
     columns: Columns,
     width: usize,
+    target: String,
 ) -> PyResult<(bool, bool, Vec<usize>)> {
     let schema = columns.schema(width).map_err(|error| raise(py, error))?;
-    let found = Formula::parse(terms, &schema).map_err(|error| raise(py, error))?;
+    let found = Formula::predicting(terms, &schema, &[target]).map_err(|error| raise(py, error))?;
     Ok((found.intercept(), found.has_offset(), found.columns()))
 }
 

@@ -17,6 +17,7 @@ mod optimize;
 mod picture;
 mod repeated;
 mod search;
+mod texts;
 
 use convert::{Columns, Numbers, Singles};
 use failure::{raise, warn};
@@ -69,6 +70,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(copied_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(repeated_objects, module)?)?;
+    module.add_function(wrap_pyfunction!(text_levels, module)?)?;
     module.add_function(wrap_pyfunction!(threads_available, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_class::<jobs::Job>()?;
@@ -380,6 +382,12 @@ fn repeated_objects<'py>(
     column: &Bound<'py, PyArray1<Py<PyAny>>>,
 ) -> PyResult<repeated::Repeated<'py>> {
     repeated::of(column)
+}
+
+/// Codes and sorted levels of a column of texts and missing values; `None` if it holds anything else.
+#[pyfunction]
+fn text_levels<'py>(column: &Bound<'py, PyArray1<Py<PyAny>>>) -> PyResult<texts::Levels<'py>> {
+    texts::levels(column)
 }
 
 /// The number of threads that this process may use.

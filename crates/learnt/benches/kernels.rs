@@ -3,7 +3,8 @@
 //! The bound is measured first: operations a second of a large product of matrices, and bytes a second
 //! of reading a table that no cache holds. Each kernel is then set against whichever of them binds it: its
 //! operations (a multiplication and an addition count two), or the bytes that it cannot but read and write.
-//! One thread and all threads; the best of some turns counts. With one thread the time on the processor counts,
+//! One thread and all threads, with the widest vectors and, where those are AVX-512, with AVX2 too: products of the
+//! backend cannot be held to AVX2, so that a loop of multiply-adds in registers is the bound there; the best of some turns counts. With one thread the time on the processor counts,
 //! where the system tells it, so that other programs disturb less. Kernels that are private to a learner are
 //! measured by a fit or a prediction that does little else. Words after the command choose kernels by name.
 
@@ -16,6 +17,8 @@ use learnt::linalg::{
 };
 use learnt::linear::{LogisticRegression, Ridge};
 use learnt::prepare::StandardScaler;
+use learnt_core::linalg::{Kernel, without_avx512};
+use pulp::Simd;
 use std::hint::black_box;
 
 const TURNS: usize = 5;
@@ -33,19 +36,52 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let wanted =
         |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
-    for threads in [1, Context::default().threads()] {
+    let all = Context::default().threads();
+    let narrower =
+        if learnt_core::linalg::run(Fused(0)).1 == 8 { &[false, true][..] } else { &[false] };
+    for (&narrow, threads) in narrower.iter().flat_map(|narrow| [(narrow, 1), (narrow, all)]) {
+        without_avx512(narrow);
         let run = Context::default().with_threads(threads);
-        let (peak, bandwidth) = bounds(&run);
-        println!("{threads} threads: {:.1} GFLOP/s, {:.1} GB/s", peak / 1e9, bandwidth / 1e9);
+        let (peak, bandwidth) = bounds(&run, narrow);
+        println!(
+            "{threads} threads, {} lanes: {:.1} GFLOP/s, {:.1} GB/s",
+            learnt_core::linalg::run(Fused(0)).1,
+            peak / 1e9,
+            bandwidth / 1e9
+        );
         let tables = Tables::new();
         let kernels = arithmetic(&tables).into_iter().chain(learners(&tables));
-        for (kernel, mut turn) in kernels.filter(|(kernel, _)| wanted(kernel.name)) {
+        let kernels = kernels.filter(|(kernel, _)| wanted(kernel.name));
+        for (kernel, mut turn) in kernels.filter(|(kernel, _)| !narrow || kernel.name != PANELS) {
             let work = Work { seconds: best(threads == 1, || turn(&run)), ..kernel };
             let least = (work.operations / peak).max(work.bytes / bandwidth);
             let binds =
                 if work.operations / peak > work.bytes / bandwidth { "peak" } else { "bandwidth" };
             println!("  {:28} {:5.1} % of {binds}", work.name, 100.0 * least / work.seconds);
         }
+    }
+}
+
+/// Multiply-adds in registers, this many times twelve: their sum, and the lanes of a register.
+struct Fused(usize);
+
+impl Kernel for Fused {
+    type Output = (f64, usize);
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> (f64, usize) {
+        let (factor, more) = (simd.splat_f64s(0.999), simd.splat_f64s(1e-3));
+        let mut sums = [simd.splat_f64s(1.0); 12];
+        for _ in 0..self.0 {
+            for sum in &mut sums {
+                *sum = simd.mul_add_f64s(*sum, factor, more);
+            }
+        }
+        let mut total = 0.0;
+        for sum in sums {
+            total += simd.reduce_sum_f64s(sum);
+        }
+        (total, S::F64_LANES)
     }
 }
 
@@ -74,8 +110,18 @@ fn table(rows: usize, columns: usize) -> Matrix {
     Matrix::from_fn(rows, columns, |i, j| ((i * 7919 + j * 104_729) % 1013) as f64 / 500.0 - 1.0)
 }
 
-/// Operations a second of products, bytes a second of reading.
-fn bounds(run: &Context) -> (f64, f64) {
+/// Operations a second of multiply-adds in registers.
+fn fused_peak(run: &Context) -> f64 {
+    const COUNT: usize = 1 << 20;
+    let (threads, lanes) = (run.threads(), learnt_core::linalg::run(Fused(0)).1);
+    let seconds = best(threads == 1, || {
+        black_box(run.par_map(threads, |_| learnt_core::linalg::run(Fused(black_box(COUNT)))));
+    });
+    (threads * 2 * 12 * lanes * COUNT) as f64 / seconds
+}
+
+/// Operations a second of a product of matrices.
+fn product_peak(run: &Context) -> f64 {
     const SIDE: usize = 768;
     let threads = run.threads();
     let (a, b) = (table(SIDE, SIDE), table(SIDE, SIDE));
@@ -86,7 +132,13 @@ fn bounds(run: &Context) -> (f64, f64) {
             black_box(out[0])
         });
     });
-    let peak = threads as f64 * 2.0 * (SIDE as f64).powi(3) / seconds;
+    threads as f64 * 2.0 * (SIDE as f64).powi(3) / seconds
+}
+
+/// Operations a second, bytes a second of reading.
+fn bounds(run: &Context, narrow: bool) -> (f64, f64) {
+    let threads = run.threads();
+    let peak = if narrow { fused_peak(run) } else { product_peak(run) };
     let large = vec![1.0_f64; 1 << 25];
     let seconds = best(threads == 1, || {
         let sums = run.par_ranges(large.len(), 1 << 18, |range| {
@@ -105,6 +157,7 @@ fn bounds(run: &Context) -> (f64, f64) {
     (peak, 8.0 * large.len() as f64 / seconds)
 }
 
+const PANELS: &str = "panels, 100 x 32";
 const BLOCK: usize = 8192;
 const ROWS: usize = 40 * BLOCK;
 const CLASSES: usize = 10;
@@ -131,7 +184,7 @@ impl Tables {
     }
 }
 
-type Kernel<'a> = (Work, Box<dyn FnMut(&Context) + 'a>);
+type Measured<'a> = (Work, Box<dyn FnMut(&Context) + 'a>);
 
 /// Calls `f` with blocks of rows on all threads.
 fn by_blocks(matrix: &Matrix, run: &Context, f: impl Fn(MatRef) + Sync) {
@@ -145,12 +198,12 @@ fn kernel<'a>(
     operations: f64,
     bytes: f64,
     turn: impl FnMut(&Context) + 'a,
-) -> Kernel<'a> {
+) -> Measured<'a> {
     (Work { name, operations, bytes, seconds: 0.0 }, Box::new(turn))
 }
 
 /// Kernels that anybody can call.
-fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
+fn arithmetic(tables: &Tables) -> Vec<Measured<'_>> {
     let n = ROWS as f64;
     let products = n * 16.0 * 32.0 * 2.0;
     let read = n * 16.0 * 8.0;
@@ -169,7 +222,7 @@ fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
                 black_box(sum.finish());
             });
         }),
-        kernel("panels, 100 x 32", n / 4.0 * 6400.0, n / 4.0 * 1056.0, move |run| {
+        kernel(PANELS, n / 4.0 * 6400.0, n / 4.0 * 1056.0, move |run| {
             let right = table(100, 32);
             by_blocks(wide, run, |rows| {
                 let mut out = vec![0.0; rows.nrows() * 32];
@@ -216,7 +269,7 @@ fn arithmetic(tables: &Tables) -> Vec<Kernel<'_>> {
 }
 
 /// Kernels inside learners.
-fn learners(tables: &Tables) -> Vec<Kernel<'_>> {
+fn learners(tables: &Tables) -> Vec<Measured<'_>> {
     let n = ROWS as f64;
     let read = n * 16.0 * 8.0;
     let (wide, classes) = (tables.wide.view(), tables.classes.view());

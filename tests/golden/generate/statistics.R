@@ -132,6 +132,36 @@ put("new_wald_upper", quantiles(wald, at$fit, at$se.fit, exp(at$fit), 0.975))
 fit <- lm(breaks ~ wool * tension, breaks)
 put("new_normal_upper", unname(predict(fit, breaks[c(1, 10, 50), ], interval = "prediction")[, 3]))
 
+# Weights: rows count once in degrees of freedom, whatever they weigh, and rows of weight zero do not count.
+cars$times <- cars$carb - 1
+heavy <- cars[cars$times > 0, ]
+fit <- lm(mpg ~ wt + factor(cyl), heavy, weights = times)
+put("weighted_errors", sqrt(diag(vcov(fit))))
+put("weighted_hc1", sqrt(diag(vcovHC(fit, "HC1"))))
+put("weighted_hc3", sqrt(diag(vcovHC(fit, "HC3"))))
+put("weighted_cook", unname(cooks.distance(fit)))
+put("weighted_fit", c(df = fit$df.residual, aic = AIC(fit), bic = BIC(fit)))
+fit <- glm(mpg ~ wt + factor(cyl), gaussian, heavy, weights = times, control = close)
+put("weighted_normal_errors", sqrt(diag(vcov(fit))))
+put("weighted_normal_fit", c(df = fit$df.residual, aic = AIC(fit), bic = BIC(fit), dispersion = summary(fit)$dispersion))
+fit <- glm(mpg ~ wt + factor(cyl), Gamma("log"), heavy, weights = times, control = close)
+put("weighted_gamma_errors", sqrt(diag(vcov(fit))))
+put("weighted_gamma_f", column(anova(fit, test = "F"), "F"))
+put("weighted_gamma_fit", c(df = fit$df.residual, aic = AIC(fit), bic = BIC(fit), dispersion = summary(fit)$dispersion))
+fit <- glm(low ~ age + lwt, binomial, births, weights = 1 + ftv, control = close)
+put("weighted_logit_fit", c(df = fit$df.residual, aic = AIC(fit), bic = BIC(fit)))
+
+# An offset of a changed target is in fitted values and intervals of both scales.
+fit <- lm(log(mpg) ~ wt + offset(hp / 200), cars)
+interval <- predict(fit, cars[1:4, ], interval = "confidence")
+put("offset_fitted", unname(fitted(fit)[1:4]))
+put("offset_link_lower", unname(interval[, 2]))
+put("offset_lower", unname(exp(interval[, 2])))
+
+# Terms inside terms.
+put("nested_coefficients", coef(lm(breaks ~ wool / tension, breaks)))
+put("inside_coefficients", coef(lm(breaks ~ wool + tension %in% wool, breaks)))
+
 # Many classes.
 fit <- multinom(race ~ age + lwt, births, trace = FALSE, maxit = 1000, reltol = 1e-14)
 put("classes_deviance_2", column(Anova(fit, type = 2), "LR Chisq"))

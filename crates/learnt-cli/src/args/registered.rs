@@ -274,7 +274,7 @@ fn shared_aliases() -> BTreeMap<String, Vec<&'static Entry>> {
 fn learner_examples(verb: &str, name: &str, about: &About) -> String {
     let set = match about.roles {
         roles if roles.two_classes => "breast_cancer",
-        roles if roles.regressor => "cpu",
+        roles if roles.regressor || about.name() == "ColumnTransformer" => "cpu",
         _ => "iris",
     };
     let second = match verb {
@@ -290,9 +290,23 @@ fn learner_examples(verb: &str, name: &str, about: &About) -> String {
         true => format!(
             "Examples:\n  learnt show {name}\n  learnt {verb} {name} iris --sequence species -t species"
         ),
-        false => format!(
-            "Examples:\n  learnt {verb} {name} {set}\n  learnt {verb} {name} {set} {second}"
-        ),
+        false => {
+            let first = format!("learnt {verb} {name} {set}{}", required(about));
+            format!("Examples:\n  {first}\n  {first} {second}")
+        }
+    }
+}
+
+/// Values of the parameters that a learner cannot do without, as they are typed.
+fn required(about: &About) -> String {
+    match about.name() {
+        "Pipeline" => " --steps standard-scaler,logistic-regression".to_string(),
+        "ColumnTransformer" => r#" --transformers '[["a","standardize",["cach"]]]'"#.to_string(),
+        "VotingClassifier" | "StackingClassifier" => " --estimators tree,gaussian-nb".to_string(),
+        "VotingRegressor" | "StackingRegressor" => {
+            " --estimators tree,linear-regression".to_string()
+        }
+        _ => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::models::load;
-use super::predict::labelled_input;
+use super::predict::weighed_input;
 use crate::ExitCode;
 use crate::input;
 use crate::output::{print, print_json};
@@ -94,7 +94,7 @@ fn rows(
     let (table, kept) = input::complete_rows(call, trained, input.table, with_target);
     let input = input::Input { table, ..input };
     let data = match needs {
-        Needs::RowsAndTarget => labelled_input(call, trained, input)?,
+        Needs::RowsAndTarget => weighed_input(call, trained, input)?,
         _ => OwnedDataset { x: input.table, ..OwnedDataset::default() },
     };
     Ok((Some(data), kept))

@@ -15,6 +15,7 @@ use learnt::charts::clusters::scatter;
 use learnt::clock::Moment;
 use learnt::data::{Matrix, Schema, Table};
 use learnt::error::{Code, Error, Result, plain as plain_text};
+use learnt::metrics::{self, Outcome, Task};
 use learnt::plot::{Scene, find};
 use learnt::trained::{Missing, Prediction, Trained, beside};
 use learnt_io::WriteOptions;
@@ -36,7 +37,42 @@ pub(crate) fn cluster(call: &Call, name: &str) -> Result<ExitCode> {
         let scene = Scene::new(&done.trained, Some(&data), &call.run).of_training();
         find("clusters")?.draw_in(&scene)
     };
-    done.finish("cluster", table, chart, || sizes(&done.trained))
+    done.finish("cluster", table, chart, || scored(call, &done))
+}
+
+/// Rows up to which silhouettes, which take every pair of rows, are computed unasked.
+const PAIRED: usize = 20_000;
+
+/// The sizes of clusters, and how good they are: by themselves, and beside the classes that -t names.
+fn scored(call: &Call, done: &Done) -> Answer {
+    let mut answer = sizes(&done.trained);
+    let data = done.rows.data.view();
+    let labels = &done.trained.outcome.labels;
+    let Ok(rows) = done.trained.admit(&data.x, data.sequences, Missing::Error, &call.run) else {
+        return answer;
+    };
+    let seen = done.trained.model.prepared_rows(&rows.frame(), &call.run).ok().flatten();
+    let x = seen.as_ref().map_or(rows.frame(), Table::frame);
+    if labels.len() != x.nrows() {
+        return answer;
+    }
+    let outcome = Outcome {
+        truth: data.y,
+        x: Some(x),
+        clusters: Some(labels),
+        weights: data.weights,
+        ..Outcome::default()
+    };
+    let known = data.y.and_then(|_| metrics::find("adjusted-rand").ok());
+    for metric in known.into_iter().chain(metrics::usual(Task::Unsupervised)) {
+        if metric.name == "silhouette" && labels.len() > PAIRED {
+            continue;
+        }
+        if let Ok(value) = metric.score(&outcome, &call.run) {
+            answer.push(metric.name, value);
+        }
+    }
+    answer
 }
 
 /// The sizes of clusters and what the method says of itself.

@@ -55,7 +55,7 @@ pub(crate) fn chosen_metrics(
 }
 
 /// The share of each class among the rows.
-fn shares(codes: &[u32], classes: usize) -> Vec<f64> {
+pub(super) fn shares(codes: &[u32], classes: usize) -> Vec<f64> {
     let mut counts = vec![0_usize; classes];
     codes.iter().for_each(|&code| counts[code as usize] += 1);
     counts.into_iter().map(|count| count as f64 / codes.len() as f64).collect()
@@ -121,7 +121,7 @@ pub(crate) fn cross_validate(call: &Call, name: &str) -> Result<ExitCode> {
             result: Ok(result.clone()),
             p_value: None,
         };
-        warn_of_one_class(call, classes, &[row]);
+        warn_of_one_class(call, &data, &[row]);
     }
     let facts = json!({ "learner": entry.about.path, "data": source(&supervised) });
     show(call, "cv", Some(seed), facts, &answer, usize::MAX)?;
@@ -212,7 +212,7 @@ pub(crate) fn compare(call: &Call) -> Result<ExitCode> {
             let positive = decision.as_ref().and_then(Decision::positive_class);
             let mut answer = comparison.report_of_classes(classes, positive);
             note_decision(&mut answer, decision.as_ref(), classes);
-            warn_of_one_class(call, classes, &comparison.rows);
+            warn_of_one_class(call, &data, &comparison.rows);
             answer
         }
         _ => comparison.report(),
@@ -261,7 +261,8 @@ fn note_decision(answer: &mut Answer, decision: Option<&Decision>, classes: &[La
 }
 
 /// A word about models that predict one class for every row.
-fn warn_of_one_class(call: &Call, classes: &[Label], rows: &[Row]) {
+fn warn_of_one_class(call: &Call, data: &Dataset, rows: &[Row]) {
+    let Some(Target::Class { codes, classes }) = data.y else { return };
     let found: Vec<(&Row, usize)> = rows
         .iter()
         .filter(|row| !row.baseline)
@@ -273,7 +274,8 @@ fn warn_of_one_class(call: &Call, classes: &[Label], rows: &[Row]) {
         if found.len() > 3 { format!(" and {} more", found.len() - 3) } else { String::new() };
     let verb = if found.len() == 1 { "predicts" } else { "predict" };
     let class = plain(&classes[only].to_string());
-    let hint = decision::one_class_hint(call, classes, only, false);
+    let shares = shares(codes, classes.len());
+    let hint = decision::one_class_hint(call, classes, only, &shares, false);
     let message = format!("{}{more} {verb} '{class}' for every row; {hint}", names.join(", "));
     call.warn(Code::OneClass, message);
 }

@@ -18,9 +18,6 @@ use std::path::Path;
 /// How many columns a table for people shows.
 const SHOWN: usize = 30;
 
-/// Characters of a line from which notes stand behind the numbers.
-const WIDE: usize = 120;
-
 pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
     let mut options = input::options(call)?;
     options.allow_empty = true;
@@ -48,36 +45,19 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         print_json("describe", None, payload);
         return Ok(ExitCode::SUCCESS);
     }
-    // Where lines are short, some numbers are left out, so that notes have room.
-    let shown: &[usize] = match call.line_width() < WIDE {
-        true => &[0, 1, 2, 12, 4, 11],
-        false => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
-    };
-    let placed = |cells: Vec<Cell>| shown.iter().map(|&k| cells[k].clone()).collect::<Vec<_>>();
-    let head = [
-        "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%",
-        "max", "picture", "note",
-    ];
-    let head: Vec<&str> = shown.iter().map(|&k| head[k]).collect();
-    let mut out = Columns::new("", &head);
     let limit = if call.flag("all") { width } else { SHOWN };
-    for column in columns
+    let shown: Vec<&Described> = columns
         .iter()
         .filter(|c| columns.len() <= limit || Some(c.name.as_str()) != target)
         .take(limit)
-    {
-        out.push(placed(column.cells(target)));
+        .chain(columns.iter().filter(|c| width > limit && Some(c.name.as_str()) == target))
+        .collect();
+    let out = table_of(&shown, target, call.line_width());
+    print(&format!("{}  {rows} rows x {width} columns\n\n{}", input.name, call.fitted(&out)));
+    if out.columns.len() < HEADS.len() {
+        let (some, all) = (out.columns.len(), HEADS.len());
+        print(&format!(" {some} of {all} summary columns shown; --all\n"));
     }
-    if width > limit
-        && let Some(column) = columns.iter().find(|c| Some(c.name.as_str()) == target)
-    {
-        out.push(placed(column.cells(target)));
-    }
-    print(&format!(
-        "{}  {rows} rows x {width} columns\n\n{}",
-        input.name,
-        out.to_text_fitted(usize::MAX, call.line_width())
-    ));
     if width > limit {
         print(&format!(" {limit} of {width} columns shown; --all\n"));
     }
@@ -90,6 +70,45 @@ pub(crate) fn describe(call: &Call) -> Result<ExitCode> {
         call.next(&format!("learnt compare {data} -t {target}{options}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a table for people shows of each column.
+const HEADS: [&str; 13] = [
+    "column", "type", "missing", "distinct", "mean", "sd", "min", "25%", "median", "75%", "max",
+    "picture", "note",
+];
+
+/// What is shown of it, from wide lines to short ones. Notes come with each.
+const LAYOUTS: [&[usize]; 7] = [
+    &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+    &[0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+    &[0, 1, 2, 4, 5, 6, 8, 10, 11, 12],
+    &[0, 1, 2, 4, 5, 8, 11, 12],
+    &[0, 1, 2, 4, 11, 12],
+    &[0, 1, 2, 11, 12],
+    &[0, 1, 2, 12],
+];
+
+/// Characters of a note that are worth more than another number.
+const NOTE: usize = 24;
+
+/// The widest table in which notes still have room.
+fn table_of(columns: &[&Described], target: Option<&str>, line_width: usize) -> Columns {
+    let rows: Vec<Vec<Cell>> = columns.iter().map(|column| column.cells(target)).collect();
+    let of = |layout: &[usize]| {
+        let mut out = Columns::new("", &layout.iter().map(|&k| HEADS[k]).collect::<Vec<_>>());
+        for cells in &rows {
+            out.push(layout.iter().map(|&k| cells[k].clone()).collect());
+        }
+        out
+    };
+    let width = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let has_room = |layout: &&[usize]| {
+        let numbers = of(&layout[..layout.len() - 1]).to_text();
+        width(&of(layout).to_text()).min(width(&numbers) + 2 + NOTE) <= line_width
+    };
+    let least = LAYOUTS[LAYOUTS.len() - 1];
+    of(LAYOUTS.into_iter().find(has_room).unwrap_or(least))
 }
 
 /// What is said about a column.

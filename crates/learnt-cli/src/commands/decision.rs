@@ -98,23 +98,41 @@ pub(super) fn told(call: &Call, decision: &Decision, outcome: &Outcome) -> Resul
     Ok(lines)
 }
 
-/// What helps a model that predicts one class only.
+/// What helps a model that predicts one class only, of classes with these shares of the rows.
 pub(super) fn one_class_hint(
     call: &Call,
     classes: &[Label],
     only: usize,
+    shares: &[f64],
     class_weight: bool,
 ) -> String {
-    let rare = classes.iter().enumerate().find(|(k, _)| *k != only);
-    let rare = rare.map_or("CLASS".to_string(), |(_, class)| shell(&class.to_string()));
+    let other = |k: &usize| *k != only && shares.get(*k).is_some_and(|share| *share > 0.0);
+    let rare = (0..classes.len()).filter(other).min_by(|&a, &b| shares[a].total_cmp(&shares[b]));
     let decided = call.number("threshold").is_some() || !call.texts("cost").is_empty();
-    let mut ways = match decided {
-        true => vec!["another --threshold or --cost".to_string()],
-        false => vec!["--threshold 0.2".to_string(), format!("--cost {rare}=5")],
+    let mut ways = match (decided, rare) {
+        (true, _) => vec!["another --threshold or --cost".to_string()],
+        (false, Some(rare)) => decisions(call, classes, rare, shares[rare]),
+        (false, None) => Vec::new(),
     };
     ways.push(match class_weight {
         true => "fit with --class-weight balanced".to_string(),
         false => "weigh the rare rows with --weight at fit".to_string(),
     });
     format!("try {}", ways.join(", or "))
+}
+
+/// Flags that call a row rare where it is likelier than rows are on the whole.
+fn decisions(call: &Call, classes: &[Label], rare: usize, share: f64) -> Vec<String> {
+    let name = classes[rare].to_string();
+    let class = shell(&name);
+    let cost = ((1.0 - share) / share).round().max(2.0);
+    let cost = format!("--cost {class}={}", number(cost));
+    if classes.len() != 2 {
+        return vec![cost];
+    }
+    let positive = call.text("positive").map_or(rare == 1, |positive| positive == name);
+    let positive = if positive { String::new() } else { format!("--positive {class} ") };
+    let digits = 10.0_f64.powf(1.0 - share.log10().floor());
+    let threshold = number((share * digits).round() / digits);
+    vec![format!("{positive}--threshold {threshold}"), cost]
 }

@@ -71,8 +71,9 @@ pub(crate) fn update(call: &Call) -> Result<ExitCode> {
     };
     let started = Moment::now();
     let targets = &before.history.targets;
-    let trained =
+    let mut trained =
         Trained::update(Some(&before), learner.as_ref(), &data.view(), targets, &call.run)?;
+    trained.history.weight.clone_from(&before.history.weight);
     finish(call, &trained, started.seconds())
 }
 
@@ -120,6 +121,7 @@ pub(super) fn on_rows(
     trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest.clone_from(&supervised.digest);
     trained.history.formula = formula(call, &supervised.targets)?;
+    trained.history.weight = call.text("weight").map(str::to_string);
     if let Some(dropped) = supervised.dropped {
         trained.history.dropped = dropped;
         trained.history.missing = Missing::Skip;
@@ -147,6 +149,25 @@ pub(super) struct Streamed {
     pub(super) unknown: Unknown,
 }
 
+/// Refuses what leaves out rows with missing values: which those are is known when all rows were read.
+fn refuse_dropping(call: &Call, name: &str, source: Option<&FileSource>) -> Result<()> {
+    let asked = match call.flag("drop-unlabelled") {
+        true => Some("--drop-unlabelled"),
+        false => (call.text("impute") == Some("drop-rows")).then_some("--impute drop-rows"),
+    };
+    let filled = "add --impute median to fill them";
+    let (message, way) = match (asked, source) {
+        (Some(flag), _) => (format!("{flag} needs the whole table at once"), "leave it out"),
+        (None, Some(source)) if input::infers(call, Some(name)) && source.has_missing() => {
+            let message = "rows with missing values are left out for tests and intervals, which needs the whole table at once";
+            (message.to_string(), filled)
+        }
+        _ => return Ok(()),
+    };
+    let whole = "or read the table whole, without blocks";
+    Err(Error::unsupported(message).hint(format!("{way}, {whole}")))
+}
+
 /// Opens the table that the arguments name in blocks, and builds the learner.
 pub(super) fn streamed(
     call: &Call,
@@ -156,6 +177,7 @@ pub(super) fn streamed(
     if let Some(learner) = &early {
         learnt_jobs::distributes(learner.as_ref())?;
     }
+    refuse_dropping(call, name, None)?;
     let options = input::options(call)?;
     let path = call.text("data").unwrap_or_default();
     let mut asked = input::ColumnChoice::new(call, None)?;
@@ -193,7 +215,8 @@ pub(super) fn streamed(
     source.notes().iter().for_each(|note| call.say(note));
     let learner = chosen(call, name, early, source.task())?;
     input::check_uses(call, learner.as_ref())?;
-    let missing = source.report().columns.iter().any(|column| column.missing > 0);
+    let missing = source.has_missing();
+    refuse_dropping(call, name, Some(&source))?;
     let unknown = unknown(learner.as_ref());
     let (learner, said) = learner::prepared(call, learner, source.outline().schema, missing)?;
     if let Some(said) = said {
@@ -216,6 +239,7 @@ fn stream(
     trained.open(&learner::Read::of(call)?.columns())?;
     trained.history.digest = source.report().digest.clone();
     trained.history.formula = formula(call, &targets)?;
+    trained.history.weight = source.weight_name().map(str::to_string);
     Ok((trained, kept))
 }
 
@@ -285,8 +309,12 @@ fn finish(call: &Call, trained: &Trained, seconds: f64) -> Result<ExitCode> {
         call.say("the model was not saved: add -o MODEL.learnt");
     }
     if let Some(path) = out.filter(|path| *path != "-") {
-        let options = call.repeated(READING);
-        call.next(&format!("learnt predict {} NEW.csv{options}", shell(path)));
+        let (options, path) = (call.repeated(READING), shell(path));
+        let data = shell(call.text("data").unwrap_or_default());
+        call.next(&match about.roles.clusterer && !about.offers.assign {
+            true => format!("learnt plot clusters {path} {data}{options}"),
+            false => format!("learnt predict {path} NEW.csv{options}"),
+        });
     }
     if call.flag("strict") && !trained.model.converged() {
         return Ok(ExitCode::from(Code::NotConverged.exit_code()));

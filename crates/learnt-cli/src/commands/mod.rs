@@ -52,7 +52,8 @@ pub(crate) const READING: &[&str] = &[
 pub(crate) const ROLES: &[&str] =
     &["task", "weight", "group", "sequence", "volume", "ignore", "keep", "date", "text"];
 /// Options that say how columns are prepared.
-pub(crate) const PREPARATION: &[&str] = &["formula", "no-prepare", "scale", "impute"];
+pub(crate) const PREPARATION: &[&str] =
+    &["formula", "no-prepare", "scale", "impute", "drop-unlabelled"];
 /// Options whose values stand in one list.
 const JOINED: &[&str] = &["na", "ignore", "keep"];
 

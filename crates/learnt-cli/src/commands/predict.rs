@@ -1,11 +1,12 @@
 //! `learnt predict` and `learnt score`.
 
 use super::Call;
-use super::compare::chosen_metrics;
+use super::compare::{chosen_metrics, shares};
 use super::decision::{of_data, one_class_hint, told};
 use super::models::load;
 use crate::ExitCode;
 use crate::input;
+use crate::learner;
 use crate::output::{print, print_json};
 use crate::place;
 use learnt::answer::{Cell, Columns, finite};
@@ -102,14 +103,19 @@ fn note_extra(call: &Call, trained: &Trained, schema: &Schema) {
         .extra_columns(schema)
         .into_iter()
         .filter(|name| !trained.history.targets.iter().any(|t| t == name))
+        .filter(|name| trained.history.weight.as_deref() != Some(*name))
         .collect();
     if !extra.is_empty() {
-        let shown: Vec<String> = extra.iter().take(5).map(|name| plain(name)).collect();
-        call.say(&format!(
-            "note: {} columns are not used by the model: {}",
-            extra.len(),
-            shown.join(", ")
-        ));
+        const MOST: usize = 5;
+        let names: Vec<String> = extra.iter().take(MOST).map(|name| plain(name)).collect();
+        let more = match extra.len().saturating_sub(MOST) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (verb, names) =
+            (if extra.len() == 1 { "column is" } else { "columns are" }, names.join(", "));
+        let count = extra.len();
+        call.say(&format!("note: {count} {verb} not used by the model: {names}{more}"));
     }
 }
 
@@ -141,19 +147,47 @@ pub(super) fn rows_json(table: &Table) -> Vec<Json> {
 /// The name of a column of groups that the model needs as an input too.
 const COPY: &str = "(group)";
 
-/// The rows that the arguments name with the model's own targets.
+/// The rows that the arguments name with the model's own targets and weights.
 pub(crate) fn labelled(call: &Call, trained: &Trained) -> Result<OwnedDataset> {
-    labelled_input(call, trained, input::read(call)?)
+    weighed_input(call, trained, input::read(call)?)
 }
 
 /// The same for a table that is read.
+pub(crate) fn weighed_input(
+    call: &Call,
+    trained: &Trained,
+    input: input::Input,
+) -> Result<OwnedDataset> {
+    let known = trained.history.weight.as_deref().filter(|_| call.text("weight").is_none());
+    let Some(weight) = known else { return labelled_input(call, trained, input) };
+    let schema = input.table.schema();
+    if schema.position(weight).is_none() {
+        let message = format!(
+            "the model was fitted with the weights of column '{weight}', which is not here"
+        );
+        return Err(Error::new(Code::Unknown, message).column(weight).hint("add --weight COLUMN"));
+    }
+    call.say(&format!("note: rows count by '{weight}', as in training"));
+    with_roles(call, trained, input, Some(weight))
+}
+
+/// The rows of a table with the model's own targets.
 pub(crate) fn labelled_input(
     call: &Call,
     trained: &Trained,
     input: input::Input,
 ) -> Result<OwnedDataset> {
+    with_roles(call, trained, input, call.text("weight"))
+}
+
+fn with_roles<'a>(
+    call: &'a Call,
+    trained: &'a Trained,
+    input: input::Input,
+    weight: Option<&'a str>,
+) -> Result<OwnedDataset> {
     note_extra(call, trained, input.table.schema());
-    let mut asked = input::ColumnChoice::new(call, None)?;
+    let mut asked = input::ColumnChoice { weight, ..input::ColumnChoice::new(call, None)? };
     if asked.targets.is_empty() {
         asked.targets.clone_from(&trained.history.targets);
     }
@@ -193,6 +227,11 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
         None => labelled_input(call, &trained, input)?,
     };
     let Scored { scores, by_class, told } = metrics_of(call, &trained, &data.view())?;
+    if let Some((_, _, Err(error))) = scores.first()
+        && scores.iter().all(|(_, _, score)| score.is_err())
+    {
+        return Err(error.clone());
+    }
     let missed = gate(call, &scores)?;
     if call.json {
         let metrics: Map<String, Json> = scores
@@ -230,15 +269,25 @@ pub(crate) fn score(call: &Call) -> Result<ExitCode> {
             }
         }
         told.iter().for_each(|line| print(&format!(" {line}\n")));
+        for (name, why) in absences(&scores) {
+            print(&format!(" {name}: {why}\n"));
+        }
     }
     if let Some(only) = by_class.and_then(|found| found.only) {
-        warn_of_one_class(call, &trained, only);
+        warn_of_one_class(call, &trained, &data.view(), only);
     }
     if let Some(missed) = missed {
         crate::output::say(&missed);
         return Ok(ExitCode::from(6));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The scores that do not exist, and why.
+fn absences(scores: &Scores) -> impl Iterator<Item = (&str, String)> {
+    scores.iter().filter_map(|(name, _, score)| {
+        Some((name.as_str(), plain(score.as_ref().err()?.message())))
+    })
 }
 
 /// A word where the rows are those of training: their scores flatter.
@@ -250,11 +299,13 @@ fn warn_of_training_rows(call: &Call, trained: &Trained, digest: Option<&str>) {
 }
 
 /// A word where every row is given one class.
-fn warn_of_one_class(call: &Call, trained: &Trained, only: usize) {
+fn warn_of_one_class(call: &Call, trained: &Trained, data: &Dataset, only: usize) {
+    let Some(Target::Class { codes, .. }) = data.y else { return };
     let classes = &trained.history.classes;
     let class = classes.get(only).map_or(String::new(), ToString::to_string);
     let weights = trained.history.params.iter().any(|(name, _)| name.ends_with("class_weight"));
-    let hint = one_class_hint(call, classes, only, weights);
+    let shares = shares(codes, classes.len());
+    let hint = one_class_hint(call, classes, only, &shares, weights);
     let message = format!("every row is predicted as '{}'; {hint}", plain(&class));
     call.run.warn(Code::OneClass, message);
 }
@@ -309,6 +360,9 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scored> 
     if let Some(decision) = &decision {
         predictions = predictions.decided(decision)?;
     }
+    if trained.model.as_clusterer().is_some() {
+        assigns(trained, &rows, call)?;
+    }
     // Scores of clusters are over the columns of the model, whatever else the table has.
     let data = Dataset { x: rows.frame(), ..data };
     let outcome = predictions.with_truth(&data);
@@ -324,6 +378,19 @@ fn metrics_of(call: &Call, trained: &Trained, data: &Dataset) -> Result<Scored> 
         (metric.name.to_string(), metric.direction, metric.score(&outcome, &call.run))
     };
     Ok(Scored { scores: chosen.iter().map(score).collect(), by_class, told })
+}
+
+/// That a clustering has clusters for rows that it was not fitted to.
+fn assigns(trained: &Trained, rows: &Rows, call: &Call) -> Result<()> {
+    match trained.call("assign", rows, &call.run) {
+        Err(error) if error.code() == Code::Unsupported => {
+            let name = learner::main_about(trained)?.command();
+            Err(error.hint(format!(
+                "learnt cluster {name} DATA labels the rows that it is fitted to, and scores them"
+            )))
+        }
+        other => other.map(|_| ()),
+    }
 }
 
 /// The sentence about a missed gate, if there is one.

@@ -20,6 +20,12 @@ pub(crate) fn split(call: &Call) -> Result<ExitCode> {
     let input = input::read(call)?;
     let table = &input.table;
     let sizes = [size(call, "validation", 0.0)?, size(call, "test", 0.25)?];
+    let none =
+        |size: &Size| matches!(size, Size::Rows(0)) || matches!(size, Size::Share(s) if *s == 0.0);
+    if sizes.iter().all(none) {
+        return Err(Error::parameter("--test", "above 0", "0")
+            .hint("--test 0.25 keeps a quarter of the rows, --test 500 so many of them"));
+    }
     let by_default = call.text("target").or(input.default_target.as_deref());
     let (parts, how) = divided(call, table, sizes, by_default)?;
     let all = [("train", &parts.train), ("validation", &parts.validation), ("test", &parts.test)];
@@ -33,7 +39,7 @@ pub(crate) fn split(call: &Call) -> Result<ExitCode> {
     let records = Records::read(call, &input)?;
     for ((_, rows), name) in all.iter().zip(&names) {
         match &records {
-            Some(records) => place::bytes(call, name, &records.gathered(rows))?,
+            Some(records) => place::pieces(call, name, records.lines(rows))?,
             None => {
                 place::table(call, name, &table.frame().gather(rows), &WriteOptions::default())?;
             }
@@ -53,10 +59,26 @@ pub(crate) fn split(call: &Call) -> Result<ExitCode> {
         shown.push(vec![(*part).into(), Cell::Count(rows.len() as i64), Cell::Text(name.clone())]);
     }
     print(&call.fitted(&shown));
-    let target = by_default.map_or(String::new(), |target| format!(" -t {}", shell(target)));
-    let options = call.repeated(READING);
-    call.next(&format!("learnt compare {}{target}{options}", shell(&names[0])));
+    let (train, options) = (shell(&names[0]), reading(call, records.is_some()));
+    call.next(&match by_default {
+        Some(target) => {
+            let roles = call.repeated(&["task", "weight", "group", "sequence", "volume"]);
+            format!("learnt compare {train} -t {}{options}{roles}", shell(target))
+        }
+        None => format!("learnt describe {train}{options}"),
+    });
     Ok(ExitCode::SUCCESS)
+}
+
+/// The options that read the parts as the file was read: all of them where lines stay as they are, and what a table
+/// that is written anew does not say of itself.
+fn reading(call: &Call, as_they_are: bool) -> String {
+    if as_they_are {
+        return call.repeated(READING);
+    }
+    let types = call.texts("type");
+    let kept = types.iter().filter(|word| word.ends_with("=cat") || word.contains("=ord("));
+    kept.map(|word| format!(" --type {}", shell(word))).collect()
 }
 
 /// A share of the rows or a number of them.
@@ -111,10 +133,24 @@ fn divided(
     let stratify = call.text("stratify").or(target.filter(|target| has_classes(table, target)));
     if let Some(column) = stratify {
         (codes, classes) = codes_of(table, column)?;
+        if 2 * classes.len() > codes.len()
+            || !(is_text(table, column) || has_classes(table, column))
+        {
+            let (name, count) = (plain(column), classes.len());
+            let message = format!("{name} has {count} different values, and no shares to keep");
+            return Err(Error::new(Code::Usage, message)
+                .column(column)
+                .hint("--stratify takes a column of classes; leave it out"));
+        }
         data.y = Some(Target::Class { codes: &codes, classes: &classes });
         how = format!("{how}, shares of {} kept", plain(column));
     }
     Ok((holdout(&data, validation, test, stratify.is_some(), &call.run)?, how))
+}
+
+fn is_text(table: &Table, column: &str) -> bool {
+    let schema = table.schema();
+    schema.position(column).is_some_and(|j| schema.column(j).levels().is_some())
 }
 
 /// Whether a column looks like one of classes: levels, or a few whole numbers.
@@ -274,16 +310,14 @@ impl Records {
         Some(Records { bytes, header, rows: found })
     }
 
-    fn gathered(&self, rows: &[usize]) -> Vec<u8> {
-        let mut out = Vec::new();
-        let header = self.header.clone();
-        for range in header.into_iter().chain(rows.iter().map(|&row| self.rows[row].clone())) {
-            out.extend_from_slice(&self.bytes[range]);
-            if out.last() != Some(&b'\n') {
-                out.push(b'\n');
-            }
-        }
-        out
+    /// The header and these rows; a line without an end gets one.
+    fn lines<'s>(&'s self, rows: &'s [usize]) -> impl Iterator<Item = &'s [u8]> {
+        let header = self.header.clone().into_iter();
+        header.chain(rows.iter().map(|&row| self.rows[row].clone())).flat_map(|range| {
+            let line = &self.bytes[range];
+            let end: &[u8] = if line.ends_with(b"\n") { b"" } else { b"\n" };
+            [line, end]
+        })
     }
 }
 
@@ -295,9 +329,13 @@ mod tests {
     fn records_keep_quotes_with_line_ends_and_their_bytes() {
         let text = "id,note\r\n007,\"a\nb \"\"c\"\"\"\r\n\r\n008,1.50";
         let records = Records::of(text.as_bytes().to_vec(), 2).unwrap();
-        let first = String::from_utf8(records.gathered(&[0])).unwrap();
+        let text = |row: usize| {
+            let lines: Vec<&[u8]> = records.lines(std::slice::from_ref(&row)).collect();
+            String::from_utf8(lines.concat()).unwrap()
+        };
+        let first = text(0);
         assert_eq!(first, "id,note\r\n007,\"a\nb \"\"c\"\"\"\r\n");
-        let second = String::from_utf8(records.gathered(&[1])).unwrap();
+        let second = text(1);
         assert_eq!(second, "id,note\r\n008,1.50\n");
         assert!(Records::of(b"a\n5\" pipe\n6\n7\n".to_vec(), 3).is_none());
     }

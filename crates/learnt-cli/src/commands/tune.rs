@@ -208,6 +208,7 @@ fn save(call: &Call, learner: &dyn AnyEstimator, supervised: &Supervised) -> Res
     let mut trained = Trained::fit(learner, &data, &supervised.targets, &call.run)?;
     trained.history.digest.clone_from(&supervised.digest);
     trained.history.formula = super::fit::formula(call, &supervised.targets)?;
+    trained.history.weight = call.text("weight").map(str::to_string);
     trained.save(Path::new(path))?;
     let (next, data) = (shell(path), shell(&supervised.name));
     call.say(&format!(

@@ -153,3 +153,45 @@ fn hopeless_tables_have_a_defined_answer_or_a_reason() {
     let words = ["cluster", "gmm", &three, "--no-prepare", "--n-components", "8"];
     fails(&words, 3, &["n_samples = 3, n_components = 8"]);
 }
+
+#[test]
+fn clusters_are_scored_over_the_rows_as_the_clustering_saw_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let number = |document: &Json, name: &str| document["metrics"][name]["value"].as_f64().unwrap();
+    let score = |model: &str, data: &str, more: &[&str]| -> Json {
+        let words = [&["score", model, data, "--json", "-q"], more].concat();
+        serde_json::from_str(&ok(&words).out).unwrap()
+    };
+    // scikit-learn on the standardised columns of iris, for the same clusters.
+    let model = place("iris.learnt");
+    ok(&["fit", "kmeans", "iris", "--n-clusters", "3", "-o", &model]);
+    let found = score(&model, "iris", &["-t", "species"]);
+    assert!((number(&found, "silhouette") - 0.463_042_036_3).abs() < 1e-9, "{found}");
+    assert!((number(&found, "davies-bouldin") - 0.832_416_213_1).abs() < 1e-9, "{found}");
+    assert!((number(&found, "adjusted-rand") - 0.592_332_622_2).abs() < 1e-9, "{found}");
+    // Holes and categories are no obstacle, because the clustering did not see them either.
+    let mut text = String::from("size,colour,weight\n");
+    for i in 0..60 {
+        let size = if i % 9 == 0 { String::new() } else { (10 * (i % 2) + i % 5).to_string() };
+        text += &format!("{size},{},{}\n", ["red", "blue"][i % 2], 1000 * (i % 2) + i);
+    }
+    let data = file(folder.path(), "things.csv", text);
+    let model = place("things.learnt");
+    ok(&["fit", "kmeans", &data, "--n-clusters", "2", "-o", &model]);
+    assert!(number(&score(&model, &data, &[]), "silhouette") > 0.7);
+    assert!(ok(&["cv", "kmeans", &data, "--n-clusters", "2", "--folds", "3"]).out.contains("silh"));
+}
+
+#[test]
+fn clusters_of_their_own_rows_only_are_scored_where_they_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("m.learnt").to_str().unwrap().to_string();
+    let fit = ok(&["fit", "dbscan", "iris", "-o", &model]);
+    let next = fit.err.lines().find_map(|line| line.strip_prefix("next: learnt ")).unwrap();
+    ok(&next.split(' ').collect::<Vec<_>>());
+    let parts = ["does not extend to new rows", "learnt cluster dbscan DATA"];
+    fails(&["score", &model, "iris"], 2, &parts);
+    let done = ok(&["cluster", "dbscan", "iris", "-t", "species"]);
+    assert!(done.out.contains("adjusted-rand") && done.out.contains("silhouette"), "{}", done.out);
+}

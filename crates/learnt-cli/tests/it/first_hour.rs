@@ -32,12 +32,16 @@ fn a_model_of_one_class_is_mended_by_a_threshold_or_by_costs() {
     let (data, model) = rare(folder.path());
     let silent = ok(&["score", &model, &data]);
     assert!(silent.err.contains("every row is predicted as 'no'"), "{}", silent.err);
-    assert!(silent.err.contains("--threshold 0.2") && silent.err.contains("--cost yes=5"));
     let recall = |more: &[&str]| {
         let found = json(&[&["score", &model, &data], more].concat());
         found["classes"][1]["recall"].as_f64().unwrap()
     };
     assert_eq!(recall(&[]), 0.0);
+    for flag in ["--threshold", "--cost"] {
+        let words = silent.err.split([' ', ',']).skip_while(|word| *word != flag);
+        let words: Vec<&str> = words.take(2).collect();
+        assert!(recall(&words) > 0.0, "{words:?}: {}", silent.err);
+    }
     assert!(recall(&["--threshold", "0.1"]) > 0.5);
     // A threshold of c_FP / (c_FP + c_FN) is what costs say: 1 / (1 + 9).
     assert_eq!(recall(&["--threshold", "0.1"]), recall(&["--cost", "yes=9"]));
@@ -233,6 +237,26 @@ fn commands_of_the_reference_print_what_the_pages_show() {
 
 #[test]
 #[cfg(unix)]
+fn examples_in_the_help_of_learners_with_required_parameters_run() {
+    let names = [
+        "pipeline",
+        "column-transformer",
+        "voting-classifier",
+        "voting-regressor",
+        "stacking-classifier",
+        "stacking-regressor",
+    ];
+    for name in names {
+        let help = ok(&["fit", name, "--help"]).out;
+        let line = help.lines().map(str::trim).find(|line| line.starts_with("learnt fit")).unwrap();
+        let line = line.replacen("learnt", env!("CARGO_BIN_EXE_learnt"), 1);
+        let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
+        assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+#[cfg(unix)]
 fn an_interrupt_is_answered_at_once_and_ends_the_command_within_a_second() {
     use learnt::clock::Moment;
     use std::io::Read;
@@ -278,4 +302,70 @@ fn words_of_other_tools_and_names_without_a_verb_lead_on() {
     fails(&["fit", "ridge", "cpu", "--nfolds", "5"], 2, &["unexpected argument '--nfolds'"]);
     assert!(!ok(&["describe", "iris", "--ignore", "species"]).err.contains("next:"));
     fails(&["fit", "fit", "iris"], 2, &["no learner named 'fit'"]);
+}
+
+#[test]
+fn the_hint_for_a_rare_class_names_it_where_it_is_not_the_last_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, _) = rare(folder.path());
+    let text = std::fs::read_to_string(data).unwrap().replace("yes", "leave").replace("no", "stay");
+    let data = file(folder.path(), "leave.csv", text);
+    let model = place(folder.path(), "leave.learnt");
+    ok(&["fit", "logistic", &data, "-t", "y", "--C", "0.0001", "-o", &model]);
+    let silent = ok(&["score", &model, &data]);
+    assert!(silent.err.contains("--positive leave --threshold 0."), "{}", silent.err);
+    let words = silent.err.split([' ', ',']).skip_while(|word| *word != "--positive");
+    let words: Vec<&str> = words.take(4).collect();
+    let found = json(&[&["score", &model, &data], &words[..]].concat());
+    assert!(found["classes"][0]["recall"].as_f64().unwrap() > 0.5, "{found}");
+}
+
+/// What `next:` proposes, as words of the command.
+fn next(said: &str) -> Vec<String> {
+    let line = said.lines().find_map(|line| line.strip_prefix("next: learnt ")).unwrap();
+    line.split(' ').map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_split_proposes_next_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("town;size;price\n");
+    for i in 0..90 {
+        text += &format!("t{};{},5;{}\n", i % 9, i % 7, 3 * (i % 7) + i % 4);
+    }
+    let data = file(folder.path(), "a.csv", text);
+    let out = |name: &str| place(folder.path(), name);
+    let runs = |words: &[&str]| {
+        let words = next(&ok(words).err);
+        ok(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        words.join(" ")
+    };
+    assert!(runs(&["split", &data, "-o", &out("b.csv")]).starts_with("describe "));
+    let tree = |words: &[&str]| {
+        let words = next(&ok(words).err);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        ok(&[&words[..], &["--only", "tree", "--folds", "3"]].concat());
+        words.join(" ")
+    };
+    let grouped = ["split", &data, "-t", "price", "--group", "town", "--task", "regress"];
+    let said = tree(&[&grouped[..], &["-o", &out("c.csv")]].concat());
+    assert!(said.contains("--group town"), "{said}");
+    // The parts are written anew, with commas and the new name.
+    let renamed = ["split", &data, "-t", "cost", "--rename", "price=cost", "--task", "regress"];
+    let more = ["--delimiter", ";", "-o", &out("d.csv")];
+    let said = tree(&[&renamed[..], &more].concat());
+    assert!(!said.contains("--rename") && !said.contains("--delimiter"), "{said}");
+}
+
+#[test]
+fn shares_are_kept_of_classes_and_parts_have_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..100).map(|i| format!("{i}.5,{}\n", i % 3)).collect();
+    let data = file(folder.path(), "a.csv", format!("x,y\n{text}"));
+    let out = place(folder.path(), "b.csv");
+    let words = ["split", &data, "-o", &out];
+    let stratified = [&words[..], &["--stratify", "x"]].concat();
+    fails(&stratified, 2, &["x has 100 different values", "column of classes"]);
+    fails(&[&words[..], &["--test", "0"]].concat(), 2, &["--test", "above 0", "--test 0.25"]);
+    ok(&[&words[..], &["--stratify", "y"]].concat());
 }

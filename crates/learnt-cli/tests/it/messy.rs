@@ -158,3 +158,71 @@ fn first_lines_of_spreadsheets_spaces_and_signs_of_print_are_read_or_said() {
     let streets = file(folder.path(), "t.csv", "a,b\n1,2\n2,Grvl\n3,4\n4,Pave\n5,7\n6,9\n");
     assert!(!ok(&["describe", &streets]).err.contains("--na"));
 }
+
+#[test]
+fn months_by_name_and_times_with_one_digit_are_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun"];
+    let mut text = String::from("day,call,size,price\n");
+    for i in 0..120 {
+        let (month, day) = (i % 6, 1 + i % 28);
+        let call = format!("{}/{day}/2024 {}:05 PM", month + 1, 1 + i % 9);
+        let price = 10 * month + i % 5;
+        text += &format!("{day:02} {} 2024,{call},{},{price}\n", months[month], i % 7);
+    }
+    let data = file(folder.path(), "days.csv", text);
+    let columns = &described(&[&data])["columns"];
+    assert_eq!((&columns[0]["look"], &columns[1]["look"]), (&"date".into(), &"date".into()));
+    let dates = ["--date", "day=month,elapsed", "--date", "call=month,hour"];
+    let fit = ok(&[&["fit", "ols", &data, "-t", "price"], &dates[..]].concat());
+    assert!(fit.out.contains("day: month") && fit.out.contains("call: hour"), "{}", fit.out);
+    // Numbers that are no dates are said to be taken as days.
+    let days = ok(&["fit", "ols", &data, "-t", "price", "--date", "size=year"]).err;
+    assert!(days.contains("size: numbers are taken as days after 1970-01-01, here 1970-01-01 to"));
+    let out = place(folder.path(), "parts.csv");
+    ok(&["split", &data, "--time", "day", "-o", &out]);
+    let train = std::fs::read_to_string(place(folder.path(), "parts-train.csv")).unwrap();
+    assert!(train.contains(" Jan ") && !train.contains(" Jun "), "{train}");
+}
+
+#[test]
+fn the_hint_about_thousands_reads_numbers_as_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = [
+        ("a;b\n1,5;1.234,5\n2,25;12.000,25\n3,75;1.000,00\n", 1234.5),
+        ("a;b\n1,5;1 234,5\n2,25;12 000,25\n3,75;1 000,00\n", 1234.5),
+        ("a,b\n1.5,\"1,234.5\"\n2.25,\"12,000.25\"\n3.75,\"1,000.00\"\n", 1234.5),
+    ];
+    for (k, (text, median)) in tables.into_iter().enumerate() {
+        let data = file(folder.path(), &format!("{k}.csv"), text);
+        let note = ok(&["describe", &data]).err;
+        let (_, hint) = note.split_once("'; ").unwrap();
+        let flags = hint.split_once(" reads numbers").unwrap().0.replace("' '", "'_'");
+        let flags: Vec<String> =
+            flags.split(' ').map(|word| word.trim_matches('\'').replace("_", " ")).collect();
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let columns = &described(&[&[data.as_str()], &flags[..]].concat())["columns"];
+        assert_eq!(columns[1]["median"], median, "{note}");
+        assert_eq!(columns[0]["median"], 2.25, "{note}");
+    }
+    let data = file(folder.path(), "point.csv", "a;b\n1,5;1.234,5\n");
+    fails(&["describe", &data, "--thousands", "."], 2, &["add --decimal-comma"]);
+}
+
+#[test]
+fn dates_with_a_word_among_them_are_named_and_the_hint_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::from("when,size,price\n");
+    for i in 0..60 {
+        let when =
+            if i == 7 { "not known".to_string() } else { format!("2024-01-{:02}", 1 + i % 28) };
+        text += &format!("{when},{},{}\n", i % 7, i % 11);
+    }
+    let data = file(folder.path(), "when.csv", text);
+    let said = ok(&["fit", "tree", &data, "-t", "price"]).err;
+    assert!(said.contains("all values are dates but 'not known'"), "{said}");
+    assert!(said.contains("--na 'not known' reads that as missing"), "{said}");
+    let words =
+        ["fit", "tree", &data, "-t", "price", "--na", "not known", "--date", "when=year,month"];
+    assert!(!ok(&words).err.contains("all values are dates"));
+}

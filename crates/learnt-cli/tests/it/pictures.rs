@@ -50,6 +50,20 @@ fn every_picture_is_listed_and_drawn_for_a_model_that_has_it() {
 }
 
 #[test]
+fn a_path_reaches_the_penalty_of_its_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = fitted(folder.path(), "lasso", "cpu", &[]);
+    let out = folder.path().join("path.json").to_str().unwrap().to_string();
+    ok(&["plot", "path", &model, "cpu", "-o", &out]);
+    let drawn = std::fs::read_to_string(&out).unwrap();
+    let numbers = drawn.split("\"x\":").skip(1).filter_map(|rest| {
+        rest.trim_start().split([',', '}', '\n']).next()?.trim().parse::<f64>().ok()
+    });
+    let least = numbers.filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+    assert!(least < 1.0, "the path ends at {least}, and alpha is 1");
+}
+
+#[test]
 fn the_ending_chooses_the_form_and_the_terminal_is_the_default() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_string();

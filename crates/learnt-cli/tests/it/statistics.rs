@@ -463,3 +463,114 @@ fn mistakes_say_what_to_type_instead() {
     said("ols", &cars, "mpg ~ C(cyl, 5)", 2, "level named '5'");
     said("logistic", &births, "log(low) ~ age", 2, "function of the target");
 }
+
+/// A table of `tests/golden/data` with one column more, made from each row's fields by name.
+fn with_column(
+    place: &Place,
+    name: &str,
+    column: &str,
+    made: impl Fn(&dyn Fn(&str) -> f64) -> f64,
+) -> String {
+    let text = std::fs::read_to_string(data(name)).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let mut out = format!("{},{column}\n", head.join(","));
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let field = |wanted: &str| -> f64 {
+            fields[head.iter().position(|known| *known == wanted).unwrap()].parse().unwrap()
+        };
+        out += &format!("{line},{}\n", made(&field));
+    }
+    file(place.path(), name, &out)
+}
+
+#[test]
+fn weights_are_precisions_as_in_r_and_rows_of_weight_zero_do_not_count() {
+    let place = Place::new();
+    let cars = with_column(&place, "mtcars.csv", "times", |field| field("carb") - 1.0);
+    let formula = "mpg ~ wt + factor(cyl)";
+    let weight = ["--weight", "times"];
+    let compared = |model: &str, name: &str| {
+        let found = answer(&["ask", model, "goodness"])["values"].clone();
+        for (figure, value) in expected(name) {
+            let key = if figure.ends_with("ic") { figure.to_uppercase() } else { figure };
+            same_number(&found[&key], value, 1e-8, name);
+        }
+    };
+    for extra in [&weight[..], &["--weight", "times", "--stream"]] {
+        let model = place.fit("ols", &cars, formula, extra);
+        same_terms(&rows(&["ask", &model, "coefficients"]), "std. error", "weighted_errors", 1e-8);
+        compared(&model, "weighted_fit");
+        for kind in ["hc1", "hc3"] {
+            let with = format!("kind={kind}");
+            let table = rows(&["ask", &model, "robust", &cars, "--with", &with]);
+            same_terms(&table, "std. error", &format!("weighted_{kind}"), 1e-8);
+        }
+        let all = rows(&["ask", &model, "influence", &cars]);
+        let counted: Vec<Json> =
+            all.into_iter().filter(|row| row["leverage"].as_f64().unwrap() > 0.0).collect();
+        assert_eq!(counted.len(), expected("weighted_cook").len());
+        same_rows(&counted, "cook", "weighted_cook", 1e-7);
+        for (family, link) in [("normal", "identity"), ("gamma", "log")] {
+            let words = ["--family", if family == "normal" { "gaussian" } else { family }];
+            let law = [&words[..], &["--link", link, "--tol", "1e-14"], extra].concat();
+            let model = place.fit("glm", &cars, formula, &law);
+            let table = rows(&["ask", &model, "coefficients"]);
+            same_terms(&table, "std. error", &format!("weighted_{family}_errors"), 1e-7);
+            compared(&model, &format!("weighted_{family}_fit"));
+        }
+    }
+    let law = ["--family", "gamma", "--link", "log", "--tol", "1e-14", "--weight", "times"];
+    let model = place.fit("glm", &cars, formula, &law);
+    same_terms(&rows(&["ask", &model, "anova", &cars]), "F", "weighted_gamma_f", 1e-7);
+    let births = with_column(&place, "birthwt.csv", "times", |field| 1.0 + field("ftv"));
+    let classes = ["--task", "classify", "--penalty", "none", "--tol", "1e-12"];
+    let model =
+        place.fit("logistic", &births, "low ~ age + lwt", &[&classes, &weight[..]].concat());
+    compared(&model, "weighted_logit_fit");
+}
+
+#[test]
+fn a_model_is_asked_with_the_weights_of_its_training() {
+    let place = Place::new();
+    let cars = with_column(&place, "mtcars.csv", "times", |field| field("carb") - 1.0);
+    let model = place.fit("ols", &cars, "mpg ~ wt + factor(cyl)", &["--weight", "times"]);
+    let said = ok(&["ask", &model, "robust", &cars]);
+    assert!(said.err.contains("rows count by 'times', as in training"), "{}", said.err);
+    let named = ok(&["ask", &model, "robust", &cars, "--weight", "times"]);
+    assert_eq!(said.out, named.out);
+    let without = ["ask", &model, "influence", &data("mtcars.csv")];
+    fails(&without, 2, &["'times'", "--weight COLUMN"]);
+    ok(&["ask", &model, "intervals", &data("mtcars.csv")]);
+}
+
+#[test]
+fn an_offset_of_a_changed_target_is_in_fitted_values_and_intervals() {
+    let (place, cars) = (Place::new(), data("mtcars.csv"));
+    let model = place.fit("ols", &cars, "log(mpg) ~ wt + offset(hp / 200)", &[]);
+    same_rows(&rows(&["ask", &model, "influence", &cars]), "fitted", "offset_fitted", 1e-9);
+    let link = rows(&["ask", &model, "intervals", &cars, "--with", "scale=link"]);
+    same_rows(&link, "lower", "offset_link_lower", 1e-9);
+    same_rows(&rows(&["ask", &model, "intervals", &cars]), "lower", "offset_lower", 1e-9);
+}
+
+#[test]
+fn terms_inside_terms_are_those_of_r() {
+    let (place, breaks) = (Place::new(), data("warpbreaks.csv"));
+    for (formula, name) in [
+        ("breaks ~ wool / tension", "nested_coefficients"),
+        ("breaks ~ wool + tension %in% wool", "inside_coefficients"),
+    ] {
+        let model = place.fit("ols", &breaks, formula, &[]);
+        same_terms(&rows(&["ask", &model, "coefficients"]), "coefficient", name, 1e-9);
+    }
+}
+
+#[test]
+fn a_target_on_the_right_side_and_the_mean_alone_are_refused_with_what_to_type() {
+    let cars = data("mtcars.csv");
+    let fit = |formula| ["fit", "ols", &cars, "--formula", formula];
+    fails(&fit("mpg ~ wt + mpg"), 2, &["'mpg' stands on both sides"]);
+    fails(&fit("mpg ~ 1"), 2, &["learnt fit dummy"]);
+}

@@ -106,3 +106,25 @@ fn weights_that_a_learner_cannot_take_are_refused_in_streams_too() {
         assert!(done.err.contains("takes no weights"), "{}", done.err);
     }
 }
+
+/// A stream cannot leave out rows by their holes; it says so and fills nothing in silence.
+#[test]
+fn rows_with_holes_are_left_out_of_tables_and_never_in_silence_of_streams() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "a,b,y\n1,2,3\n2,3,\n4,,5\n5,6,7\n7,8,9.5\n9,1,2\n";
+    let csv = file(folder.path(), "t.csv", rows);
+    let fit = |learner: &str, more: &[&str]| learnt(&[&["fit", learner, &csv], more].concat());
+    let none = fit("ridge", &["-t", "y"]);
+    assert!(none.err.contains("--drop-unlabelled leaves out"), "{}", none.err);
+    let done = fit("ridge", &["-t", "y", "--drop-unlabelled"]);
+    assert!(done.err.contains("dropped 1 of 6 rows without a target"), "{}", done.err);
+    assert!(done.out.contains("5 rows"), "{}", done.out);
+    for flags in [&["--drop-unlabelled"][..], &["--impute", "drop-rows"]] {
+        let words = [&["fit", "ridge", &csv, "-t", "y", "--stream"], flags].concat();
+        fails(&words, 2, &["needs the whole table"]);
+    }
+    let known = file(folder.path(), "k.csv", rows.replace("2,3,\n", ""));
+    let words = ["fit", "ols", &known, "--formula", "y ~ .", "--stream"];
+    fails(&words, 2, &["left out for tests and intervals", "--impute median"]);
+    ok(&[&words[..], &["--impute", "median"]].concat());
+}

@@ -394,6 +394,40 @@ fn tables_fit_the_terminal_and_say_what_is_left_out() {
 }
 
 #[test]
+fn descriptions_keep_their_notes_at_every_width() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = place(folder.path(), "churn.csv");
+    ok(&["make", "churn", "--rows", "300", "-o", &path]);
+    for columns in [60, 80, 100, 120, 150, 200] {
+        let command = &mut crate::command(&["describe", &path]);
+        let output = command.env("COLUMNS", columns.to_string()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}\n{text}");
+        for word in ["an identif", "free text", "a date", "constant"] {
+            assert!(text.contains(word), "{columns}: {word}\n{text}");
+        }
+        let whole = text.contains("distinct");
+        assert_eq!(
+            whole,
+            !text.contains("of 13 summary columns shown; --all"),
+            "{columns}\n{text}"
+        );
+    }
+}
+
+#[test]
+fn a_learner_that_is_asked_for_is_compared_or_refused() {
+    let words = ["compare", "iris", "--only", "ridge,logistic", "--folds", "3"];
+    fails(
+        &words,
+        3,
+        &["the target has classes, and 'ridge' is no classifier", "--role classifier"],
+    );
+    let words = ["compare", "cpu", "--only", "ridge,lda", "--folds", "3"];
+    fails(&words, 3, &["the target is numeric, and 'lda' is no regressor"]);
+}
+
+#[test]
 fn the_command_and_the_library_give_the_same_bits() {
     use learnt::context::Context;
     use learnt::params::LearnerSpec;

@@ -11,6 +11,8 @@ pub struct Columns {
     pub title: String,
     /// The columns.
     pub columns: Vec<TableColumn>,
+    /// Whether its numbers are weights of inputs, the largest of which are shown where they are very many.
+    pub weights: bool,
 }
 
 /// One column of a table.
@@ -209,12 +211,13 @@ impl Columns {
     /// The same with heads that are made.
     pub fn with_heads(title: &str, heads: impl IntoIterator<Item = String>) -> Self {
         let column = |name| TableColumn::new(name, Series::Reals(Vec::new()), Style::Number);
-        Columns { title: title.to_string(), columns: heads.into_iter().map(column).collect() }
+        let columns = heads.into_iter().map(column).collect();
+        Columns { title: title.to_string(), columns, weights: false }
     }
 
     /// A table without columns, to be filled column by column.
     pub fn titled(title: impl Into<String>) -> Self {
-        Columns { title: title.into(), columns: Vec::new() }
+        Columns { title: title.into(), ..Columns::default() }
     }
 
     /// Adds a column of numbers.

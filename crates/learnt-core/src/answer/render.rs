@@ -3,7 +3,7 @@
 use super::{Answer, Columns, Datum, Series, Style, TableColumn};
 use crate::chart::Chart;
 use crate::data::Label;
-use crate::error::plain;
+use crate::error::{plain, plain_within};
 use serde_json::{Map, Value as Json, json};
 
 /// JSON has no NaN and no infinity: those become null.
@@ -273,6 +273,9 @@ fn wrapped(text: &str, between: &str, line_width: usize) -> String {
 }
 
 /// A title may have several lines of our own.
+/// Characters of a note, which may list the levels of many columns.
+const LONGEST_NOTE: usize = 2000;
+
 pub(super) fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
@@ -350,7 +353,7 @@ impl Answer {
         }
         let mut out = blocks.join("\n");
         for note in &self.notes {
-            out += &wrapped(&plain(note), " ", line_width);
+            out += &wrapped(&plain_within(note, LONGEST_NOTE), " ", line_width);
         }
         out
     }
@@ -371,7 +374,7 @@ impl Answer {
             out += &format!("- {}: {}\n", plain(name), datum.text());
         }
         for note in &self.notes {
-            out += &format!("\n{}\n", plain(note));
+            out += &format!("\n{}\n", plain_within(note, LONGEST_NOTE));
         }
         out
     }

@@ -1,11 +1,15 @@
 //! Tables as lines of text that fit a terminal.
 
 use super::render::plain_lines;
-use super::{Columns, Series};
+use super::{Columns, Series, TableColumn};
 use crate::error::plain;
 
 /// Coefficients from which on a cut table shows the largest.
 const LONG: usize = 200;
+/// Characters that a cut text keeps.
+const SHORTEST: usize = 12;
+/// Characters that a cut text in the first column keeps.
+const LABEL: usize = 20;
 
 impl Columns {
     /// Lines of text with aligned columns.
@@ -20,15 +24,13 @@ impl Columns {
         if n <= most {
             return ((0..n).collect(), n, String::new());
         }
-        let coefficients = self.column("coefficient").filter(|_| n > LONG);
-        if let Some(Series::Reals(values)) = coefficients.map(|column| &column.data) {
+        let sizes = self.sizes().filter(|_| n > LONG);
+        if let Some(sizes) = sizes {
             let free = usize::from(self.columns[0].text(0).starts_with("(intercept"));
             let mut order: Vec<usize> = (free..n).collect();
-            // What is not determined comes last.
-            let size = |i: usize| if values[i].is_nan() { -1.0 } else { values[i].abs() };
-            order.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+            order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
             order.truncate(most.saturating_sub(free));
-            let zeros = values[free..].iter().filter(|&&value| value == 0.0).count();
+            let zeros = sizes[free..].iter().filter(|&&size| size == 0.0).count();
             let (shown, all) = (order.len(), n - free);
             let text =
                 format!(" … the {shown} largest of {all} coefficients; {zeros} are zero{hint}\n");
@@ -43,6 +45,21 @@ impl Columns {
         )
     }
 
+    /// The largest weight in each row of a table of coefficients; what is not determined is below all.
+    fn sizes(&self) -> Option<Vec<f64>> {
+        let own = self.column("coefficient").map(std::slice::from_ref);
+        let columns = own.or(self.weights.then_some(self.columns.as_slice()))?;
+        let mut sizes = vec![-1.0_f64; self.len()];
+        for column in columns {
+            if let Series::Reals(values) = &column.data {
+                for (size, value) in sizes.iter_mut().zip(values) {
+                    *size = size.max(value.abs());
+                }
+            }
+        }
+        Some(sizes)
+    }
+
     /// The same with at most this many rows: the first and the last.
     pub fn to_text_within(&self, most: usize) -> String {
         self.to_text_cut(most, usize::MAX, "")
@@ -53,8 +70,8 @@ impl Columns {
         self.to_text_cut(most, line_width, "--all")
     }
 
-    /// The same in lines of at most this many characters: long texts are cut, then the last columns are
-    /// left out and counted. `whole` is what shows the rest, if anything.
+    /// The same in lines of at most this many characters: long texts are cut, and columns for which there is
+    /// no room are left out and counted. `whole` is what shows the rest, if anything.
     pub fn to_text_cut(&self, most: usize, line_width: usize, whole: &str) -> String {
         let hint = if whole.is_empty() { String::new() } else { format!("; {whole}") };
         let (shown, gap, left_out) = self.chosen(most, &hint);
@@ -82,7 +99,7 @@ impl Columns {
             }
         };
         let line = |cell: &dyn Fn(usize) -> String| {
-            let padded: Vec<String> = (0..kept).map(|j| pad(j, &cell(j))).collect();
+            let padded: Vec<String> = kept.iter().map(|&j| pad(j, &cell(j))).collect();
             format!(" {}", padded.join("  ")).trim_end().to_string() + "\n"
         };
         let mut out = if self.title.is_empty() {
@@ -100,36 +117,62 @@ impl Columns {
         if gap >= shown.len() {
             out += &left_out;
         }
-        if kept < self.columns.len() {
-            out += &format!(" {kept} of {} columns shown{hint}\n", self.columns.len());
+        if kept.len() < self.columns.len() {
+            let (shown, all) = (kept.len(), self.columns.len());
+            out += &format!(" {shown} of {all} columns shown{hint}\n");
         }
         out
     }
 
-    /// Cuts the longest texts until lines are short enough, and says how many columns are then left.
-    fn fit(&self, widths: &mut [usize], cells: &mut [Vec<String>], line_width: usize) -> usize {
-        const SHORTEST: usize = 12;
-        let total = |widths: &[usize]| {
-            1 + widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+    /// Cuts texts until lines are short enough, and says which columns are then left. The first column says which
+    /// row is which: it is never cut so far that two rows look alike. A text at the end is a note, and stays;
+    /// numbers before it are left out.
+    fn fit(
+        &self,
+        widths: &mut [usize],
+        cells: &mut [Vec<String>],
+        line_width: usize,
+    ) -> Vec<usize> {
+        let least: Vec<usize> = (0..widths.len())
+            .map(|j| {
+                let head = plain(self.columns[j].head()).chars().count();
+                match (self.columns[j].is_text(), j) {
+                    (false, _) => widths[j],
+                    (true, 0) => apart(&cells[0]).clamp(LABEL, LABEL.max(line_width / 2)),
+                    (true, _) => SHORTEST,
+                }
+                .max(head)
+                .min(widths[j])
+            })
+            .collect();
+        let total = |widths: &[usize], kept: &[usize]| {
+            1 + kept.iter().map(|&j| widths[j] + 2).sum::<usize>().saturating_sub(2)
         };
-        while total(widths) > line_width {
-            let texts = (0..widths.len()).filter(|&j| self.columns[j].is_text());
-            let Some(longest) = texts.max_by_key(|&j| widths[j]).filter(|&j| widths[j] > SHORTEST)
-            else {
-                break;
-            };
-            let head = plain(self.columns[longest].head()).chars().count();
-            let excess = total(widths) - line_width;
-            let wanted = widths[longest].saturating_sub(excess).max(SHORTEST).max(head);
-            if wanted >= widths[longest] {
-                break;
-            }
-            widths[longest] = wanted;
-            for cell in cells[longest].iter_mut().filter(|cell| cell.chars().count() > wanted) {
-                *cell = cell.chars().take(wanted - 1).chain(['…']).collect();
+        let mut kept: Vec<usize> = (0..widths.len()).collect();
+        let noted = self.columns.last().is_some_and(TableColumn::is_text);
+        while total(&least, &kept) > line_width && kept.len() > 1 {
+            let last = kept.len() - 1;
+            kept.remove(if noted && last > 1 { last - 1 } else { last });
+        }
+        let mut order: Vec<usize> =
+            kept.iter().copied().filter(|&j| widths[j] > least[j]).collect();
+        order.sort_by_key(|&j| std::cmp::Reverse(widths[j]));
+        for j in order {
+            let excess = total(widths, &kept).saturating_sub(line_width);
+            widths[j] = widths[j].saturating_sub(excess).max(least[j]);
+            for cell in cells[j].iter_mut().filter(|cell| cell.chars().count() > widths[j]) {
+                *cell = cell.chars().take(widths[j] - 1).chain(['…']).collect();
             }
         }
-        let fits = |&kept: &usize| total(&widths[..kept]) <= line_width;
-        (1..=widths.len()).rev().find(fits).unwrap_or(widths.len().min(1))
+        kept
     }
+}
+
+/// The fewest characters of these texts that tell them apart, with the sign that they go on.
+fn apart(texts: &[String]) -> usize {
+    let mut sorted: Vec<&String> = texts.iter().collect();
+    sorted.sort_unstable();
+    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let pairs = sorted.windows(2).filter(|pair| pair[0] != pair[1]);
+    pairs.map(|pair| shared(pair[0], pair[1]) + 2).max().unwrap_or(0)
 }

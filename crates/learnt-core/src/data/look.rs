@@ -127,11 +127,15 @@ fn is_finite(values: MatRef) -> bool {
 fn all_finite(values: &[f64]) -> bool {
     const LANES: usize = 16;
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    vectorized!(for chunk in chunks {
-        for k in 0..LANES {
-            sums[k] += chunk[k] * 0.0;
+    // Sums of the kernel's own: they cannot lie where the values do, so that they stay in registers.
+    let sums = vectorized!({
+        let mut sums = [0.0; LANES];
+        for chunk in chunks {
+            for k in 0..LANES {
+                sums[k] += chunk[k] * 0.0;
+            }
         }
+        sums
     });
     sums.iter().chain(rest).all(|x| x * 0.0 == 0.0)
 }

@@ -120,21 +120,13 @@ impl Column {
 impl Schema {
     /// From columns; names must differ and levels of a column too.
     pub fn new(columns: Vec<Column>) -> Result<Self> {
-        let mut seen = BTreeMap::new();
-        for (i, column) in columns.iter().enumerate() {
-            if let Some(first) = seen.insert(column.name.as_str(), i) {
-                let name = plain(&column.name);
-                let message =
-                    format!("columns {} and {} are both named '{name}'", first + 1, i + 1);
-                return Err(Error::new(Code::Names, message).column(name));
-            }
-            if let Some(levels) = column.levels() {
-                let mut sorted: Vec<&String> = levels.iter().collect();
-                sorted.sort();
-                if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-                    let message = format!("column '{}' has a level twice", plain(&column.name));
-                    return Err(Error::new(Code::Names, message).column(&column.name));
-                }
+        if !all_differ(columns.iter().map(|column| column.name.as_str())) {
+            return Err(named_twice(&columns));
+        }
+        for column in &columns {
+            if !all_differ(column.levels().unwrap_or_default().iter().map(String::as_str)) {
+                let message = format!("column '{}' has a level twice", plain(&column.name));
+                return Err(Error::new(Code::Names, message).column(&column.name));
             }
         }
         Ok(Schema { columns, volume: None })
@@ -221,6 +213,29 @@ impl Schema {
     }
 }
 
+/// Whether no text is there twice. Texts in rising order, as levels mostly are, need one look.
+fn all_differ<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> bool {
+    if texts.clone().is_sorted_by(|a, b| a < b) {
+        return true;
+    }
+    let mut sorted: Vec<&str> = texts.collect();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|a, b| a < b)
+}
+
+/// The error for the first name that was there before.
+fn named_twice(columns: &[Column]) -> Error {
+    let mut seen = BTreeMap::new();
+    for (i, column) in columns.iter().enumerate() {
+        if let Some(first) = seen.insert(column.name.as_str(), i) {
+            let name = plain(&column.name);
+            let message = format!("columns {} and {} are both named '{name}'", first + 1, i + 1);
+            return Error::new(Code::Names, message).column(name);
+        }
+    }
+    Error::new(Code::Internal, "no column is named twice")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,5 +261,24 @@ mod tests {
     fn duplicate_names_are_refused_by_name() {
         let error = Schema::numeric(["a", "b", "a"]).unwrap_err();
         assert!(error.message().contains("columns 1 and 3 are both named 'a'"));
+        assert!(
+            Schema::numeric(["a", "b", "c"]).is_ok() && Schema::numeric(["b", "c", "a"]).is_ok()
+        );
+        assert!(Schema::numeric(["a", "a"]).is_err());
+    }
+
+    #[test]
+    fn a_level_that_is_there_twice_is_refused_in_any_order() {
+        let column = |levels: &[&str]| {
+            Column::categorical("c", levels.iter().map(ToString::to_string).collect())
+        };
+        for (levels, sound) in [
+            (&["a", "b"][..], true),
+            (&["b", "a"], true),
+            (&["a", "a"], false),
+            (&["b", "a", "b"], false),
+        ] {
+            assert_eq!(Schema::new(vec![column(levels)]).is_ok(), sound, "{levels:?}");
+        }
     }
 }

@@ -18,6 +18,17 @@
 //! refuses the backend's own dispatch everywhere else.
 
 use pulp::{Simd, WithSimd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether kernels go without AVX-512 on a processor that has it.
+static NARROW: AtomicBool = AtomicBool::new(false);
+
+/// Lets all kernels of this process run as on a processor without AVX-512, or with it again: `cargo bench` measures
+/// both. Learners have no business here.
+#[doc(hidden)]
+pub fn without_avx512(narrow: bool) {
+    NARROW.store(narrow, Ordering::Relaxed);
+}
 
 /// Work that is compiled for every set of vector instructions.
 pub trait Kernel {
@@ -32,6 +43,12 @@ pub trait Kernel {
 #[inline]
 #[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if NARROW.load(Ordering::Relaxed)
+        && let Some(simd) = pulp::x86::V3::try_new()
+    {
+        return Simd::vectorize(simd, Dispatched(kernel));
+    }
     pulp::Arch::new().dispatch(Dispatched(kernel))
 }
 

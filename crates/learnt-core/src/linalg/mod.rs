@@ -9,6 +9,7 @@ mod factor;
 mod kernel;
 mod linear_predict;
 mod lines;
+mod pages;
 mod parallel;
 mod points;
 mod rank_update;
@@ -21,9 +22,12 @@ pub use factor::{
     Cholesky, Eigen, PivotedQr, Svd, eigh, singular_values, solve_lower, solve_lower_transposed,
     svd, triangle_of,
 };
+#[doc(hidden)]
+pub use kernel::without_avx512;
 pub use kernel::{Kernel, Loop, run};
 pub use linear_predict::linear_predict;
 pub use lines::Lines;
+pub use pages::Pages;
 pub use parallel::{matmul_in, row_products_in};
 pub use points::{Distances, Nearest, Projection};
 pub use rank_update::RankUpdate;
@@ -212,7 +216,9 @@ pub fn matvec(a: MatRef, x: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; a.nrows()];
     if a.col_stride() == 1 {
         crate::vectorized!(for (i, out) in out.iter_mut().enumerate() {
-            *out = a.row_slice(i).map_or(0.0, |row| dot(row, x));
+            if let Some(row) = a.row_slice(i) {
+                *out = dot(row, x);
+            }
         });
         return out;
     }

@@ -135,18 +135,80 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
 
 /// Several type-7 quantiles by one selection; `None` when one of them does not exist.
 pub fn quantiles(values: &[f64], probabilities: &[f64]) -> Option<Vec<f64>> {
-    total_weight(values, None)?;
-    let last = values.len().checked_sub(1)?;
-    let below = |p: &f64| (p * last as f64).floor().clamp(0.0, last as f64) as usize;
-    let ordered = with_places(values, probabilities.iter().map(below));
-    probabilities.iter().map(|p| sorted_quantile(&ordered, *p)).collect()
+    Quantiles::Linear.select(values, probabilities)
 }
 
-/// A copy of the values with those at the given places, and at the next ones, where sorting would put
-/// them: n ln m steps for m places.
-fn with_places(values: &[f64], places: impl Iterator<Item = usize>) -> Vec<f64> {
-    let mut wanted: Vec<usize> =
-        places.flat_map(|place| [place, place + 1]).filter(|&place| place < values.len()).collect();
+/// How quantiles of values that count alike are made of ordered ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantiles {
+    /// Linear interpolation at `p (count - 1)`: [`quantiles`].
+    Linear,
+    /// The inverse of the distribution function, averaged where it is flat: [`averaged_quantiles`].
+    Averaged,
+}
+
+impl Quantiles {
+    fn place(self, count: usize, p: f64) -> usize {
+        let last = count.saturating_sub(1) as f64;
+        let place = match self {
+            Quantiles::Linear => (p * last).floor(),
+            // With weights of 1 the weight reached at a place is its number.
+            Quantiles::Averaged => (p * count as f64 - slack(count as f64)).ceil() - 1.0,
+        };
+        place.clamp(0.0, last) as usize
+    }
+
+    /// The places, among this many ordered values, of those that the quantiles are made of; some twice.
+    pub fn places(self, count: usize, probabilities: &[f64]) -> Vec<usize> {
+        let places = probabilities.iter().map(|&p| self.place(count, p));
+        places.flat_map(|place| [place, place + 1]).filter(|&place| place < count).collect()
+    }
+
+    /// The quantiles of this many values, given those at [`Self::places`]; `None` when one does not exist.
+    pub fn of_ordered(
+        self,
+        count: usize,
+        probabilities: &[f64],
+        at: impl Fn(usize) -> f64,
+    ) -> Option<Vec<f64>> {
+        let last = count.checked_sub(1)?;
+        let one = |&p: &f64| {
+            if !(0.0..=1.0).contains(&p) {
+                return None;
+            }
+            let place = self.place(count, p);
+            let (low, next) = (at(place), at(last.min(place + 1)));
+            match self {
+                Quantiles::Linear => between(low, next, p * last as f64 - place as f64),
+                Quantiles::Averaged => {
+                    let total = count as f64;
+                    let flat = p > 0.0 && (place + 1) as f64 <= p * total + slack(total);
+                    finite(0.5 * low + 0.5 * if flat { next } else { low })
+                }
+            }
+        };
+        probabilities.iter().map(one).collect()
+    }
+
+    fn select(self, values: &[f64], probabilities: &[f64]) -> Option<Vec<f64>> {
+        total_weight(values, None)?;
+        let ordered = with_places(values, self.places(values.len(), probabilities));
+        self.of_ordered(values.len(), probabilities, |place| ordered[place])
+    }
+}
+
+/// What rounding of weights and of p W can amount to.
+fn slack(total: f64) -> f64 {
+    4.0 * f64::EPSILON * total
+}
+
+/// The value this share of the way from one to the next.
+fn between(low: f64, high: f64, share: f64) -> Option<f64> {
+    finite(if share == 0.5 { 0.5 * low + 0.5 * high } else { low + share * (high - low) })
+}
+
+/// A copy of the values with those at the given places where sorting would put them: n ln m steps for m places.
+fn with_places(values: &[f64], mut wanted: Vec<usize>) -> Vec<f64> {
     wanted.sort_unstable();
     wanted.dedup();
     let mut out = values.to_vec();
@@ -172,8 +234,7 @@ pub fn sorted_quantile(sorted: &[f64], p: f64) -> Option<f64> {
     let index = (position.floor() as usize).min(sorted.len() - 1);
     let low = sorted[index];
     let high = sorted.get(index + 1).copied().unwrap_or(low);
-    let share = position - index as f64;
-    finite(if share == 0.5 { 0.5 * low + 0.5 * high } else { low + share * (high - low) })
+    between(low, high, position - index as f64)
 }
 
 /// The quantile of the weighted distribution: [`averaged_quantiles`] at one probability.
@@ -190,27 +251,24 @@ pub fn averaged_quantiles(
     weights: Option<&[f64]>,
     probabilities: &[f64],
 ) -> Option<Vec<f64>> {
-    let total = total_weight(values, weights)?;
+    let Some(weights) = weights else {
+        return Quantiles::Averaged.select(values, probabilities);
+    };
+    let total = total_weight(values, Some(weights))?;
     if probabilities.iter().any(|p| !(0.0..=1.0).contains(p)) {
         return None;
     }
-    // What rounding of weights and of p W can amount to.
-    let slack = 4.0 * f64::EPSILON * total;
-    match weights {
-        Some(weights) => {
-            let (sorted, reached) = sorted_with_weights(values, weights);
-            let place = |p: f64| reached.partition_point(|sum| *sum < p * total - slack);
-            let is_flat = |p: f64, place: usize| reached[place] <= p * total + slack;
-            averaged(&sorted, probabilities, place, is_flat)
-        }
-        None => {
-            // With weights of 1 the weight reached at a place is its number.
-            let place = |p: f64| ((p * total - slack).ceil() - 1.0).max(0.0) as usize;
-            let is_flat = |p: f64, place: usize| (place + 1) as f64 <= p * total + slack;
-            let ordered = with_places(values, probabilities.iter().map(|p| place(*p)));
-            averaged(&ordered, probabilities, place, is_flat)
-        }
-    }
+    let slack = slack(total);
+    let (sorted, reached) = sorted_with_weights(values, weights);
+    let last = sorted.len().checked_sub(1)?;
+    let at = |&p: &f64| {
+        let place = reached.partition_point(|sum| *sum < p * total - slack).min(last);
+        let low = sorted[place];
+        let flat = p > 0.0 && reached[place] <= p * total + slack;
+        let next = sorted.get(place + 1).filter(|_| flat).copied().unwrap_or(low);
+        finite(0.5 * low + 0.5 * next)
+    };
+    probabilities.iter().map(at).collect()
 }
 
 /// The values with weight in order, and the weight that is reached at each.
@@ -226,24 +284,6 @@ fn sorted_with_weights(values: &[f64], weights: &[f64]) -> (Vec<f64>, Vec<f64>) 
             (value, reached.sum + reached.compensation)
         })
         .unzip()
-}
-
-/// The value at the place of each probability, or the middle between it and the next where flat.
-fn averaged(
-    ordered: &[f64],
-    probabilities: &[f64],
-    place: impl Fn(f64) -> usize,
-    is_flat: impl Fn(f64, usize) -> bool,
-) -> Option<Vec<f64>> {
-    let last = ordered.len().checked_sub(1)?;
-    let at = |&p: &f64| {
-        let place = place(p).min(last);
-        let low = ordered[place];
-        let flat = p > 0.0 && is_flat(p, place);
-        let next = ordered.get(place + 1).filter(|_| flat).copied().unwrap_or(low);
-        finite(0.5 * low + 0.5 * next)
-    };
-    probabilities.iter().map(at).collect()
 }
 
 /// The largest value minus the smallest.

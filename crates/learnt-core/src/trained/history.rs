@@ -40,6 +40,8 @@ pub struct History {
     pub formula: Option<String>,
     /// Rows that were left out of training because values were missing.
     pub dropped: u64,
+    /// The column with the weights of the training rows, if they were weighted and it has a name.
+    pub weight: Option<String>,
 }
 
 /// What prediction does with a category that training did not see.
@@ -126,7 +128,7 @@ const FIELDS: &[&str] = &[
     "example_outputs",
 ];
 /// What files of older releases do not have.
-const LATER: &[&str] = &["missing", "fills", "formula", "dropped"];
+const LATER: &[&str] = &["missing", "fills", "formula", "dropped", "weight"];
 
 impl Stored for History {
     fn to_node(&self) -> Node {
@@ -158,7 +160,9 @@ impl Stored for History {
             self.formula.to_node(),
             self.dropped.to_node(),
         ];
-        let fields = FIELDS.iter().zip(nodes).chain(LATER.iter().zip(later));
+        // Files of unweighted models have no such field.
+        let weight = self.weight.as_ref().map(|_| (&"weight", self.weight.to_node()));
+        let fields = FIELDS.iter().zip(nodes).chain(LATER.iter().zip(later)).chain(weight);
         Node::Map(fields.map(|(name, node)| (name.to_string(), node)).collect())
     }
 
@@ -205,6 +209,7 @@ impl Stored for History {
             examples: inputs.zip(outputs).map(|(inputs, outputs)| Examples { inputs, outputs }),
             formula: later(node, "formula")?.flatten(),
             dropped: later(node, "dropped")?.unwrap_or(0),
+            weight: later(node, "weight")?.flatten(),
         })
     }
 }

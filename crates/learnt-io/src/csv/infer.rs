@@ -220,7 +220,12 @@ fn check_options(options: &ReadOptions) -> Result<()> {
         Some(mark) if mark == point || !b",.'_ ".contains(&mark) => {
             let message =
                 "the thousands mark must be one of , . ' _ or a space, and not the decimal mark";
-            Err(Error::new(Code::Usage, message))
+            let error = Error::new(Code::Usage, message);
+            Err(match (mark, options.decimal_comma) {
+                (b'.', false) => error.hint("add --decimal-comma if 1.234,5 is a number"),
+                (b',', true) => error.hint("leave out --decimal-comma if 1,234.5 is a number"),
+                _ => error,
+            })
         }
         _ => Ok(()),
     }

@@ -31,7 +31,10 @@ pub(super) fn note_spoilt(
         let grouped =
             |field: &str| field.contains(['.', ' ', '\'', '_']) || field.contains(WIDE_SPACES);
         let both = fields().any(|field| field.contains(',') && grouped(field.trim()));
-        let marked = thousands_mark(fields(), style).map(|found| (found, ""));
+        // Decimal commas that were found must be said as soon as a mark is.
+        let said =
+            if style.decimal_comma && !options.decimal_comma { "--decimal-comma " } else { "" };
+        let marked = thousands_mark(fields(), style).map(|found| (found, said));
         let commas = || thousands_mark(fields(), comma).map(|found| (found, "--decimal-comma "));
         if let Some(((mark, example), more)) = marked.or_else(|| both.then(commas).flatten()) {
             let (name, example) = (plain(name), plain(example));

@@ -11,4 +11,5 @@ pub mod components;
 pub mod groups;
 pub mod path;
 pub mod regression;
+mod smooth;
 pub mod tree;

@@ -1,10 +1,14 @@
 //! Pictures of regressions: predictions, residuals, and what least squares says about rows.
 
+use super::smooth::lowess;
 use learnt_core::chart::{Chart, Mark, Panel};
 
 /// Rows that get a name in a picture.
 const NAMED: usize = 3;
-/// Most groups of a running mean; each has at least 30 rows.
+/// Fewest rows with a curve, and most with one by every row; more have the mean of groups of neighbours.
+const FEWEST: usize = 10;
+const MOST_BY_ROW: usize = 1000;
+/// Most groups of neighbours.
 const GROUPS: usize = 20;
 
 /// Predictions against what came true, with the line of equal values.
@@ -27,7 +31,7 @@ pub fn predicted_against_actual(actual: &[f64], predicted: &[f64]) -> Chart {
 pub fn residuals_against_fitted(fitted: &[f64], residual: &[f64]) -> Chart {
     Chart::new(
         "Residuals against fitted values",
-        "Each point is a row; a running mean away from zero shows what the model misses.",
+        "Each point is a row; a curve away from zero shows what the model misses.",
     )
     .panel(residual_panel(fitted, residual))
 }
@@ -45,7 +49,7 @@ pub fn normal_quantiles(pairs: &[(f64, f64)]) -> Chart {
 pub fn scale_location(fitted: &[f64], standardised: &[f64]) -> Chart {
     Chart::new(
         "Scale against location",
-        "Each point is a row; where the variance is equal, the running mean is level.",
+        "Each point is a row; where the variance is equal, the curve is level.",
     )
     .panel(scale_panel(fitted, standardised))
 }
@@ -93,7 +97,7 @@ pub fn diagnostics(fit: &Fit) -> Chart {
 
 fn residual_panel(fitted: &[f64], residual: &[f64]) -> Panel {
     let sizes: Vec<f64> = residual.iter().map(|r| r.abs()).collect();
-    with_running_mean(
+    with_trend(
         Panel::new("fitted", "residual")
             .mark(Mark::horizontal("", vec![0.0]).dashed())
             .mark(named_rows(fitted, residual, &sizes)),
@@ -125,7 +129,7 @@ fn rising(values: &[f64]) -> Vec<usize> {
 
 fn scale_panel(fitted: &[f64], standardised: &[f64]) -> Panel {
     let roots: Vec<f64> = standardised.iter().map(|r| r.abs().sqrt()).collect();
-    with_running_mean(
+    with_trend(
         Panel::new("fitted", "√|standardised residual|").mark(named_rows(fitted, &roots, &roots)),
         fitted,
         &roots,
@@ -136,11 +140,12 @@ fn leverage_panel(leverage: &[f64], standardised: &[f64], cook: &[f64]) -> Panel
     let most = leverage.iter().copied().fold(0.0, f64::max);
     let largest = standardised.iter().map(|r| r.abs()).fold(0.0, f64::max);
     let count: f64 = leverage.iter().sum();
-    let mut panel = Panel::new("leverage", "standardised residual")
+    let panel = Panel::new("leverage", "standardised residual")
         .mark(Mark::horizontal("", vec![0.0]).dashed())
         .mark(named_rows(leverage, standardised, cook))
         .range_x(0.0, 1.05 * most)
         .range_y(-1.15 * largest, 1.15 * largest);
+    let mut panel = with_trend(panel, leverage, standardised);
     for distance in [0.5, 1.0] {
         let mut curve = (Vec::new(), Vec::new());
         for sign in [-1.0, 1.0] {
@@ -182,22 +187,28 @@ fn named_rows_at(x: &[f64], y: &[f64], importance: &[f64], row: impl Fn(usize) -
     Mark::points("rows", x.to_vec(), y.to_vec()).labels(labels).unnamed()
 }
 
-/// With the mean of groups of neighbours, which shows a trend that dots hide.
-fn with_running_mean(panel: Panel, x: &[f64], y: &[f64]) -> Panel {
+/// With a smooth curve, or the mean of groups of many neighbours, which show a trend that dots hide.
+fn with_trend(panel: Panel, x: &[f64], y: &[f64]) -> Panel {
     let mut order: Vec<usize> =
         (0..x.len().min(y.len())).filter(|&i| x[i].is_finite() && y[i].is_finite()).collect();
-    let groups = (order.len() / 30).min(GROUPS);
-    if groups < 3 {
+    if order.len() < FEWEST {
         return panel;
     }
     order.sort_by(|&a, &b| x[a].total_cmp(&x[b]).then(a.cmp(&b)));
+    if order.len() <= MOST_BY_ROW {
+        let of = |values: &[f64]| -> Vec<f64> { order.iter().map(|&i| values[i]).collect() };
+        let at = of(x);
+        let height = lowess(&at, &of(y));
+        return panel.mark(Mark::line("trend", at, height).unnamed());
+    }
+    let groups = GROUPS;
     let mean = |values: &[f64], rows: &[usize]| {
         rows.iter().map(|&i| values[i]).sum::<f64>() / rows.len() as f64
     };
     let groups: Vec<&[usize]> = order.chunks(order.len().div_ceil(groups)).collect();
     let at = groups.iter().map(|rows| mean(x, rows)).collect();
     let height = groups.iter().map(|rows| mean(y, rows)).collect();
-    panel.mark(Mark::line("running mean", at, height))
+    panel.mark(Mark::line("trend", at, height).unnamed())
 }
 
 #[cfg(test)]
@@ -223,13 +234,16 @@ mod tests {
     }
 
     #[test]
-    fn the_running_mean_follows_a_curve() {
-        let x: Vec<f64> = (0..400).map(f64::from).collect();
-        let y: Vec<f64> = x.iter().map(|x| x * x).collect();
-        let panel = with_running_mean(Panel::new("", ""), &x, &y);
-        let line = &panel.marks[0];
-        assert_eq!(line.x.len(), 13);
-        assert!(line.x.iter().zip(&line.y).all(|(x, y)| (y - x * x).abs() < 100.0));
+    fn the_trend_follows_a_curve_by_rows_or_by_groups_of_many() {
+        for (n, expected) in [(9, None), (400, Some(400)), (4000, Some(20))] {
+            let x: Vec<f64> = (0..n).map(|i| f64::from(i) / f64::from(n)).collect();
+            let y: Vec<f64> = x.iter().map(|x| x * x).collect();
+            let panel = with_trend(Panel::new("", ""), &x, &y);
+            assert_eq!(panel.marks.first().map(|line| line.x.len()), expected);
+            for line in &panel.marks {
+                assert!(line.x.iter().zip(&line.y).all(|(x, y)| (y - x * x).abs() < 0.1));
+            }
+        }
     }
 
     #[test]

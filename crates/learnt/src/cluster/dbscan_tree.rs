@@ -42,7 +42,12 @@ impl Vicinity {
     /// Whether the neighbours of each row, itself included, weigh at least so much.
     pub(super) fn core_rows(&self, least: f64, run: &Context) -> Result<Vec<bool>> {
         let places: Vec<u32> = (0..self.boxes.rows() as u32).collect();
-        let core = self.search(&places, run, |work| self.weighs(least, work))?;
+        let core = self.search(
+            &places,
+            run,
+            #[inline(always)]
+            |work| self.weighs(least, work),
+        )?;
         Ok(self.by_row(&core))
     }
 
@@ -59,8 +64,12 @@ impl Vicinity {
                 group[place] = forest.root(place) as u32;
             }
             let shared = self.boxes.shared(&group);
-            let found =
-                self.search(&open, run, |work| self.of_another_group(&group, &shared, work))?;
+            let found = self.search(
+                &open,
+                run,
+                #[inline(always)]
+                |work| self.of_another_group(&group, &shared, work),
+            )?;
             for (&place, other) in open.iter().zip(&found) {
                 other.iter().for_each(|&other| forest.join(place as usize, other as usize));
             }
@@ -87,7 +96,12 @@ impl Vicinity {
         let open: Vec<u32> = (0..group.len() as u32)
             .filter(|&place| group[place as usize] == BoxTree::NONE)
             .collect();
-        let found = self.search(&open, run, |work| self.first_group(&group, &shared, work))?;
+        let found = self.search(
+            &open,
+            run,
+            #[inline(always)]
+            |work| self.first_group(&group, &shared, work),
+        )?;
         let mut labels = clusters;
         for (&place, found) in open.iter().zip(found) {
             labels[self.boxes.order()[place as usize] as usize] = found;

@@ -19,6 +19,17 @@ use learnt_core::prelude::*;
 /// Density clusters of different densities, from an order of the rows.
 ///
 /// `algorithm`, `leaf_size` and `memory` do not exist.
+///
+/// ```
+/// use learnt::{cluster::{Extraction, OPTICS}, prelude::*};
+/// let x = Matrix::column_vector(vec![1.0, 1.1, 1.2, 8.0, 8.3, 8.6, 20.0]);
+/// let data = OwnedDataset::unsupervised(x);
+/// let cut = OPTICS { cluster_method: Extraction::Dbscan, eps: Some(1.0), ..Default::default() };
+/// let model = OPTICS { min_samples: 2, ..cut }.fit(&data.view())?;
+/// let labels: Vec<i64> = model.labels().iter().map(|l| l.map_or(-1, i64::from)).collect();
+/// assert_eq!(labels, [0, 0, 0, 1, 1, 1, -1]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct OPTICS {

@@ -314,18 +314,18 @@ impl TransformedTargetRegressorModel {
         }
     }
 
-    /// Intervals of the learner inside on the scale of the table.
-    fn on_table(&self, answer: &mut Answer, x: &Frame) -> Result<()> {
+    /// Fitted values and intervals of the learner inside with the offset, on the scale of the table or of the model.
+    fn outside(&self, answer: &mut Answer, x: &Frame, on_table: bool) -> Result<()> {
         let change = self.change()?;
         let offsets = change.offsets(x);
         for table in &mut answer.tables {
             let mut swap = false;
             for column in &mut table.columns {
-                if !["fit", "lower", "upper"].contains(&column.name.as_str()) {
+                if !["fit", "fitted", "lower", "upper"].contains(&column.name.as_str()) {
                     continue;
                 }
                 let Series::Reals(values) = &mut column.data else { continue };
-                change.back(values, 1, offsets.as_deref(), true);
+                change.back(values, 1, offsets.as_deref(), on_table);
             }
             let first =
                 |name: &str| table.column(name).and_then(|column| column.reals()?.first().copied());
@@ -394,8 +394,9 @@ impl Model for TransformedTargetRegressorModel {
             .change()?
             .apply(data, 0, |inner| self.part.model.answer(&asked.with_data(*inner)))?;
         let scaled = ["intervals", "band"].contains(&asked.name);
-        if scaled && asked.choice("scale", &["response", "link"]).unwrap_or(0) == 0 {
-            self.on_table(&mut answer, &data.x)?;
+        let on_table = scaled && asked.choice("scale", &["response", "link"]).unwrap_or(0) == 0;
+        if scaled || asked.name == "influence" {
+            self.outside(&mut answer, &data.x, on_table)?;
         }
         Ok(answer)
     }
@@ -483,6 +484,27 @@ mod tests {
             answer.column("upper").unwrap().reals().unwrap()[3]
         };
         assert!((ask("response") - ask("link").exp()).abs() < 1e-9 * ask("response"));
+    }
+
+    #[test]
+    fn an_offset_is_in_fitted_values_and_in_intervals_on_both_scales() {
+        let data = data();
+        let model = logged(Some("x1")).fit(&data.view()).unwrap();
+        let link = model.link_in(&data.x.frame(), &Context::default()).unwrap();
+        let ask = |name: &str, column: &str, given: &[(String, Value)]| {
+            let question = model.questions().iter().find(|q| q.name == name).unwrap();
+            let asked = question.ask(given, Some(data.view()), Context::default()).unwrap();
+            let answer = model.answer(&asked).unwrap();
+            answer.column(column).unwrap().reals().unwrap().to_vec()
+        };
+        let on_link = [("scale".to_string(), Value::Text("link".to_string()))];
+        let (fit, fitted) = (ask("intervals", "fit", &on_link), ask("influence", "fitted", &[]));
+        let on_table = ask("intervals", "fit", &[]);
+        for i in 0..60 {
+            assert!((fit[i] - link[(i, 0)]).abs() < 1e-12);
+            assert!((fitted[i] - link[(i, 0)]).abs() < 1e-12);
+            assert!((on_table[i] - link[(i, 0)].exp()).abs() < 1e-9 * on_table[i]);
+        }
     }
 
     #[test]

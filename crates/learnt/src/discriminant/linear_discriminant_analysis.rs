@@ -389,7 +389,7 @@ impl LinearDiscriminantAnalysisModel {
                 let cells = (0..shown).map(|k| Cell::Number(scalings[(j, k)]));
                 table.push([Cell::Text(name.clone())].into_iter().chain(cells).collect());
             }
-            report.tables.push(table);
+            report.tables.push(Columns { weights: true, ..table });
             let mut table = Columns::new("Separation", &["coordinate", "between/within", "share"]);
             for k in 0..shown {
                 let share = shares.get(k).copied().unwrap_or(0.0);

@@ -148,7 +148,7 @@ pub(super) fn aliasing(
             more => format!(" and {more} more"),
         };
         return Some(format!(
-            "of {d} columns {rank} are independent; constant or given by earlier columns: {}{more}; coefficients are those of smallest norm",
+            "of {d} columns {rank} are independent; constant or given by earlier columns: {}{more}; coefficients are those of smallest norm, and without these columns the others are tested too",
             named.join(", ")
         ));
     }

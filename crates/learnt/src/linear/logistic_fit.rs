@@ -492,7 +492,7 @@ impl Fit {
         }
         let weights = self.weights.clone();
         let found = LogisticInference::new(weights, &information, -value * total, null, total);
-        found.map(|found| found.named(&self.names, &self.classes))
+        found.map(|found| found.named(&self.names, &self.classes).of_rows(self.rows))
     }
 
     /// Rows of weights as they are, and intercepts that sum to zero over more than two classes.

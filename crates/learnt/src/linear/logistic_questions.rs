@@ -85,8 +85,8 @@ impl LogisticRegressionModel {
             has_intercept: estimates.intercept,
             offset: self.offset,
             dispersion: 1.0,
-            df: inference.weight - estimates.names.len() as f64,
-            weight: inference.weight,
+            df: inference.rows() - estimates.names.len() as f64,
+            rows: inference.rows(),
             estimates,
         };
         let mut answer = match (asked.name, &asked.data) {
@@ -130,9 +130,9 @@ impl LogisticRegressionModel {
                 let mut table = Columns::new("columns", &["term"]);
                 inference.names.iter().for_each(|name| table.push(vec![Cell::Text(name.clone())]));
                 answer.tables.push(table);
-                answer.push("rows", inference.weight);
+                answer.push("rows", inference.rows());
                 answer.push("parameters", count);
-                answer.push("df", inference.weight - count);
+                answer.push("df", inference.rows() - count);
                 answer.push("dispersion", 1.0);
                 answer.push("known dispersion", 1.0);
                 with_likelihood(answer, inference)
@@ -144,7 +144,7 @@ impl LogisticRegressionModel {
                     AnovaType::of(asked)?,
                     &terms(),
                     dispersion,
-                    inference.weight,
+                    inference.rows(),
                     |own| Self::left(inference, data, own, &asked.run),
                 )?
             }

@@ -39,12 +39,13 @@ pub struct RobustCovariance {
     pub df: f64,
 }
 
-/// The sandwich of a bread and the scores of rows, whose leverages shrink them.
+/// The sandwich of a bread with the scores of rows, whose leverages shrink them; `rank` is the number of
+/// independent coefficients. Rows of weight zero do not count.
 pub(super) fn sandwich(
-    bread: &Matrix,
+    (bread, rank): (&Matrix, f64),
     mut scores: Matrix,
     leverage: &[f64],
-    groups: Option<&[u32]>,
+    data: &Dataset,
     kind: Robust,
 ) -> Result<RobustCovariance> {
     for (i, &leverage) in leverage.iter().enumerate() {
@@ -61,10 +62,11 @@ pub(super) fn sandwich(
         }
         row.iter_mut().for_each(|s| *s /= divisor.max(1e-12));
     }
-    let (n, k) = (leverage.len() as f64, bread.nrows() as f64);
+    let counted = (0..data.nrows()).filter(|&i| data.weight(i) > 0.0).count();
+    let (n, k) = (counted as f64, rank);
     let (scores, factor, df) = match kind {
         Robust::Cluster => {
-            let scores = summed(&scores, groups)?;
+            let scores = summed(&scores, data)?;
             let groups = scores.nrows() as f64;
             (scores, groups / (groups - 1.0) * (n - 1.0) / (n - k), groups - 1.0)
         }
@@ -121,7 +123,8 @@ impl LinearRegressionModel {
         let scale: Vec<f64> =
             found.residual.iter().enumerate().map(|(i, r)| data.weight(i) * r).collect();
         let scores = scaled_rows(&data.x, usize::from(self.evidence.intercept), &scale);
-        sandwich(&bread, scores, &found.leverage, data.groups, kind)
+        let rank = self.evidence.rank as f64 + f64::from(self.evidence.intercept);
+        sandwich((&bread, rank), scores, &found.leverage, data, kind)
     }
 
     /// Coefficients with robust standard errors.
@@ -158,13 +161,14 @@ impl Robust {
 }
 
 /// Scores summed by group, groups in the order of their numbers.
-fn summed(scores: &Matrix, groups: Option<&[u32]>) -> Result<Matrix> {
-    let groups = groups.ok_or_else(|| {
+fn summed(scores: &Matrix, data: &Dataset) -> Result<Matrix> {
+    let groups = data.groups.ok_or_else(|| {
         Error::new(Code::Usage, "clustered standard errors need groups of rows")
             .hint("name their column with --group")
     })?;
     let mut sums: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (row, &group) in scores.rows().zip(groups) {
+    let counted = |i: &usize| data.weight(*i) > 0.0;
+    for (row, &group) in (0..data.nrows()).filter(counted).map(|i| (scores.row(i), &groups[i])) {
         let sum = sums.entry(group).or_insert_with(|| vec![0.0; scores.ncols()]);
         sum.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
     }
@@ -230,6 +234,31 @@ mod tests {
         let without = Dataset { groups: None, ..data.view() };
         let error = model.robust_covariance(&without, 0, Robust::Cluster).unwrap_err();
         assert_eq!(error.hint_text(), Some("name their column with --group"));
+    }
+
+    #[test]
+    fn repeated_columns_and_rows_of_weight_zero_do_not_count() {
+        let mut data = cars();
+        data.weights = Some((0..32).map(|i| f64::from(i % 4)).collect());
+        let kept: Vec<usize> = (0..32).filter(|i| i % 4 != 0).collect();
+        let plain = data.view().gather(&kept);
+        let x = data.x.values();
+        let wide = Matrix::from_fn(32, 3, |i, j| if j < 2 { x[(i, j)] } else { 2.0 * x[(i, 1)] });
+        let repeated = OwnedDataset { x: Table::unnamed(wide), ..data.clone() };
+        for kind in [Robust::HC0, Robust::HC1, Robust::HC2, Robust::HC3, Robust::Cluster] {
+            let found = |data: &OwnedDataset| {
+                let model = LinearRegression::default().fit(&data.view()).unwrap();
+                let found = model.robust_covariance(&data.view(), 0, kind).unwrap();
+                (found.matrix[(0, 0)].sqrt(), found.matrix[(1, 1)].sqrt(), found.df)
+            };
+            let expected = found(&plain);
+            for other in [&data, &repeated] {
+                let got = found(other);
+                assert!((got.0 - expected.0).abs() < 1e-9 * expected.0, "{kind:?} {got:?}");
+                assert!((got.1 - expected.1).abs() < 1e-9 * expected.1, "{kind:?} {got:?}");
+                assert_eq!(got.2, expected.2, "{kind:?}");
+            }
+        }
     }
 
     #[test]

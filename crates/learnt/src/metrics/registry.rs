@@ -293,6 +293,8 @@ pub struct Predictions {
     probabilities: Option<Matrix>,
     decision_scores: Option<Matrix>,
     clusters: Option<Vec<Option<u32>>>,
+    /// The rows in which distances between them mean what they meant to the clustering.
+    rows: Option<Table>,
     positive: Option<usize>,
     costs: Option<Matrix>,
 }
@@ -313,6 +315,7 @@ impl Predictions {
         }
         if let Some(clusterer) = model.as_clusterer() {
             predictions.clusters = offered(clusterer.assign_in(x, run))?;
+            predictions.rows = model.prepared_rows(x, run)?;
         }
         Ok(predictions)
     }
@@ -355,7 +358,7 @@ impl Predictions {
     pub fn with_truth<'a>(&'a self, data: &Dataset<'a>) -> Outcome<'a> {
         Outcome {
             truth: data.y,
-            x: Some(data.x),
+            x: Some(self.rows.as_ref().map_or(data.x, Table::frame)),
             values: self.values.as_ref().map(Matrix::view),
             codes: self.codes.as_deref(),
             probabilities: self.probabilities.as_ref().map(Matrix::view),

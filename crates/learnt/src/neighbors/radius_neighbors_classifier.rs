@@ -13,6 +13,15 @@ use learnt_core::prelude::*;
 ///
 /// A class as `outlier_label`, functions as `weights` or `metric`, and `metric_params` are not
 /// available.
+///
+/// ```
+/// use learnt::{neighbors::RadiusNeighborsClassifier, prelude::*};
+/// let x = Matrix::from_rows(&[[0.0], [1.0], [2.0], [3.0]])?;
+/// let data = OwnedDataset::classification(x, &["a", "a", "b", "b"].map(Label::from));
+/// let model = RadiusNeighborsClassifier { radius: 1.5, ..Default::default() }.fit(&data.view())?;
+/// assert_eq!(model.classify(&data.x.frame())?, [0, 0, 1, 1]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct RadiusNeighborsClassifier {

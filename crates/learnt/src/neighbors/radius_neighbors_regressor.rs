@@ -11,6 +11,15 @@ use learnt_core::prelude::*;
 ///
 /// A row without neighbours is an error, where scikit-learn gives NaN. Functions as `weights` or
 /// `metric`, and `metric_params`, are not available.
+///
+/// ```
+/// use learnt::{neighbors::RadiusNeighborsRegressor, prelude::*};
+/// let x = Matrix::from_rows(&[[0.0], [1.0], [2.0], [9.0]])?;
+/// let data = OwnedDataset::regression(x, vec![1.0, 2.0, 6.0, 0.0]);
+/// let model = RadiusNeighborsRegressor { radius: 2.0, ..Default::default() }.fit(&data.view())?;
+/// assert_eq!(model.predict(&data.x.frame().rows(0, 1))?.row(0), [3.0]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Params, Clone, Debug)]
 #[params(constraints = constraints)]
 pub struct RadiusNeighborsRegressor {

@@ -76,7 +76,7 @@ pub const PLOTS: &[Plot] = &[
     ),
     plot(
         "residuals",
-        "Residuals against fitted values, with their running mean.",
+        "Residuals against fitted values, with their trend.",
         Needs::RowsAndTarget,
         model::residuals,
     ),

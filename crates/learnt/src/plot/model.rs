@@ -240,9 +240,17 @@ pub(super) fn path(scene: &Scene) -> Result<Chart> {
     };
     let alpha = answer("alpha").or_else(|| parameter("alpha"));
     let draw = |x: &Frame| {
-        let options = PathOptions { least_squares: false, ..PathOptions::default() };
-        let found =
-            crate::linear::penalized::path(kind, &Dataset { x: *x, ..*data }, &options, run)?;
+        let data = Dataset { x: *x, ..*data };
+        let mut options = PathOptions { least_squares: false, ..PathOptions::default() };
+        let mut found = crate::linear::penalized::path(kind, &data, &options, run)?;
+        // The usual path may end before the model's own penalty.
+        if let (Some(own), [largest, .., last]) = (alpha, found.alphas.as_slice())
+            && own > 0.0
+            && own < *last
+        {
+            options.eps = (0.5 * own / largest).max(1e-10);
+            found = crate::linear::penalized::path(kind, &data, &options, run)?;
+        }
         Ok(found.chart(alpha.filter(|alpha| *alpha > 0.0).map(|alpha| ("this model", alpha))))
     };
     let rows = trained.admit(&data.x, None, Missing::Error, run)?;

@@ -5,6 +5,7 @@
 
 use learnt_core::persist::{Shaped, Side, Sizes};
 use learnt_core::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -127,8 +128,12 @@ impl Counts {
         if !ordered {
             kept.sort_by(|&a, &b| self.levels[a].cmp(&self.levels[b]));
         }
+        let unchanged = kept.len() == self.levels.len() && kept.is_sorted();
         Counts {
-            levels: Arc::new(kept.iter().map(|&k| self.levels[k].clone()).collect()),
+            levels: match unchanged {
+                true => self.levels.clone(),
+                false => Arc::new(kept.iter().map(|&k| self.levels[k].clone()).collect()),
+            },
             numbers: Vec::new(),
             counts: kept.iter().map(|&k| self.counts[k]).collect(),
             missing: self.missing,
@@ -151,6 +156,21 @@ impl Counts {
             Some(level) => level.clone(),
             None => self.numbers.get(k).map_or_else(String::new, ToString::to_string),
         }
+    }
+
+    /// The position of the category that each name is, if it is one.
+    fn find_all(&self, names: &[String]) -> Vec<Option<usize>> {
+        if self.levels.as_slice() == names {
+            return (0..names.len()).map(Some).collect();
+        }
+        let own: Vec<Cow<str>> = match self.levels.is_empty() {
+            true => self.numbers.iter().map(|number| number.to_string().into()).collect(),
+            false => self.levels.iter().map(|level| level.as_str().into()).collect(),
+        };
+        let mut order: Vec<usize> = (0..own.len()).collect();
+        order.sort_by(|&a, &b| own[a].cmp(&own[b]));
+        let place = |name: &String| order.binary_search_by(|&k| own[k].as_ref().cmp(name)).ok();
+        names.iter().map(|name| place(name).map(|place| order[place])).collect()
     }
 
     /// Position of the most frequent category; the first of equals.
@@ -192,11 +212,7 @@ pub(super) enum Found {
 impl<'a> Lookup<'a> {
     /// For a column as it is coded now: levels may stand in another order than in training.
     pub(super) fn new(categories: &'a Counts, column: &Column) -> Lookup<'a> {
-        let by_code = column.levels().map(|levels| {
-            let index: BTreeMap<String, usize> =
-                (0..categories.len()).map(|k| (categories.name(k), k)).collect();
-            levels.iter().map(|level| index.get(level).copied()).collect()
-        });
+        let by_code = column.levels().map(|levels| categories.find_all(levels));
         Lookup { categories, by_code }
     }
 
@@ -271,5 +287,25 @@ mod tests {
         assert_eq!(lookup.find(0.0), Found::Category(1));
         assert_eq!(lookup.find(1.0), Found::Unseen);
         assert_eq!(lookup.find(f64::NAN), Found::Missing);
+        let ordered = Counts { levels: Arc::new(vec!["b".into(), "a".into()]), ..trained.clone() };
+        let lookup = Lookup::new(&ordered, &column);
+        assert_eq!(lookup.find(2.0), Found::Category(1));
+        let numbers = Counts { numbers: vec![2.0, 10.0], ..trained };
+        let numbers = Counts { levels: Arc::default(), ..numbers };
+        let column = Column::categorical("c", vec!["10".into(), "2".into(), "3".into()]);
+        let lookup = Lookup::new(&numbers, &column);
+        assert_eq!(
+            [0.0, 1.0, 2.0].map(|code| lookup.find(code)),
+            [Found::Category(1), Found::Category(0), Found::Unseen]
+        );
+    }
+
+    #[test]
+    fn levels_that_were_all_seen_in_order_are_shared() {
+        let levels = Arc::new(vec!["a".to_string(), "b".to_string()]);
+        let all = Counts { levels, counts: vec![1.0, 2.0], ..Counts::default() };
+        assert!(Arc::ptr_eq(&all.seen(false).levels, &all.levels));
+        let some = Counts { counts: vec![0.0, 2.0], ..all };
+        assert_eq!(*some.seen(false).levels, ["b"]);
     }
 }

@@ -8,8 +8,9 @@
 
 use super::affine::check_width;
 use super::entropy_cuts::entropy_cuts;
+use super::order::column_quantiles;
 use learnt_core::prelude::*;
-use learnt_core::stats::summary;
+use learnt_core::stats::summary::{self, Quantiles};
 
 /// Discretizes (bins) the numbers of each column into intervals.
 ///
@@ -128,6 +129,24 @@ impl KBinsDiscretizer {
         }
     }
 
+    /// The edges of all columns at once, for quantiles of a large table.
+    fn edges_in_one_pass(&self, data: &Dataset, run: &Context) -> Result<Option<Vec<Vec<f64>>>> {
+        if self.strategy != BinStrategy::Quantile || data.weights.is_some() {
+            return Ok(None);
+        }
+        let kind = match self.quantile_method {
+            QuantileMethod::Linear => Quantiles::Linear,
+            QuantileMethod::AveragedInvertedCdf => Quantiles::Averaged,
+        };
+        let places: Vec<f64> = (1..self.n_bins).map(|k| k as f64 / self.n_bins as f64).collect();
+        let found = column_quantiles(data.x.values(), &places, kind, run)?;
+        let edges = |edges: Vec<f64>| match edges[0] == edges[edges.len() - 1] {
+            true => vec![edges[0]; 2],
+            false => wide_enough(&edges),
+        };
+        Ok(found.map(|columns| columns.into_iter().map(edges).collect()))
+    }
+
     /// The edges of a column's bins.
     fn column_edges(&self, data: &Dataset, j: usize) -> Result<Vec<f64>> {
         let values = data.x.values().column(j);
@@ -214,7 +233,10 @@ impl Estimator for KBinsDiscretizer {
             let what = format!("{} bins for each of {width} columns", self.n_bins);
             run.claim(edges.saturating_mul(4 * 8), &what)?;
         }
-        let bin_edges = run.try_par_map(width, |j| self.column_edges(data, j))?;
+        let bin_edges = match self.edges_in_one_pass(data, run)? {
+            Some(edges) => edges,
+            None => run.try_par_map(width, |j| self.column_edges(data, j))?,
+        };
         for (j, edges) in bin_edges.iter().enumerate() {
             let name = &data.x.schema().column(j).name;
             if self.strategy == BinStrategy::Quantile && edges.len() - 1 < self.n_bins {

@@ -15,6 +15,7 @@ mod max_abs_scaler;
 mod min_max_scaler;
 mod missing_rows;
 mod one_hot_encoder;
+mod order;
 mod ordinal_encoder;
 mod polynomial_features;
 mod profile;

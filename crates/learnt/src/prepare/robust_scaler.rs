@@ -6,9 +6,10 @@
 //! column.
 
 use super::affine::map_columns;
+use super::order::column_quantiles;
 use learnt_core::prelude::*;
 use learnt_core::stats::distribution::{Continuous, Normal};
-use learnt_core::stats::summary;
+use learnt_core::stats::summary::{self, Quantiles};
 
 /// Scaling robust to outliers: subtracts the median, divides by the interquartile range.
 ///
@@ -96,14 +97,16 @@ impl Estimator for RobustScaler {
     fn train(&self, data: &Dataset, run: &Context) -> Result<RobustScalerModel> {
         let (low, high) = (self.quantile_range[0] / 100.0, self.quantile_range[1] / 100.0);
         let unit = self.normal_range(low, high);
+        let places = [low, 0.5, high];
+        let at_once = match data.weights {
+            Some(_) => None,
+            None => column_quantiles(data.x.values(), &places, Quantiles::Linear, run)?,
+        };
         let columns = run.try_par_map(data.x.ncols(), |j| {
-            let (values, weights) = known(data, j);
-            let places = [low, 0.5, high];
-            let found = match weights.as_deref() {
-                None => summary::quantiles(&values, &places),
-                weights => summary::averaged_quantiles(&values, weights, &places),
+            let found = match &at_once {
+                Some(columns) => columns[j][1..4].to_vec(),
+                None => quantiles_of(data, j, &places).unwrap_or_else(|| vec![0.0; 3]),
             };
-            let found = found.unwrap_or_else(|| vec![0.0; 3]);
             let (center, range) = (found[1], (found[2] - found[0]) / unit);
             match center.is_finite() && range.is_finite() {
                 true => Ok((center, if range > 0.0 { range } else { 1.0 })),
@@ -113,6 +116,14 @@ impl Estimator for RobustScaler {
         let (center, scale) = columns.into_iter().unzip();
         let (with_centering, with_scaling) = (self.with_centering, self.with_scaling);
         Ok(RobustScalerModel { center, scale, with_centering, with_scaling })
+    }
+}
+
+fn quantiles_of(data: &Dataset, j: usize, places: &[f64]) -> Option<Vec<f64>> {
+    let (values, weights) = known(data, j);
+    match weights.as_deref() {
+        None => summary::quantiles(&values, places),
+        weights => summary::averaged_quantiles(&values, weights, places),
     }
 }
 

@@ -161,7 +161,7 @@ impl Loadings<'_> {
             let numbers = (0..shown).map(|k| Cell::Number(self.components[(k, j)]));
             table.push([Cell::Text(name.to_string())].into_iter().chain(numbers).collect());
         }
-        table
+        Columns { weights: true, ..table }
     }
 }
 

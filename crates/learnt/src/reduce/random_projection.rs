@@ -55,6 +55,17 @@ pub struct GaussianRandomProjection {
 }
 
 /// Sparse random projection: fewer columns that keep distances, by a matrix of few signs.
+///
+/// ```
+/// use learnt::{prelude::*, reduce::{ProjectionTarget, SparseRandomProjection}};
+/// let x = Matrix::from_fn(5, 100, |i, j| (i * j) as f64);
+/// let learner =
+///     SparseRandomProjection { n_components: ProjectionTarget::Count(20), ..Default::default() };
+/// let data = OwnedDataset::unsupervised(x);
+/// let model = learner.fit(&data.view())?;
+/// assert_eq!(model.transform(&data.x.frame())?.values().ncols(), 20);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Params, Clone, Debug)]
 pub struct SparseRandomProjection {
     /// Number of columns after the projection.

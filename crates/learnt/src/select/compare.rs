@@ -12,6 +12,7 @@ use super::paired_tests::corrected_t_test;
 use super::preparation::{Request, standard_preparation};
 use super::scoring::Scoring;
 use crate::metrics::{Metric, Task};
+use learnt_core::error::plain;
 use learnt_core::prelude::*;
 
 /// A learner to be compared.
@@ -127,6 +128,7 @@ pub fn contenders(data: &Dataset, only: &[String], skip: &[String]) -> Result<Ve
         let first = found.iter().find(|entry| plays(entry.about.roles)).or(found.first());
         first.map(|entry| entry.about.path).ok_or_else(|| crate::unknown_learner(name))
     };
+    let asked = only;
     let only = only.iter().map(resolve).collect::<Result<Vec<_>>>()?;
     let skip = skip.iter().map(resolve).collect::<Result<Vec<_>>>()?;
     let wanted = |entry: &&'static Entry| {
@@ -137,7 +139,24 @@ pub fn contenders(data: &Dataset, only: &[String], skip: &[String]) -> Result<Ve
         };
         plays(about.roles) && chosen && !skip.contains(&about.path)
     };
-    Ok(crate::entries().filter(wanted).collect())
+    let unable = |path: &&str| {
+        crate::entries().any(|entry| entry.about.path == *path && !plays(entry.about.roles))
+    };
+    match asked.iter().zip(&only).find(|(_, path)| unable(path)) {
+        Some((name, _)) => Err(no_contender(name, task)),
+        None => Ok(crate::entries().filter(wanted).collect()),
+    }
+}
+
+/// The error of a learner that was asked for and cannot learn the target.
+fn no_contender(name: &str, task: Task) -> Error {
+    let (is, role) = match task {
+        Task::Classification => ("has classes", "classifier"),
+        _ => ("is numeric", "regressor"),
+    };
+    let message = format!("the target {is}, and '{}' is no {role}", plain(name));
+    Error::new(Code::Target, message)
+        .hint(format!("`learnt list learners --role {role}` names those that can be compared"))
 }
 
 /// Whether every number of the target is above zero.

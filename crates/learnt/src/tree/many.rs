@@ -1,21 +1,28 @@
 //! Predictions of many trees, added up in their order.
 //!
-//! Rows are taken in blocks, and each block goes through all trees while it is near: as many rows as stay in the
-//! cache of a core, because each block reads all trees again. Where there are enough rows to pay for it, trees are
-//! first put into a form with all of a node in one place.
+//! Rows are taken in blocks, and each block goes through all trees. Small trees stay in the cache of a core, so that a
+//! block should stay there with them. Of large ones each block waits for every node that it is the first to visit, but
+//! rows come in their order, which memory foresees: then blocks are as large as the number of threads allows. Where
+//! there are enough rows to pay for it, trees are first put into a form with all of a node in one place.
 
 use super::grow::{has_level, level};
 use super::nodes::{NONE, Tree};
 use learnt_core::prelude::*;
 
-/// Values of a block, which a core keeps near with the nodes of a tree; and the fewest and the most rows of one.
+/// Nodes of trees that a core keeps near, and values of a block that it keeps near with them.
+const NEAR_NODES: usize = 1 << 14;
 const NEAR: usize = 1 << 15;
+/// Values of a block otherwise: 8 megabytes.
+const FAR: usize = 1 << 20;
+/// The fewest and the most rows of a block.
 const FEWEST: usize = 256;
-const MOST: usize = 4096;
+const MOST: usize = 1 << 15;
 /// Nodes that are put into the new form in the time that one walk down a tree saves by it.
 const WALK: usize = 8;
 /// Rows that walk down a tree side by side.
 const ABREAST: usize = 8;
+/// The most columns of rows that do.
+const WIDE: usize = 64;
 
 /// `start` plus the predictions of the trees for which `takes(tree, row)` says so. A tree with as many
 /// numbers in a leaf as `start` has adds to all of them; trees with one number take turns.
@@ -32,20 +39,21 @@ pub(crate) fn add_up(
     let flat = (rows.saturating_mul(WALK * trees.len()) >= nodes)
         .then(|| run.par_map(trees.len(), |t| Flat::new(&trees[t])));
     let mut out = vec![0.0; rows * width];
-    let block = (NEAR / columns.max(1)).min(rows / (4 * run.threads())).clamp(FEWEST, MOST);
-    run.par_fill(&mut out, block * width.max(1), |first, out| {
+    let size = block_size(rows, columns, nodes, run.threads());
+    run.par_fill(&mut out, size * width.max(1), |first, out| {
         let first = first / width.max(1);
         let count = out.len() / width.max(1);
-        let mut values = vec![0.0; count * columns];
-        x.values().rows(first, first + count).write_rows(&mut values);
+        let block = Block::new(x.values().rows(first, first + count));
         out.chunks_exact_mut(width).for_each(|row| row.copy_from_slice(start));
         let mut leaves = vec![0_u32; count];
         for (t, tree) in trees.iter().enumerate() {
+            if run.checkpoint().is_err() {
+                return;
+            }
             match &flat {
-                Some(flat) => flat[t].leaves(tree, &values, columns, &mut leaves),
+                Some(flat) => flat[t].leaves(tree, &block, &mut leaves),
                 None => {
-                    for (i, leaf) in leaves.iter_mut().enumerate() {
-                        let row = &values[i * columns..(i + 1) * columns];
+                    for (leaf, row) in leaves.iter_mut().zip(block.rows()) {
                         *leaf = tree.leaf(|j| row[j]) as u32;
                     }
                 }
@@ -64,7 +72,50 @@ pub(crate) fn add_up(
             }
         }
     });
+    // Walks that were left early are no prediction.
+    run.checkpoint()?;
     Matrix::from_vec(rows, width, out)
+}
+
+/// The rows of a block.
+fn block_size(rows: usize, columns: usize, nodes: usize, threads: usize) -> usize {
+    let size = match nodes <= NEAR_NODES {
+        true => (NEAR / columns.max(1)).min(rows / (4 * threads)),
+        false => (FAR / columns.max(1)).min(rows.div_ceil(threads)),
+    };
+    size.clamp(FEWEST, MOST)
+}
+
+/// Rows that walk down all trees.
+struct Block {
+    values: Vec<f64>,
+    /// Numbers from a row to the next: the columns, and for few of them nothing up to a power of two, because a
+    /// place below a power of two needs no check.
+    stride: usize,
+    /// Whether a value is missing.
+    holes: bool,
+}
+
+impl Block {
+    fn new(rows: MatRef) -> Block {
+        let columns = rows.ncols();
+        let stride = if columns > WIDE { columns } else { columns.max(8).next_power_of_two() };
+        let mut values = vec![0.0; rows.nrows() * stride];
+        match stride == columns {
+            true => rows.write_rows(&mut values),
+            false => {
+                for (i, row) in values.chunks_exact_mut(stride).enumerate() {
+                    rows.copy_row(i, &mut row[..columns]);
+                }
+            }
+        }
+        let holes = values.iter().fold(false, |any, value| any | value.is_nan());
+        Block { values, stride, holes }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        self.values.chunks_exact(self.stride)
+    }
 }
 
 /// A node in one place. Its right child follows the left one; a leaf goes left to itself.
@@ -116,29 +167,46 @@ impl Flat {
     }
 
     /// The leaf of each row of a block.
-    fn leaves(&self, tree: &Tree, values: &[f64], columns: usize, leaves: &mut [u32]) {
-        let groups = leaves.chunks_mut(ABREAST).zip(values.chunks((ABREAST * columns).max(1)));
-        for (leaves, rows) in groups {
-            match <&mut [u32; ABREAST]>::try_from(&mut *leaves) {
-                Ok(leaves) if !self.has_levels => self.abreast(rows, columns, leaves),
-                _ => {
-                    for (leaf, row) in leaves.iter_mut().zip(rows.chunks_exact(columns)) {
-                        *leaf = self.walk(tree, row);
-                    }
-                }
-            }
+    fn leaves(&self, tree: &Tree, block: &Block, leaves: &mut [u32]) {
+        match (block.stride, self.has_levels) {
+            (8, false) => self.leaves_of::<8>(tree, block, leaves),
+            (16, false) => self.leaves_of::<16>(tree, block, leaves),
+            (32, false) => self.leaves_of::<32>(tree, block, leaves),
+            (WIDE, false) => self.leaves_of::<WIDE>(tree, block, leaves),
+            _ => self.walks(tree, block.rows(), leaves),
         }
     }
 
+    /// The same for rows `P` numbers apart, without levels of categories.
+    fn leaves_of<const P: usize>(&self, tree: &Tree, block: &Block, leaves: &mut [u32]) {
+        let (rows, _) = block.values.as_chunks::<P>();
+        let ((groups, rest), (found, last)) =
+            (rows.as_chunks::<ABREAST>(), leaves.as_chunks_mut::<ABREAST>());
+        for (rows, leaves) in groups.iter().zip(found) {
+            match block.holes {
+                true => self.abreast::<P, true>(rows, leaves),
+                false => self.abreast::<P, false>(rows, leaves),
+            }
+        }
+        self.walks(tree, rest.iter().map(|row| row.as_slice()), last);
+    }
+
     /// Several rows, one level at a time until none moves, so that none waits for another.
-    fn abreast(&self, values: &[f64], columns: usize, leaves: &mut [u32; ABREAST]) {
+    fn abreast<const P: usize, const HOLES: bool>(
+        &self,
+        rows: &[[f64; P]; ABREAST],
+        leaves: &mut [u32; ABREAST],
+    ) {
         let mut at = [0_u32; ABREAST];
         loop {
             let mut moved = 0;
-            for (k, place) in at.iter_mut().enumerate() {
+            for (place, row) in at.iter_mut().zip(rows) {
                 let node = &self.nodes[*place as usize];
-                let value = values[k * columns + (node.feature & COLUMN) as usize];
-                let next = node.next(value);
+                let value = row[(node.feature & COLUMN) as usize % P];
+                let next = match HOLES {
+                    true => node.next(value),
+                    false => node.left + u32::from(value > node.threshold),
+                };
                 moved |= next ^ *place;
                 *place = next;
             }
@@ -147,6 +215,11 @@ impl Flat {
             }
         }
         leaves.iter_mut().zip(at).for_each(|(leaf, place)| *leaf = self.origin[place as usize]);
+    }
+
+    /// One row after the other.
+    fn walks<'r>(&self, tree: &Tree, rows: impl Iterator<Item = &'r [f64]>, leaves: &mut [u32]) {
+        leaves.iter_mut().zip(rows).for_each(|(leaf, row)| *leaf = self.walk(tree, row));
     }
 
     fn walk(&self, tree: &Tree, row: &[f64]) -> u32 {

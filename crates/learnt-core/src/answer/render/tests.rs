@@ -47,6 +47,44 @@ fn long_tables_show_their_ends() {
 }
 
 #[test]
+fn short_lines_tell_rows_apart_and_keep_their_notes() {
+    let towns = ["Greenfield", "Greenview", "Fairdale"];
+    let table = Columns::titled("")
+        .texts("term", towns.map(|town| format!("Neighborhood of the house: {town}")).to_vec())
+        .reals("first", vec![1.0, 2.0, 3.0])
+        .reals("second number", vec![1.0, 2.0, 3.0])
+        .texts("note", vec!["best".into(), String::new(), "failed".into()]);
+    for width in [60, 56, 50] {
+        let text = table.to_text_fitted(9, width);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}\n{text}");
+        assert!(text.contains("failed") && !text.contains("second"), "{width}\n{text}");
+        let names: Vec<&str> = text.lines().map(|line| line.split("  ").next().unwrap()).collect();
+        assert!(names[1] != names[2] && names[1].contains("Green"), "{width}\n{text}");
+        assert!(text.contains("3 of 4 columns shown; --all"), "{width}\n{text}");
+    }
+    assert!(!table.to_text_fitted(9, 100).contains("shown"));
+}
+
+#[test]
+fn of_very_many_weights_the_largest_are_shown() {
+    let weights = |k: usize| (0..300).map(|i| if i == k { -5.0 } else { 0.0 }).collect();
+    let names = (0..300).map(|i| format!("x{i}")).collect();
+    let table = Columns::titled("").texts("column", names);
+    let table = table.reals("LD1", weights(150)).reals("LD2", weights(160));
+    let table = Columns { weights: true, ..table };
+    let text = table.to_text_within(4);
+    assert!(text.contains("x150") && text.contains("x160"), "{text}");
+    assert!(text.contains("the 4 largest of 300 coefficients; 298 are zero"), "{text}");
+}
+
+#[test]
+fn long_notes_are_whole() {
+    let mut answer = Answer::new("");
+    answer.notes.push(format!("reference levels: {}", "region = north, ".repeat(30)));
+    assert!(!answer.to_text().contains('…'), "{}", answer.to_text());
+}
+
+#[test]
 fn every_form_comes_from_the_same_columns() {
     let answer = answer();
     let json = answer.to_json();

@@ -6,6 +6,7 @@
 use crate::neighbors::Metric;
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
+use std::ops::Range;
 
 /// An edge of a tree: two rows and their distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,24 +160,52 @@ impl<'a> Outside<'a> {
         Visit { row: self.numbers[place], from, reach }
     }
 
-    /// Measures a row that joined against all others; gives the place of the next to join.
+    /// Measures a row that joined against all others; gives the place of the next to join: the nearest, and of
+    /// equally near ones the row of least number.
     fn offer(&mut self, row: &Joined) -> usize {
+        const BLOCK: usize = 512;
         self.measure(row);
-        let Outside { sums, entering, limit, least, nearest, numbers, .. } = self;
-        vectorized!({
-            let mut best = (f64::INFINITY, u32::MAX, 0);
-            for place in 0..sums.len() {
-                let reach = sums[place].max(entering[place]).max(row.core);
-                if reach < least[place] && sums[place] <= *limit {
-                    least[place] = reach;
-                    nearest[place] = row.number;
-                }
-                let found = (least[place], numbers[place]);
-                if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1) {
-                    best = (found.0, found.1, place);
+        let mut best = (f64::INFINITY, u32::MAX, 0);
+        for start in (0..self.sums.len()).step_by(BLOCK) {
+            let block = start..(start + BLOCK).min(self.sums.len());
+            let least = self.offer_block(block.clone(), row);
+            // Few blocks hold a row that is nearer than all before.
+            if least > best.0 {
+                continue;
+            }
+            for place in block.filter(|&place| self.least[place] == least) {
+                if (least, self.numbers[place]) < (best.0, best.1) {
+                    best = (least, self.numbers[place], place);
                 }
             }
-            best.2
+        }
+        best.2
+    }
+
+    /// The same for a block of places: the least distance in it.
+    fn offer_block(&mut self, block: Range<usize>, row: &Joined) -> f64 {
+        const LANES: usize = 8;
+        let (limit, core, number) = (self.limit, row.core, row.number);
+        let (sums, entering) = (&self.sums[block.clone()], &self.entering[block.clone()]);
+        let (least, nearest) = (&mut self.least[block.clone()], &mut self.nearest[block]);
+        vectorized!({
+            for (((least, nearest), &sum), &entering) in
+                least.iter_mut().zip(nearest.iter_mut()).zip(sums).zip(entering)
+            {
+                let away = if sum > entering { sum } else { entering };
+                let reach = if away > core { away } else { core };
+                let nearer = (reach < *least) & (sum <= limit);
+                *least = if nearer { reach } else { *least };
+                *nearest = if nearer { number } else { *nearest };
+            }
+            let mut lanes = [f64::INFINITY; LANES];
+            let (chunks, rest) = least.as_chunks::<LANES>();
+            for chunk in chunks {
+                for k in 0..LANES {
+                    lanes[k] = if chunk[k] < lanes[k] { chunk[k] } else { lanes[k] };
+                }
+            }
+            lanes.iter().chain(rest).fold(f64::INFINITY, |a, &b| if b < a { b } else { a })
         })
     }
 

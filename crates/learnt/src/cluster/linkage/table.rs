@@ -2,6 +2,7 @@
 
 use super::{Linkage, LinkageUpdate, Space};
 use crate::neighbors::Metric;
+use learnt_core::linalg::Pages;
 use learnt_core::prelude::*;
 
 /// Distances that one thread computes at a time.
@@ -12,7 +13,7 @@ pub(super) struct Table<'a> {
     linkage: Linkage,
     own: Option<LinkageUpdate<'a>>,
     n: usize,
-    values: Vec<f64>,
+    values: Pages,
     sizes: Vec<f64>,
     live: Vec<u32>,
 }
@@ -33,7 +34,7 @@ impl<'a> Table<'a> {
         let n = x.nrows();
         Self::claim(n, run)?;
         let rows = x.to_matrix();
-        let mut values = vec![0.0; n * n.saturating_sub(1) / 2];
+        let mut values = Pages::zeros(n * n.saturating_sub(1) / 2);
         run.par_fill(&mut values, PAIRS, |first, values| {
             if run.checkpoint().is_err() {
                 return;
@@ -67,7 +68,8 @@ impl<'a> Table<'a> {
             return Err(Error::new(Code::Shape, message));
         }
         Self::claim(n, run)?;
-        let mut values = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+        let mut values = Pages::zeros(n * n.saturating_sub(1) / 2);
+        let mut pairs = values.iter_mut();
         for i in 0..n {
             for j in i + 1..n {
                 let (there, back) = (distances.at(i, j), distances.at(j, i));
@@ -80,13 +82,15 @@ impl<'a> Table<'a> {
                     return Err(Error::new(Code::Usage, message)
                         .hint("take (D + D') / 2, which is symmetric"));
                 }
-                values.push(there);
+                if let Some(pair) = pairs.next() {
+                    *pair = there;
+                }
             }
         }
         Self::of_pairs(n, values, linkage)
     }
 
-    fn of_pairs(n: usize, mut values: Vec<f64>, linkage: Linkage) -> Result<Table<'a>> {
+    fn of_pairs(n: usize, mut values: Pages, linkage: Linkage) -> Result<Table<'a>> {
         if let Some(bad) = values.iter().find(|value| !(**value >= 0.0 && value.is_finite())) {
             let message = format!("a distance is {bad}, and must be a number of at least 0");
             return Err(Error::new(Code::NotFinite, message));
@@ -102,30 +106,13 @@ impl<'a> Table<'a> {
     pub(super) fn by(self, own: LinkageUpdate<'a>) -> Table<'a> {
         Table { own: Some(own), ..self }
     }
+}
 
-    #[inline(always)]
-    fn at(&self, a: usize, b: usize) -> usize {
-        let (a, b) = (a.min(b), a.max(b));
-        start(self.n, a).wrapping_add(b)
-    }
-
-    /// The distance of another cluster to the two that merge.
-    fn merged(&self, [gone, kept]: [usize; 2], other: usize, between: f64) -> f64 {
-        let (i, j) = (self.sizes[gone], self.sizes[kept]);
-        let (x, y) = (self.values[self.at(gone, other)], self.values[self.at(kept, other)]);
-        match (self.own, self.linkage) {
-            (Some(own), _) => {
-                let [a, b, c, g] = own(i, j, self.sizes[other]);
-                a * x + b * y + c * between + g * (x - y).abs()
-            }
-            (None, Linkage::Single) => x.min(y),
-            (None, Linkage::Complete) => x.max(y),
-            (None, _) => {
-                let [a, b, c, _] = self.linkage.update(i, j, self.sizes[other]);
-                a * x + b * y + c * between
-            }
-        }
-    }
+/// The place of a pair of rows.
+#[inline(always)]
+fn pair(n: usize, a: usize, b: usize) -> usize {
+    let (a, b) = (a.min(b), a.max(b));
+    start(n, a).wrapping_add(b)
 }
 
 /// The place before which the pairs of a row begin: add the other row.
@@ -149,16 +136,17 @@ fn first_after(n: usize, place: usize) -> usize {
 impl Space for Table<'_> {
     fn nearest(&mut self, of: usize) -> (usize, f64) {
         let mut best = (usize::MAX, f64::INFINITY);
+        let values: &[f64] = &self.values;
         let split = self.live.partition_point(|&other| (other as usize) < of);
         for &other in &self.live[..split] {
-            let distance = self.values[start(self.n, other as usize).wrapping_add(of)];
+            let distance = values[start(self.n, other as usize).wrapping_add(of)];
             if distance < best.1 {
                 best = (other as usize, distance);
             }
         }
         let start = start(self.n, of);
         for &other in self.live[split..].iter().filter(|&&other| other as usize != of) {
-            let distance = self.values[start.wrapping_add(other as usize)];
+            let distance = values[start.wrapping_add(other as usize)];
             if distance < best.1 {
                 best = (other as usize, distance);
             }
@@ -171,7 +159,7 @@ impl Space for Table<'_> {
     }
 
     fn distance(&self, a: usize, b: usize) -> f64 {
-        self.values[self.at(a, b)]
+        self.values[pair(self.n, a, b)]
     }
 
     fn merge(&mut self, gone: usize, kept: usize) {
@@ -179,12 +167,24 @@ impl Space for Table<'_> {
         if let Ok(place) = self.live.binary_search(&(gone as u32)) {
             self.live.remove(place);
         }
-        for place in 0..self.live.len() {
-            let other = self.live[place] as usize;
-            if other != kept {
-                let to = self.at(kept, other);
-                self.values[to] = self.merged([gone, kept], other, between);
-            }
+        let Table { linkage, own, n, ref sizes, ref live, .. } = *self;
+        let values: &mut [f64] = &mut self.values;
+        let (i, j) = (sizes[gone], sizes[kept]);
+        for other in live.iter().map(|&other| other as usize).filter(|&other| other != kept) {
+            let to = pair(n, kept, other);
+            let (x, y) = (values[pair(n, gone, other)], values[to]);
+            values[to] = match (own, linkage) {
+                (Some(own), _) => {
+                    let [a, b, c, g] = own(i, j, sizes[other]);
+                    a * x + b * y + c * between + g * (x - y).abs()
+                }
+                (None, Linkage::Single) => x.min(y),
+                (None, Linkage::Complete) => x.max(y),
+                (None, _) => {
+                    let [a, b, c, _] = linkage.update(i, j, sizes[other]);
+                    a * x + b * y + c * between
+                }
+            };
         }
         self.sizes[kept] += self.sizes[gone];
     }

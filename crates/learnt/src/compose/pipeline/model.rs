@@ -152,6 +152,11 @@ impl Model for PipelineModel {
         }
         Ok(out)
     }
+    fn prepared_rows(&self, x: &Frame, run: &Context) -> Result<Option<Table>> {
+        let Some((last, before)) = self.parts.split_last() else { return Ok(None) };
+        let Some(table) = through(before, x, run)? else { return last.model.prepared_rows(x, run) };
+        Ok(Some(last.model.prepared_rows(&table.frame(), run)?.unwrap_or(table)))
+    }
     fn questions(&self) -> &'static [Question] {
         self.last().map(Model::questions).unwrap_or_default()
     }

@@ -334,3 +334,25 @@ fn a_thousand_trees_save_and_load_within_a_second() {
     assert!(seconds < 5.0, "{seconds} s for {} bytes", bytes.len());
     assert_eq!(again.to_bytes().unwrap(), bytes);
 }
+
+#[test]
+fn rows_predicted_together_get_what_each_gets_alone() {
+    for columns in [3, 20, 70] {
+        for holes in [false, true] {
+            let rows = 700;
+            let x = Matrix::from_fn(rows, columns, |i, j| match holes && (i + j) % 11 == 0 {
+                true => f64::NAN,
+                false => noise(i, j),
+            });
+            let y = (0..rows).map(|i| noise(i, 0) + noise(i, 1)).collect();
+            let data = OwnedDataset::regression(x.clone(), y);
+            let forest = RandomForestRegressor { n_estimators: 5, ..Default::default() };
+            let model = forest.fit(&data.view()).unwrap();
+            let together = model.predict(&data.x.frame()).unwrap();
+            for i in 0..rows {
+                let alone = model.predict(&data.x.frame().rows(i, i + 1)).unwrap();
+                assert_eq!(alone[(0, 0)], together[(i, 0)], "{columns} columns, row {i}");
+            }
+        }
+    }
+}

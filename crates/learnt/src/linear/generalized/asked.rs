@@ -172,9 +172,9 @@ pub(in crate::linear) struct Likely<'a> {
     pub(in crate::linear) offset: Option<usize>,
     pub(in crate::linear) estimates: Estimates,
     pub(in crate::linear) dispersion: f64,
-    /// Residual degrees of freedom, and the sum of weights.
+    /// Residual degrees of freedom, and the number of rows.
     pub(in crate::linear) df: f64,
-    pub(in crate::linear) weight: f64,
+    pub(in crate::linear) rows: f64,
 }
 
 impl GeneralizedModel {
@@ -194,7 +194,7 @@ impl GeneralizedModel {
             estimates: inference.estimates(self.offset)?,
             dispersion: inference.dispersion,
             df: inference.df,
-            weight: inference.weight,
+            rows: inference.rows(),
         })
     }
 
@@ -264,7 +264,7 @@ impl Likely<'_> {
                 let df = (!self.is_known()).then_some(self.df);
                 let dispersion = Dispersion { value: self.dispersion, df };
                 let kind = AnovaType::of(asked)?;
-                deviance_answer(kind, &terms, dispersion, self.weight, |columns| {
+                deviance_answer(kind, &terms, dispersion, self.rows, |columns| {
                     self.left(data, columns, &asked.run)
                 })
             }
@@ -315,8 +315,8 @@ impl Likely<'_> {
         let mut table = Columns::new("columns", &["term"]);
         self.columns().iter().for_each(|name| table.push(vec![Cell::Text(name.clone())]));
         let mut answer = Answer { tables: vec![table], ..Answer::new("Fit") };
-        answer.push("rows", self.weight);
-        answer.push("parameters", self.weight - self.df);
+        answer.push("rows", self.rows);
+        answer.push("parameters", self.rows - self.df);
         answer.push("df", self.df);
         answer.push("dispersion", self.dispersion);
         answer.push("known dispersion", f64::from(self.is_known()));

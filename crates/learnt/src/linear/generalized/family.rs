@@ -8,6 +8,7 @@
 //! McCullagh and Nelder (1989), Generalized Linear Models, chapter 2; Jørgensen (1987), Journal of
 //! the Royal Statistical Society B 49(2), 127-162, for Tweedie.
 
+use super::pass::Survey;
 use learnt_core::prelude::*;
 use learnt_core::stats::special::{erfcx, ln_gamma, sigmoid, softplus, stirling_error};
 use std::f64::consts::{FRAC_2_PI, PI, SQRT_2};
@@ -135,13 +136,18 @@ impl Family {
         }
     }
 
-    /// The log-likelihood from sums over rows; an unknown dispersion is taken as deviance / weight.
-    /// None for families without a density in closed form, and for exact fits.
-    pub(super) fn log_likelihood(self, deviance: f64, weight: f64, constant: f64) -> Option<f64> {
+    /// The log-likelihood from sums over rows; an unknown dispersion is taken as deviance / weight, or as
+    /// deviance / rows where weights divide the variance of normal targets. None for families without a density
+    /// in closed form, and for exact fits.
+    pub(super) fn log_likelihood(self, deviance: f64, all: &Survey) -> Option<f64> {
+        let (weight, constant) = (all.weight, all.constant);
         let dispersion = deviance / weight;
         let value = match self {
             Family::Binomial | Family::Power(1.0) => constant - 0.5 * deviance,
-            Family::Power(0.0) => -0.5 * weight * ((2.0 * PI * dispersion).ln() + 1.0),
+            Family::Power(0.0) => {
+                let variance = deviance / all.rows;
+                0.5 * (all.ln_weight - all.rows * ((2.0 * PI * variance).ln() + 1.0))
+            }
             Family::Power(2.0) => {
                 let shape = dispersion.recip();
                 let each = 0.5 * (shape / (2.0 * PI)).ln() - stirling_error(shape);

@@ -3,8 +3,8 @@
 //! g(E y) = a + bᵀx with y of an exponential family. Minimises half the mean deviance plus
 //! alpha |b|² / 2, the intercept free; alpha = 0 is maximum likelihood, with standard errors, tests
 //! and criteria; a column may be an offset of the linear predictor. Iteratively reweighted least squares with step halving, until the deviance changes
-//! by at most tol (|deviance| + 0.1). Weight 2 is a repeated row, so n in the tables is the sum of
-//! weights. Columns that depend on earlier ones are named, and the coefficients are then those of
+//! by at most tol (|deviance| + 0.1). Weights are known precisions in the tables: a row's dispersion is
+//! that of the model over its weight, and n counts rows. Columns that depend on earlier ones are named, and the coefficients are then those of
 //! smallest norm, as with no more rows than columns.
 //!
 //! Nelder and Wedderburn (1972), Journal of the Royal Statistical Society A 135(3), 370-384.

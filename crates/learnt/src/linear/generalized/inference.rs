@@ -1,12 +1,13 @@
 //! Standard errors, tests and criteria of a generalised linear model.
 //!
 //! Var(b) = φ (Σ w W x xᵀ)⁻¹ at the maximum. The dispersion φ is 1 for the binomial and Poisson
-//! families, else Pearson's Σ w (y - μ)² / V over n - rank, with n the sum of weights; statistics
+//! families, else Pearson's Σ w (y - μ)² / V over n - rank, with n the number of rows; statistics
 //! are normal with a known dispersion and Student's with an estimated one. Log-likelihoods with an
-//! unknown dispersion take it as deviance / n, and AIC and BIC count it as a parameter. Without
+//! unknown dispersion take it as deviance / Σ w, and AIC and BIC count it as a parameter. Without
 //! inputs means with the intercept alone, or a linear predictor of 0 if there is none.
 
 use super::model::Finished;
+use super::pass::Survey;
 use crate::linear::coefficient_table::{Likelihood, Scale, likelihood_ratio};
 use crate::linear::estimates::Estimates;
 use crate::linear::evidence::absent;
@@ -47,6 +48,9 @@ pub struct GeneralizedInference {
     /// Covariance of the estimates; empty with very many, and in files of older releases.
     #[model(later)]
     covariance: Matrix,
+    /// Number of rows; 0 in files of older releases, which took the sum of the weights for it.
+    #[model(later)]
+    rows: f64,
 }
 
 impl GeneralizedInference {
@@ -61,8 +65,8 @@ impl GeneralizedInference {
             return Err(absent(why));
         }
         let rank = end.rank() as f64;
-        let weight = end.survey.weight;
-        let df = weight - rank - f64::from(end.intercept);
+        let Survey { weight, rows, .. } = end.survey;
+        let df = rows - rank - f64::from(end.intercept);
         let known = end.law.family.has_known_dispersion();
         let dispersion = if known { 1.0 } else { end.pearson / df };
         let estimated = df > 0.0 && dispersion > 0.0 && dispersion.is_finite();
@@ -70,8 +74,7 @@ impl GeneralizedInference {
             return Err(absent("no rows are left to estimate the dispersion from"));
         }
         let (estimates, covariance) = estimates(end, dispersion)?;
-        let likelihood =
-            |deviance: f64| end.law.family.log_likelihood(deviance, weight, end.survey.constant);
+        let likelihood = |deviance: f64| end.law.family.log_likelihood(deviance, &end.survey);
         let intercept = end.intercept.then(|| "(intercept)".to_string());
         let extra = usize::from(end.intercept);
         let all: Vec<String> = intercept.into_iter().chain(end.names.iter().cloned()).collect();
@@ -91,6 +94,7 @@ impl GeneralizedInference {
             df,
             rank,
             weight,
+            rows,
             log_likelihood: likelihood(end.deviance),
             null_log_likelihood: likelihood(end.null_deviance),
             deviance: end.deviance,
@@ -152,9 +156,14 @@ impl GeneralizedInference {
         self.log_likelihood.map(|value| 2.0 * self.parameters() - 2.0 * value)
     }
 
-    /// Schwarz's criterion, with the sum of the weights as the number of rows.
+    /// The rows that degrees of freedom were counted from.
+    pub(super) fn rows(&self) -> f64 {
+        if self.rows > 0.0 { self.rows } else { self.weight }
+    }
+
+    /// Schwarz's criterion.
     pub fn bic(&self) -> Option<f64> {
-        self.log_likelihood.map(|value| self.weight.ln() * self.parameters() - 2.0 * value)
+        self.log_likelihood.map(|value| self.rows().ln() * self.parameters() - 2.0 * value)
     }
 
     /// That all coefficients but the intercept are zero: the likelihood ratio against χ² with a

@@ -23,6 +23,9 @@ pub enum Summary {
 #[derive(Clone, Debug, Stored)]
 pub struct Survey {
     pub(super) weight: f64,
+    /// Number of rows, and Σ ln w.
+    pub(super) rows: f64,
+    pub(super) ln_weight: f64,
     pub(super) mean: Vec<f64>,
     /// Σ w (x - mean)² of each column.
     pub(super) spread: Vec<f64>,
@@ -67,6 +70,8 @@ impl Survey {
         }
         self.target += share * (later.target - self.target);
         self.constant += later.constant;
+        self.rows += later.rows;
+        self.ln_weight += later.ln_weight;
         self.weight = weight;
         self
     }
@@ -79,6 +84,7 @@ impl Survey {
         let (mut origin, mut row) = (vec![0.0; d], vec![0.0; d]);
         let (mut sums, mut squares) = (vec![0.0; d], vec![0.0; d]);
         let (mut weight, mut target, mut constant) = (0.0, 0.0, 0.0);
+        let mut ln_weight = 0.0;
         for i in 0..data.nrows() {
             let (w, value) = (data.weight(i), y.at(i, 0));
             if !law.family.allows(value) {
@@ -93,6 +99,7 @@ impl Survey {
                 }
             }
             weight += w;
+            ln_weight += if w == 1.0 { 0.0 } else { w.ln() };
             target += w * value;
             constant += w * law.family.constant(value);
         }
@@ -101,7 +108,8 @@ impl Survey {
             origin[j] += sums[j] / weight;
         }
         let target = target / weight;
-        Ok(Survey { weight, mean: origin, spread: squares, target, constant })
+        let rows = data.nrows() as f64;
+        Ok(Survey { weight, rows, ln_weight, mean: origin, spread: squares, target, constant })
     }
 }
 

@@ -107,7 +107,7 @@ impl Likely<'_> {
         let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
         let inputs = self.inputs(&data.x);
         let scores = scaled_rows(&inputs.frame(), usize::from(self.has_intercept), &scores);
-        sandwich(&bread, scores, &leverage, data.groups, kind)
+        sandwich((&bread, self.rows - self.df), scores, &leverage, data, kind)
     }
 
     /// The four kinds of residuals.

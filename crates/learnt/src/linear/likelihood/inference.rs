@@ -33,6 +33,9 @@ pub struct LogisticInference {
     /// Names of the classes.
     #[model(later)]
     pub classes: Vec<String>,
+    /// Number of rows; 0 in files of older releases, which took the sum of the weights for it.
+    #[model(later)]
+    rows: f64,
 }
 
 /// Most estimates whose covariance is kept.
@@ -70,12 +73,23 @@ impl LogisticInference {
             covariance,
             names: Vec::new(),
             classes: Vec::new(),
+            rows: 0.0,
         })
     }
 
     /// With the names of inputs and classes.
     pub(crate) fn named(self, names: &[String], classes: &[String]) -> Self {
         LogisticInference { names: names.to_vec(), classes: classes.to_vec(), ..self }
+    }
+
+    /// From this many rows, which their weights do not tell.
+    pub(crate) fn of_rows(self, rows: u64) -> Self {
+        LogisticInference { rows: rows as f64, ..self }
+    }
+
+    /// The rows that degrees of freedom are counted from.
+    pub(crate) fn rows(&self) -> f64 {
+        if self.rows > 0.0 { self.rows } else { self.weight }
     }
 
     /// Estimates divided by their standard errors.
@@ -106,9 +120,9 @@ impl LogisticInference {
         self.deviance() + 2.0 * self.estimates.as_slice().len() as f64
     }
 
-    /// Schwarz's criterion, with the sum of the weights as the number of rows.
+    /// Schwarz's criterion.
     pub fn bic(&self) -> f64 {
-        self.deviance() + self.weight.ln() * self.estimates.as_slice().len() as f64
+        self.deviance() + self.rows().ln() * self.estimates.as_slice().len() as f64
     }
 
     /// The test that all coefficients but the intercepts are zero, for a model of `inputs` columns.

@@ -138,7 +138,7 @@ impl Index {
         structure.check(metric)?;
         let engine = match structure {
             Structure::Brute if products => {
-                Engine::Product(Product::new(rows, metric != Metric::Cosine, run))
+                Engine::Product(Product::new(rows, metric != Metric::Cosine))
             }
             Structure::Brute => Engine::Scan(scan::blocks(&rows, run)),
             Structure::KdTree => Engine::Boxes(
@@ -280,6 +280,9 @@ impl Index {
             return Err(Error::shape("x", expected, format!("{} columns", queries.ncols())));
         }
         let all: Vec<u32> = (0..queries.nrows() as u32).collect();
+        if let Engine::Product(product) = &self.engine {
+            product.prepare(run);
+        }
         let (Engine::Boxes(_) | Engine::Balls(_)) = &self.engine else { return Ok(all) };
         let pieces = run.try_par_map(all.len().div_ceil(QUERY_BLOCK), |block| {
             let end = ((block + 1) * QUERY_BLOCK).min(all.len());

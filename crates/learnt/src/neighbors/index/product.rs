@@ -14,6 +14,7 @@ use learnt_core::prelude::*;
 use learnt_core::stop;
 use pulp::Simd;
 use pulp::bytemuck::cast_slice;
+use std::sync::OnceLock;
 
 /// Rows of a block.
 const ROWS: usize = 16;
@@ -21,15 +22,26 @@ const ROWS: usize = 16;
 /// Queries that pass a block together: sums enough that none waits for its last product.
 const QUERIES: usize = 8;
 
+/// Rows that a thread prepares at a time.
+const ROWS_AT_ONCE: usize = 64 * ROWS;
+
 /// One column of a block of rows: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Row16([f32; ROWS]);
 
-/// The rows, and the blocks that estimate distances to them.
+/// The rows, and the blocks that estimate distances to them, which the first search makes: many models are
+/// asked less often than they are fitted.
 #[derive(Clone, Debug)]
 pub(super) struct Product {
     rows: Matrix,
+    centred: bool,
+    estimates: OnceLock<Estimates>,
+}
+
+/// Rows in single precision, centred and divided by the longest one.
+#[derive(Clone, Debug)]
+struct Estimates {
     center: Vec<f64>,
     scale: f64,
     blocks: Vec<Row16>,
@@ -39,27 +51,24 @@ pub(super) struct Product {
 impl Product {
     /// Of finite rows. The sums of `cosine` are as exact as rows of length one are, and not more
     /// so near the center: those rows must not be centred.
-    pub(super) fn new(rows: Matrix, centred: bool, run: &Context) -> Product {
-        let (n, d) = (rows.nrows(), rows.ncols());
-        let center = if centred { mean(&rows) } else { vec![0.0; d] };
-        let lengths = run.par_map(n, |i| norm(&shifted(rows.row(i), &center, 1.0)));
-        let longest = lengths.iter().fold(0.0, |m: f64, &x| m.max(x));
-        // Rows that are all equal, or too far apart for the arithmetic, are left to differences.
-        let scale = if longest > 1e-140 && longest < 1e140 { 1.0 / longest } else { f64::NAN };
-        let mut blocks = vec![Row16([0.0; ROWS]); n.div_ceil(ROWS) * d];
-        run.par_fill(&mut blocks, d.max(1), |first, block| {
-            for (lane, i) in (first / d * ROWS..n).take(ROWS).enumerate() {
-                for (out, value) in block.iter_mut().zip(shifted(rows.row(i), &center, scale)) {
-                    out.0[lane] = value as f32;
-                }
-            }
-        });
-        let mut half_squares = vec![Row16([f32::INFINITY; ROWS]); n.div_ceil(ROWS)];
-        for (i, length) in lengths.iter().enumerate() {
-            let length = length * scale;
-            half_squares[i / ROWS].0[i % ROWS] = (0.5 * length * length) as f32;
+    pub(super) fn new(rows: Matrix, centred: bool) -> Product {
+        Product { rows, centred, estimates: OnceLock::new() }
+    }
+
+    /// Makes the blocks if no search has made them. Searches that begin side by side may each make them: waiting
+    /// for another one inside a pool of threads could be waiting for itself.
+    pub(super) fn prepare(&self, run: &Context) {
+        if self.estimates.get().is_none() {
+            let made = Estimates::new(&self.rows, self.centred, run);
+            self.estimates.get_or_init(|| made);
         }
-        Product { rows, center, scale, blocks, half_squares }
+    }
+
+    /// The blocks; made on one thread if [`Product::prepare`] was not called.
+    fn estimates(&self) -> &Estimates {
+        let alone =
+            || Estimates::new(&self.rows, self.centred, &Context::default().with_threads(1));
+        self.estimates.get_or_init(alone)
     }
 
     /// The rows.
@@ -120,23 +129,24 @@ impl Product {
         largest: impl Fn(&mut [S], usize) -> f64,
         mut visit: impl FnMut(&mut [S], usize, usize),
     ) {
+        let made = self.estimates();
         let mut groups: Vec<Group> = (0..queries.nrows())
             .step_by(QUERIES)
-            .map(|first| Group::new(self, queries, first))
+            .map(|first| Group::new(made, queries, first))
             .collect();
         for group in &mut groups {
             for q in 0..group.count {
-                group.limit(q, largest(state, group.first + q), self.scale);
+                group.limit(q, largest(state, group.first + q), made.scale);
             }
         }
         // About 2²² products of a query with a row's column between two looks.
         let pace = ((1 << 22) / (ROWS * queries.nrows() * self.rows.ncols()).max(1)).max(1);
-        for (b, block) in self.blocks.chunks_exact(self.rows.ncols()).enumerate() {
+        for (b, block) in made.blocks.chunks_exact(self.rows.ncols()).enumerate() {
             if b % pace == 0 && stop::asked() {
                 return;
             }
             for group in &mut groups {
-                let estimates = group.estimates(simd, block, &self.half_squares[b]);
+                let estimates = group.estimates(simd, block, &made.half_squares[b]);
                 for (q, estimates) in estimates.iter().enumerate().take(group.count) {
                     let limit = group.limits[q];
                     if !estimates.0.iter().fold(false, |hit, &e| hit | !ruled_out(e, limit)) {
@@ -146,12 +156,47 @@ impl Product {
                         let (i, row) = (group.first + q, b * ROWS + lane);
                         if row < self.rows.nrows() && !ruled_out(estimate, group.limits[q]) {
                             visit(state, i, row);
-                            group.limit(q, largest(state, i), self.scale);
+                            group.limit(q, largest(state, i), made.scale);
                         }
                     }
                 }
             }
         }
+    }
+}
+
+impl Estimates {
+    fn new(rows: &Matrix, centred: bool, run: &Context) -> Estimates {
+        let (n, d) = (rows.nrows(), rows.ncols());
+        let center = if centred { mean(rows) } else { vec![0.0; d] };
+        let lengths = run.par_ranges(n, ROWS_AT_ONCE, |range| {
+            let mut buffer = vec![0.0; d];
+            let length = |i| {
+                let moved = shifted(rows.row(i), &center, 1.0);
+                buffer.iter_mut().zip(moved).for_each(|(out, value)| *out = value);
+                norm(&buffer)
+            };
+            range.map(length).collect::<Vec<f64>>()
+        });
+        let lengths = lengths.concat();
+        let longest = lengths.iter().fold(0.0, |m: f64, &x| m.max(x));
+        // Rows that are all equal, or too far apart for the arithmetic, are left to differences.
+        let scale = if longest > 1e-140 && longest < 1e140 { 1.0 / longest } else { f64::NAN };
+        let mut blocks = vec![Row16([0.0; ROWS]); n.div_ceil(ROWS) * d];
+        run.par_fill(&mut blocks, ROWS_AT_ONCE / ROWS * d.max(1), |first, blocks| {
+            for (b, block) in blocks.chunks_mut(d.max(1)).enumerate() {
+                for (lane, i) in ((first / d + b) * ROWS..n).take(ROWS).enumerate() {
+                    let moved = shifted(rows.row(i), &center, scale);
+                    block.iter_mut().zip(moved).for_each(|(out, x)| out.0[lane] = x as f32);
+                }
+            }
+        });
+        let mut half_squares = vec![Row16([f32::INFINITY; ROWS]); n.div_ceil(ROWS)];
+        for (i, length) in lengths.iter().enumerate() {
+            let length = length * scale;
+            half_squares[i / ROWS].0[i % ROWS] = (0.5 * length * length) as f32;
+        }
+        Estimates { center, scale, blocks, half_squares }
     }
 }
 
@@ -172,7 +217,7 @@ struct Group {
 }
 
 impl Group {
-    fn new(product: &Product, queries: &Matrix, first: usize) -> Group {
+    fn new(made: &Estimates, queries: &Matrix, first: usize) -> Group {
         let count = QUERIES.min(queries.nrows() - first);
         let mut group = Group {
             first,
@@ -183,7 +228,8 @@ impl Group {
             limits: [f32::NEG_INFINITY; QUERIES],
         };
         for q in 0..count {
-            let query = shifted(queries.row(first + q), &product.center, product.scale);
+            let query =
+                shifted(queries.row(first + q), &made.center, made.scale).collect::<Vec<f64>>();
             for (out, value) in group.negated.iter_mut().zip(&query) {
                 out[q] = -*value as f32;
             }
@@ -272,6 +318,6 @@ fn mean(rows: &Matrix) -> Vec<f64> {
 }
 
 /// (x - c) s.
-fn shifted(x: &[f64], center: &[f64], scale: f64) -> Vec<f64> {
-    x.iter().zip(center).map(|(x, c)| (x - c) * scale).collect()
+fn shifted(x: &[f64], center: &[f64], scale: f64) -> impl Iterator<Item = f64> {
+    x.iter().zip(center).map(move |(x, c)| (x - c) * scale)
 }

@@ -1,7 +1,8 @@
 //! From the text of a formula to its terms.
 //!
 //! Recursive descent; `:` binds closer than `*` and `/`, those closer than `+` and `-`. Terms stand
-//! by their number of variables, then as written, each once. Inside functions stands arithmetic.
+//! by their number of variables, then as written, each once; the variables of a term stand in the order in which
+//! the formula names them. Inside functions stands arithmetic.
 
 use super::expression::Program;
 use super::token::{Token, Tokens, misread};
@@ -79,13 +80,39 @@ pub struct Formula {
 impl Formula {
     /// Reads the terms of a formula; `.` means all columns of the schema.
     pub fn parse(terms: &str, schema: &Schema) -> Result<Formula> {
-        let mut parser = Parser { tokens: Tokens::new(terms)?, schema, offsets: Vec::new() };
+        let mut parser =
+            Parser { tokens: Tokens::new(terms)?, schema, offsets: Vec::new(), named: Vec::new() };
         let mut terms = parser.sum(vec![Vec::new()])?;
         if !parser.tokens.is_empty() {
             return Err(misread(&parser.tokens));
         }
+        for term in &mut terms {
+            term.sort_by_key(|variable| parser.named.iter().position(|known| known == variable));
+        }
         terms.sort_by_key(Vec::len);
         Ok(Formula { terms, offsets: parser.offsets })
+    }
+
+    /// Reads the terms that predict these targets from the columns of the schema, and says what is wrong with
+    /// terms that cannot: those of a target itself, and the intercept alone.
+    pub fn predicting(terms: &str, schema: &Schema, targets: &[String]) -> Result<Formula> {
+        let formula = Formula::parse(terms, schema).map_err(|error| {
+            let words = Formula::words(terms).unwrap_or_default();
+            match targets.iter().find(|target| words.contains(target)) {
+                Some(target) => {
+                    let message = format!("'{target}' stands on both sides of the formula");
+                    Error::new(Code::Usage, message)
+                        .hint("take it from the right side: `.` means all columns but the target")
+                }
+                None => error,
+            }
+        })?;
+        let named = formula.variables().next().is_some();
+        match named {
+            true => Ok(formula),
+            false => Err(Error::new(Code::Usage, "the formula has no column beside the target")
+                .hint("the mean alone is `learnt fit dummy`; the summary of a model tests it against the mean")),
+        }
     }
 
     /// The names and numbers that the terms are written with, those that are taken away again too.
@@ -146,6 +173,8 @@ pub(super) struct Parser<'a> {
     pub(super) tokens: Tokens,
     pub(super) schema: &'a Schema,
     pub(super) offsets: Vec<Variable>,
+    /// Variables of terms, those that are taken away again too, in the order in which they are named.
+    named: Vec<Variable>,
 }
 
 impl Parser<'_> {
@@ -160,6 +189,11 @@ impl Parser<'_> {
             let zero = self.tokens.first() == Some(&Token::Word("0".to_string()));
             let own = self.product()?;
             for term in own {
+                for variable in &term {
+                    if !self.named.contains(variable) {
+                        self.named.push(variable.clone());
+                    }
+                }
                 match minus != zero {
                     true => terms.retain(|known| !same(known, &term)),
                     false if !terms.iter().any(|known| same(known, &term)) => terms.push(term),
@@ -231,7 +265,8 @@ impl Parser<'_> {
         let schema = self.schema;
         let mut offsets = std::mem::take(&mut self.offsets);
         let own = self.tokens.nested(|tokens| {
-            let mut inner = Parser { tokens: tokens.clone(), schema, offsets: Vec::new() };
+            let mut inner =
+                Parser { tokens: tokens.clone(), schema, offsets: Vec::new(), named: Vec::new() };
             let own = inner.sum(Vec::new())?;
             inner.tokens.closes()?;
             offsets.append(&mut inner.offsets);
@@ -358,6 +393,25 @@ mod tests {
         assert_eq!(terms(".^2 - a:c"), ["1", "a", "b", "c", "a:b", "b:c"]);
         assert_eq!(terms("a:b:a"), ["1", "a:b"]);
         assert_eq!(terms("a*b:c"), ["1", "a", "b:c", "a:b:c"]);
+        assert_eq!(terms("a + b %in% a"), ["1", "a", "a:b"]);
+        assert_eq!(terms("b:a + c:a"), ["1", "b:a", "a:c"]);
+        assert_eq!(terms("a * b - a"), ["1", "b", "a:b"]);
+        assert_eq!(terms("a/(b + c)"), ["1", "a", "a:b", "a:c"]);
+    }
+
+    #[test]
+    fn targets_on_the_right_side_and_the_mean_alone_are_named() {
+        let schema = Schema::numeric(["a", "b"]).unwrap();
+        let message = |terms: &str| {
+            let targets = ["y".to_string()];
+            Formula::predicting(terms, &schema, &targets).unwrap_err().message().to_string()
+        };
+        assert!(message("a + y").contains("'y' stands on both sides"));
+        assert!(message("log(y)").contains("'y' stands on both sides"));
+        assert!(message("1").contains("no column beside the target"));
+        assert!(message("a + z").contains("'z'"));
+        let named = Schema::numeric(["log"]).unwrap();
+        assert!(Formula::predicting("log(log)", &named, &["y".to_string()]).is_ok());
     }
 
     #[test]

@@ -146,7 +146,8 @@ fn cut(text: &str) -> Result<Vec<Token>> {
                         None => break,
                     }
                 }
-                out.push(Token::Word(word));
+                // `b %in% a` is `b:a`, whatever stands between.
+                out.push(if word == "%in%" { Token::Sign(':') } else { Token::Word(word) });
             }
         }
     }

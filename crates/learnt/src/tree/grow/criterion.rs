@@ -110,24 +110,37 @@ pub(super) fn gathered<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|&row| values[row as usize]).collect()
 }
 
-/// The class of each row, in one byte where that is enough: rows are asked in any order, and few bytes stay near.
+/// The class of each row, in a bit or a byte where that is enough: rows are asked in any order, and few bytes stay
+/// near. Ten million rows of two classes are about one megabyte.
 #[derive(Clone, Debug)]
 enum Labels {
+    Bits(Vec<u64>, usize),
     Bytes(Vec<u8>),
     Words(Vec<u32>),
 }
 
 impl Labels {
     fn new(codes: Vec<u32>, count: usize) -> Self {
-        match count <= 256 {
-            true => Labels::Bytes(codes.into_iter().map(|code| code as u8).collect()),
-            false => Labels::Words(codes),
+        match count {
+            0..=2 => Self::bits(codes.into_iter().map(|code| code == 1)),
+            3..=256 => Labels::Bytes(codes.into_iter().map(|code| code as u8).collect()),
+            _ => Labels::Words(codes),
         }
+    }
+
+    fn bits(codes: impl ExactSizeIterator<Item = bool>) -> Self {
+        let length = codes.len();
+        let mut words = vec![0; length.div_ceil(64)];
+        for (row, code) in codes.enumerate() {
+            words[row / 64] |= u64::from(code) << (row % 64);
+        }
+        Labels::Bits(words, length)
     }
 
     #[inline(always)]
     fn at(&self, row: usize) -> u32 {
         match self {
+            Labels::Bits(words, _) => (words[row / 64] >> (row % 64) & 1) as u32,
             Labels::Bytes(codes) => u32::from(codes[row]),
             Labels::Words(codes) => codes[row],
         }
@@ -135,6 +148,7 @@ impl Labels {
 
     fn len(&self) -> usize {
         match self {
+            Labels::Bits(_, length) => *length,
             Labels::Bytes(codes) => codes.len(),
             Labels::Words(codes) => codes.len(),
         }
@@ -142,6 +156,7 @@ impl Labels {
 
     fn gather(&self, rows: &[u32]) -> Self {
         match self {
+            Labels::Bits(..) => Self::bits(rows.iter().map(|&row| self.at(row as usize) == 1)),
             Labels::Bytes(codes) => Labels::Bytes(gathered(codes, rows)),
             Labels::Words(codes) => Labels::Words(gathered(codes, rows)),
         }

@@ -76,13 +76,10 @@ impl<'a, C: Criterion> Space<'a, C> {
     /// One node as a space of its own, its rows numbered from 0.
     pub(super) fn extract(&self, node: &Range<usize>) -> Space<'a, C> {
         let rows = &self.rows[node.clone()];
-        let mut number = vec![0; rows.last().map_or(0, |&row| row as usize + 1)];
-        for (new, &row) in rows.iter().enumerate() {
-            number[row as usize] = new as u32;
-        }
+        let places = Places::new(rows);
         let renumbered = |list: &Vec<u64>| {
             let entries = list[node.clone()].iter();
-            entries.map(|&e| entry(code_of(e), number[row_of(e)])).collect()
+            entries.map(|&e| entry(code_of(e), places.of(row_of(e)))).collect()
         };
         let store = match &self.store {
             Store::Sorted(lists) => Store::Sorted(lists.iter().map(renumbered).collect()),
@@ -451,6 +448,39 @@ fn ordered_split(
     .with_larger_default(rows, has_missing)
 }
 
+/// Where the rows of a node stand among them. It is as large as the node, and not as the table.
+struct Places<'a> {
+    /// Ascending.
+    rows: &'a [u32],
+    /// For each group of neighbouring row numbers where it begins among the rows.
+    starts: Vec<u32>,
+    /// Row numbers of a group, as a power of two.
+    shift: u32,
+}
+
+impl<'a> Places<'a> {
+    fn new(rows: &'a [u32]) -> Self {
+        let last = rows.last().map_or(0, |&row| row as usize);
+        let shift = (last / rows.len().max(1)).max(1).ilog2();
+        let mut starts = vec![0; (last >> shift) + 2];
+        for (place, &row) in rows.iter().enumerate() {
+            starts[(row as usize >> shift) + 1] = place as u32 + 1;
+        }
+        for group in 1..starts.len() {
+            starts[group] = starts[group].max(starts[group - 1]);
+        }
+        Places { rows, starts, shift }
+    }
+
+    /// The place of a row that is there.
+    fn of(&self, row: usize) -> u32 {
+        let group = row >> self.shift;
+        let (start, end) = (self.starts[group], self.starts[group + 1]);
+        let inside = &self.rows[start as usize..end as usize];
+        start + inside.partition_point(|&other| (other as usize) < row) as u32
+    }
+}
+
 /// A bit a row, where sorted columns are divided one after another.
 fn room_for_sides(store: &Store, rows: usize) -> Vec<u64> {
     match store {
@@ -483,4 +513,21 @@ fn partition<T: Copy + Default>(
     }
     items[lefts..].copy_from_slice(&scratch[..rights]);
     lefts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_at_their_places_however_far_apart_they_are() {
+        let crowded = (0..5000).chain([4_000_000_000]).collect();
+        let lists: [Vec<u32>; 5] =
+            [vec![], vec![7], (0..100).collect(), (0..999).map(|k| k * k * 3).collect(), crowded];
+        for rows in lists {
+            let places = Places::new(&rows);
+            assert!(rows.iter().zip(0..).all(|(&row, place)| places.of(row as usize) == place));
+            assert!(places.starts.len() <= 2 * rows.len() + 2, "{}", places.starts.len());
+        }
+    }
 }
