@@ -1,6 +1,6 @@
 //! Progress on standard error, Ctrl-C, warnings.
 
-use crate::output::say;
+use crate::output::{say, typed};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use learnt::context::{Observer, Progress};
 use learnt::error::Warning;
@@ -108,7 +108,7 @@ impl Terminal {
     pub(crate) fn tell(&self) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         for one in collected.drain(..) {
-            let line = one.line();
+            let line = typed(&one.line());
             match &self.bar {
                 Some(bar) => bar.suspend(|| say(&line)),
                 None => say(&line),

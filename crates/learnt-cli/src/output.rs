@@ -130,6 +130,29 @@ fn coloured(text: &str, wanted: bool) -> String {
     }
 }
 
+/// A message with parameters as they are typed here: `mode='pocket'`, as Python has it, is `--mode pocket`.
+pub(crate) fn typed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("='") {
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-".contains(c);
+        let is_name = |text: &str| !text.is_empty() && text.chars().all(is_part);
+        let name = rest[..at].trim_end_matches(is_part).len();
+        match rest[at + 2..].split_once('\'') {
+            Some((value, after)) if name < at && is_name(value) => {
+                let flag = rest[name..at].replace('_', "-");
+                out.push_str(&format!("{}--{flag} {value}", &rest[..name]));
+                rest = after;
+            }
+            _ => {
+                out.push_str(&rest[..at + 2]);
+                rest = &rest[at + 2..];
+            }
+        }
+    }
+    out + rest
+}
+
 /// Tells of an error and gives its exit code. Under `--json` the error is a document too.
 pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
     if as_json {
@@ -147,7 +170,7 @@ pub(crate) fn failure(error: &Error, as_json: bool) -> ExitCode {
     if let Some(hint) = error.hint_text() {
         text.push_str(&format!("\n  help: {}", indented(hint)));
     }
-    say(&text);
+    say(&typed(&text));
     ExitCode::from(error.code().exit_code())
 }
 
@@ -199,5 +222,13 @@ mod tests {
         assert_eq!(coloured("warning: x", true), "\u{1b}[1;33mwarning:\u{1b}[0m x");
         assert_eq!(coloured("error[E001]: y", true), "\u{1b}[1;31merror[E001]\u{1b}[0m: y");
         assert_eq!(coloured("read iris", true), "read iris");
+    }
+
+    #[test]
+    fn parameters_of_messages_are_typed_as_flags() {
+        assert_eq!(typed("use svd_solver='full', or a='b'"), "use --svd-solver full, or --a b");
+        for as_it_is in ["a column 'b'", "x ='y'", "a='", "a=''", "City='New York' ='", "é='"] {
+            assert_eq!(typed(as_it_is), as_it_is);
+        }
     }
 }

@@ -276,12 +276,11 @@ fn notes(table: &Table, missing: &[usize]) -> Vec<String> {
         strong.sort_by(|x, y| y.0.abs().total_cmp(&x.0.abs()));
         if let Some(&(r, a, b)) = strong.first() {
             let name = |j: usize| learnt::error::plain(&table.schema().column(j).name);
-            notes.push(format!(
-                "{} and {} correlate {r:.3}; {} pairs above 0.9",
-                name(a),
-                name(b),
-                strong.len()
-            ));
+            let more = match strong.len() {
+                1 => String::new(),
+                count => format!("; {count} pairs above 0.9"),
+            };
+            notes.push(format!("{} and {} correlate {r:.3}{more}", name(a), name(b)));
         }
     }
     notes

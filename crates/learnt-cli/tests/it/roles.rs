@@ -62,7 +62,7 @@ fn densities_and_detectors_answer_by_method() {
     assert_eq!(found.lines().filter(|line| line.contains("outlier")).count(), 15);
     let densities = ok(&["predict", &model, "iris", "--method", "log-density"]).out;
     assert_eq!((densities.lines().next(), densities.lines().count()), (Some("log_density"), 151));
-    fails(&["predict", &model, "iris", "--method", "probabilities"], 2, &["not a classifier"]);
+    fails(&["predict", &model, "iris", "--method", "probabilities"], 2, &["needs a classifier"]);
     fails(&["predict", &model, "iris", "--method", "scorse"], 2, &["scores"]);
 }
 
