@@ -210,13 +210,13 @@ pub(super) fn diverged(plan: &Plan, task: &Task, n_iter: usize) -> Error {
         _ => squares.sum::<f64>() / task.x.nrows() as f64,
     };
     let message = format!(
-        "the weights grow without bound in pass {n_iter}: steps of the {} learning rate that begin with {} are too long for these columns",
+        "the weights grow without bound in pass {n_iter}: steps of learning_rate='{}' with eta0={} are too long for these columns",
         plan.learning_rate, plan.eta0
     );
     let rate = 0.5 / largest;
     let hint = match rate.is_finite() && rate > 0.0 {
         true => format!(
-            "put StandardScaler in front, or try learning_rate='invscaling' with a smaller eta0, such as {rate:.0e}"
+            "put StandardScaler in front, or try learning_rate='invscaling' with eta0={rate:.0e}"
         ),
         false => "put StandardScaler in front".to_string(),
     };

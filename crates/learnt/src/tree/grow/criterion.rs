@@ -3,7 +3,7 @@
 //! A criterion keeps the target of the rows and works on sums over them. `cost` of a node is its
 //! weight times its impurity; the gain of a split is cost(node) - cost(left) - cost(right).
 //!
-//! - Gini: impurity 1 - Σ p_k². Entropy (`log_loss`): -Σ p_k log2 p_k, 0 log 0 = 0, in bits.
+//! - Gini: impurity 1 - Σ p_k², in `gini.rs`. Entropy (`log_loss`): -Σ p_k log2 p_k, 0 log 0 = 0, in bits.
 //! - Gini with losses: Σ L_kl p_k p_l. Exponential loss of two classes: 2 √(p (1 - p)).
 //! - Squared error and Poisson deviance are in `regression.rs`, absolute error in `absolute.rs`.
 
@@ -54,6 +54,11 @@ pub(crate) trait Criterion: Clone + Send + Sync {
         self.response(sums, weight)
     }
 
+    /// The most rows of which sorting bins costs less than a histogram.
+    fn few_rows(&self) -> usize {
+        128
+    }
+
     /// The best cut of a sequence of rows.
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
         scan::best_cut(self, node, sequence, limits)
@@ -101,6 +106,10 @@ impl<C: Criterion> Criterion for WithCases<C> {
         self.inner.prediction(node, sums, weight)
     }
 
+    fn few_rows(&self) -> usize {
+        self.inner.few_rows()
+    }
+
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
         self.inner.best_cut(node, sequence, limits)
     }
@@ -113,7 +122,7 @@ pub(super) fn gathered<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
 /// The class of each row, in a bit or a byte where that is enough: rows are asked in any order, and few bytes stay
 /// near. Ten million rows of two classes are about one megabyte.
 #[derive(Clone, Debug)]
-enum Labels {
+pub(super) enum Labels {
     Bits(Vec<u64>, usize),
     Bytes(Vec<u8>),
     Words(Vec<u32>),
@@ -138,7 +147,7 @@ impl Labels {
     }
 
     #[inline(always)]
-    fn at(&self, row: usize) -> u32 {
+    pub(super) fn at(&self, row: usize) -> u32 {
         match self {
             Labels::Bits(words, _) => (words[row / 64] >> (row % 64) & 1) as u32,
             Labels::Bytes(codes) => u32::from(codes[row]),
@@ -165,19 +174,31 @@ impl Labels {
 
 /// Classes of rows with their weights.
 #[derive(Clone, Debug)]
-struct Classes {
-    codes: Labels,
-    count: usize,
+pub(super) struct Classes {
+    pub(super) codes: Labels,
+    pub(super) count: usize,
     weights: Option<Vec<f64>>,
+    /// Whether sums of squares of weights are exact in any order: of whole numbers that are not too large.
+    pub(super) exact: bool,
 }
 
+/// The largest whole number up to which all are numbers in double precision.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
 impl Classes {
-    fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
-        Classes { codes: Labels::new(codes, count), count, weights }
+    pub(super) fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
+        let exact = match &weights {
+            None => (codes.len() as f64).powi(2) <= WHOLE,
+            Some(weights) => {
+                weights.iter().all(|weight| weight.fract() == 0.0)
+                    && weights.iter().sum::<f64>().powi(2) <= WHOLE
+            }
+        };
+        Classes { codes: Labels::new(codes, count), count, weights, exact }
     }
 
     #[inline(always)]
-    fn add(&self, sums: &mut [f64], row: usize) -> f64 {
+    pub(super) fn add(&self, sums: &mut [f64], row: usize) -> f64 {
         let weight = self.weights.as_ref().map_or(1.0, |weights| weights[row]);
         match (sums, self.codes.at(row)) {
             // Without an index that depends on data, both sums can stay in registers.
@@ -191,15 +212,16 @@ impl Classes {
         weight
     }
 
-    fn gather(&self, rows: &[u32]) -> Self {
+    pub(super) fn gather(&self, rows: &[u32]) -> Self {
         Classes {
             codes: self.codes.gather(rows),
             count: self.count,
+            exact: self.exact,
             weights: self.weights.as_ref().map(|weights| gathered(weights, rows)),
         }
     }
 
-    fn summary(&self, rows: &[u32], impurity: impl Fn(&[f64], f64) -> f64) -> Summary {
+    pub(super) fn summary(&self, rows: &[u32], impurity: impl Fn(&[f64], f64) -> f64) -> Summary {
         let mut sums = vec![0.0; self.count];
         for &row in rows {
             self.add(&mut sums, row as usize);
@@ -215,62 +237,8 @@ impl Classes {
     }
 
     /// Two classes: the share of the second, which makes the order of levels optimal.
-    fn response(sums: &[f64], weight: f64) -> f64 {
+    pub(super) fn response(sums: &[f64], weight: f64) -> f64 {
         sums.get(1).map_or(0.0, |second| second / weight)
-    }
-}
-
-/// Gini's index.
-#[derive(Clone, Debug)]
-pub(crate) struct Gini(Classes);
-
-impl Gini {
-    pub(crate) fn new(codes: Vec<u32>, count: usize, weights: Option<Vec<f64>>) -> Self {
-        Gini(Classes::new(codes, count, weights))
-    }
-}
-
-impl Criterion for Gini {
-    fn summary(&self, rows: &[u32]) -> Summary {
-        self.0.summary(rows, |sums, weight| {
-            (1.0 - sums.iter().map(|sum| (sum / weight) * (sum / weight)).sum::<f64>()).max(0.0)
-        })
-    }
-
-    fn gather(&self, rows: &[u32]) -> Self {
-        Gini(self.0.gather(rows))
-    }
-
-    fn width(&self) -> usize {
-        self.0.count
-    }
-
-    #[inline(always)]
-    fn add(&self, _node: &Summary, sums: &mut [f64], row: usize) -> f64 {
-        self.0.add(sums, row)
-    }
-
-    /// Σ l²/W_l + Σ r²/W_r - Σ s²/W, over one denominator.
-    #[inline(always)]
-    fn gain(&self, node: &Summary, left: &[f64], left_weight: f64) -> f64 {
-        let right_weight = node.weight - left_weight;
-        let (squares_left, squares_right) = match (left, node.sums.as_slice()) {
-            (&[a, b], &[all_a, all_b]) => {
-                let (other_a, other_b) = (all_a - a, all_b - b);
-                (a * a + b * b, other_a * other_a + other_b * other_b)
-            }
-            (left, all) => {
-                left.iter().zip(all).fold((0.0, 0.0), |(squares_left, squares_right), (l, all)| {
-                    (squares_left + l * l, squares_right + (all - l) * (all - l))
-                })
-            }
-        };
-        let both = squares_left * right_weight + squares_right * left_weight;
-        both / (left_weight * right_weight) - (1.0 - node.impurity) * node.weight
-    }
-
-    fn response(&self, sums: &[f64], weight: f64) -> f64 {
-        Classes::response(sums, weight)
     }
 }
 
@@ -468,7 +436,7 @@ impl Criterion for Exponential {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::grow::{Poisson, Squared};
+    use crate::tree::grow::{Gini, Poisson, Squared};
 
     fn impurities(counts: &[usize]) -> (f64, f64) {
         let codes: Vec<u32> = counts.iter().zip(0..).flat_map(|(&n, code)| vec![code; n]).collect();

@@ -10,6 +10,7 @@ mod absolute;
 mod columns;
 mod criterion;
 mod draw;
+mod gini;
 mod levels;
 mod monotone;
 mod regression;
@@ -20,7 +21,8 @@ mod surrogate;
 
 pub(crate) use absolute::Absolute;
 pub(crate) use columns::{Codes, Columns, MISSING, Store, level, midpoint, unordered_levels};
-pub(crate) use criterion::{Criterion, Entropy, Exponential, Gini, LossGini, Summary, WithCases};
+pub(crate) use criterion::{Criterion, Entropy, Exponential, LossGini, Summary, WithCases};
+pub(crate) use gini::Gini;
 pub(crate) use levels::{MOST_LEVELS, order_of_levels};
 pub(crate) use monotone::{check_one_number, directions};
 pub(crate) use regression::{Deviation, Poisson, Squared};

@@ -95,6 +95,42 @@ pub(super) fn better(gain: f64, best: Option<f64>, tolerance: f64) -> bool {
     }
 }
 
+/// The left side of a cut, which grows row by row.
+pub(super) trait Left {
+    /// Takes a row in; returns the row's weight.
+    fn add(&mut self, row: usize) -> f64;
+
+    /// The gain of the cut behind the rows so far, which have this weight.
+    fn gain(&self, weight: f64) -> f64;
+
+    /// Whether the predictions of both sides are in order.
+    fn ordered(&self, limits: &Limits, weight: f64) -> bool;
+}
+
+/// Sums over the left side, of any criterion.
+struct Sums<'a, C, S> {
+    criterion: &'a C,
+    node: &'a Summary,
+    sums: S,
+}
+
+impl<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>> Left for Sums<'_, C, S> {
+    #[inline(always)]
+    fn add(&mut self, row: usize) -> f64 {
+        self.criterion.add(self.node, self.sums.as_mut(), row)
+    }
+
+    #[inline(always)]
+    fn gain(&self, weight: f64) -> f64 {
+        self.criterion.gain(self.node, self.sums.as_ref(), weight)
+    }
+
+    #[inline(always)]
+    fn ordered(&self, limits: &Limits, weight: f64) -> bool {
+        limits.ordered(self.criterion, self.node, self.sums.as_ref(), weight)
+    }
+}
+
 /// The best cut by sums that grow row by row. Short sums stay in registers.
 pub(super) fn best_cut<C: Criterion>(
     criterion: &C,
@@ -103,36 +139,37 @@ pub(super) fn best_cut<C: Criterion>(
     limits: &Limits,
 ) -> Option<Cut> {
     match criterion.width() {
-        1 => both_sides(criterion, node, sequence, limits, &|| [0.0; 1]),
-        2 => both_sides(criterion, node, sequence, limits, &|| [0.0; 2]),
-        width => both_sides(criterion, node, sequence, limits, &|| vec![0.0; width]),
+        1 => both_sides(node, sequence, limits, || Sums { criterion, node, sums: [0.0; 1] }),
+        2 => both_sides(node, sequence, limits, || Sums { criterion, node, sums: [0.0; 2] }),
+        width => both_sides(node, sequence, limits, || {
+            let sums = vec![0.0; width];
+            Sums { criterion, node, sums }
+        }),
     }
 }
 
-/// Missing values on the right, then on the left.
-fn both_sides<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
-    criterion: &C,
+/// The best cut with missing values on the right, then on the left, which `empty` begins.
+pub(super) fn both_sides<L: Left>(
     node: &Summary,
     sequence: &Sequence,
     limits: &Limits,
-    zeros: &impl Fn() -> S,
+    empty: impl Fn() -> L,
 ) -> Option<Cut> {
     let mut best = None;
-    scan(criterion, node, sequence, limits, false, zeros(), &mut best);
+    scan(node, sequence, limits, false, empty(), &mut best);
     if !sequence.missing.is_empty() {
-        scan(criterion, node, sequence, limits, true, zeros(), &mut best);
+        scan(node, sequence, limits, true, empty(), &mut best);
     }
     best
 }
 
 #[inline(always)]
-fn scan<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
-    criterion: &C,
+fn scan(
     node: &Summary,
     sequence: &Sequence,
     limits: &Limits,
     missing_left: bool,
-    mut sums: S,
+    mut left: impl Left,
     best: &mut Option<Cut>,
 ) {
     let Sequence { known, missing } = *sequence;
@@ -144,13 +181,13 @@ fn scan<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
     if missing_left {
         before = missing.len();
         for &entry in missing {
-            weight += criterion.add(node, sums.as_mut(), row_of(entry));
+            weight += left.add(row_of(entry));
         }
     }
     // All known rows may go left only if the missing ones stay right.
     let last = known.len() - usize::from(missing_left || missing.is_empty());
     for (position, &entry) in (1..=last).zip(known) {
-        weight += criterion.add(node, sums.as_mut(), row_of(entry));
+        weight += left.add(row_of(entry));
         if known.get(position).is_some_and(|&next| code_of(next) == code_of(entry)) {
             continue;
         }
@@ -160,8 +197,8 @@ fn scan<C: Criterion, S: AsRef<[f64]> + AsMut<[f64]>>(
         {
             continue;
         }
-        let gain = criterion.gain(node, sums.as_ref(), weight);
-        if gain > bar && limits.ordered(criterion, node, sums.as_ref(), weight) {
+        let gain = left.gain(weight);
+        if gain > bar && left.ordered(limits, weight) {
             bar = gain + tolerance;
             *best = Some(Cut { position, missing_left, rows_left: rows, gain });
         }

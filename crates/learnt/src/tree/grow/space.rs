@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Nodes with at least this many rows times columns are searched on several threads.
 const PARALLEL_CELLS: usize = 1 << 16;
 
-/// Up to this many rows, sorting bins costs less than a histogram.
+/// Up to this many rows, comparing bins costs less than counting them.
 const FEW_ROWS: usize = 128;
 
 /// What is known of a node beside its rows: its name in random draws, and its bounds.
@@ -195,14 +195,8 @@ impl<'a, C: Criterion> Space<'a, C> {
                 entries.sort_unstable();
                 self.search_entries(feature, &entries, summary, place, run)
             }
-            Store::Bins(columns) if node.len() <= FEW_ROWS => {
-                let code = |row: u32| match columns[feature][row as usize] {
-                    MISSING_BIN => MISSING,
-                    bin => u32::from(bin),
-                };
-                let rows = self.rows[node.clone()].iter();
-                let mut entries: Vec<u64> = rows.map(|&row| entry(code(row), row)).collect();
-                entries.sort_unstable();
+            Store::Bins(columns) if node.len() <= self.criterion.few_rows() => {
+                let entries = entries_of(&columns[feature], &self.rows[node.clone()]);
                 self.search_entries(feature, &entries, summary, place, run)
             }
             Store::Bins(columns) => {
@@ -448,6 +442,32 @@ fn ordered_split(
     .with_larger_default(rows, has_missing)
 }
 
+/// The rows of a node, which ascend, in the order of their bins.
+fn entries_of(bins: &[u8], rows: &[u32]) -> Vec<u64> {
+    let entry_of = |&row: &u32| match bins[row as usize] {
+        MISSING_BIN => entry(MISSING, row),
+        bin => entry(u32::from(bin), row),
+    };
+    if rows.len() <= FEW_ROWS {
+        let mut entries: Vec<u64> = rows.iter().map(entry_of).collect();
+        entries.sort_unstable();
+        return entries;
+    }
+    let mut starts = [0_usize; 256];
+    rows.iter().for_each(|&row| starts[bins[row as usize] as usize] += 1);
+    let mut before = 0;
+    for start in &mut starts {
+        before += std::mem::replace(start, before);
+    }
+    let mut entries = vec![0; rows.len()];
+    for row in rows {
+        let start = &mut starts[bins[*row as usize] as usize];
+        entries[*start] = entry_of(row);
+        *start += 1;
+    }
+    entries
+}
+
 /// Where the rows of a node stand among them. It is as large as the node, and not as the table.
 struct Places<'a> {
     /// Ascending.
@@ -518,6 +538,17 @@ fn partition<T: Copy + Default>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bins_that_are_counted_have_the_order_of_bins_that_are_compared() {
+        let bins: Vec<u8> = (0..3000_u32).map(|row| (row * 97 % 256) as u8).collect();
+        let rows: Vec<u32> = (0..3000).filter(|row| row % 7 != 3).collect();
+        let mut pieces: Vec<u64> =
+            rows.chunks(FEW_ROWS).flat_map(|rows| entries_of(&bins, rows)).collect();
+        pieces.sort_unstable();
+        assert!(pieces.iter().any(|&e| code_of(e) == MISSING));
+        assert_eq!(entries_of(&bins, &rows), pieces);
+    }
 
     #[test]
     fn rows_are_found_at_their_places_however_far_apart_they_are() {
