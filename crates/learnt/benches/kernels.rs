@@ -22,6 +22,8 @@ use pulp::Simd;
 use std::hint::black_box;
 
 const TURNS: usize = 5;
+/// Seconds that a turn is repeated for: some systems count the time on a processor in ticks of milliseconds.
+const LEAST: f64 = 0.1;
 
 /// What a kernel did in a turn.
 struct Work {
@@ -71,7 +73,8 @@ impl Kernel for Fused {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (f64, usize) {
         let (factor, more) = (simd.splat_f64s(0.999), simd.splat_f64s(1e-3));
-        let mut sums = [simd.splat_f64s(1.0); 12];
+        // Not from 1, where a step changes nothing and the compiler leaves the loop out.
+        let mut sums = [simd.splat_f64s(black_box(2.0)); 12];
         for _ in 0..self.0 {
             for sum in &mut sums {
                 *sum = simd.mul_add_f64s(*sum, factor, more);
@@ -90,13 +93,18 @@ fn best(alone: bool, mut turn: impl FnMut()) -> f64 {
     turn();
     let timed = |_| {
         let (start, before) = (Moment::now(), on_processor());
-        turn();
+        let mut times = 0.0;
+        while start.seconds() < LEAST {
+            turn();
+            times += 1.0;
+        }
         let elapsed = start.seconds();
         // The work of other threads is not in the time of this one.
-        match before.zip(on_processor()).map(|(before, after)| after - before) {
+        let seconds = match before.zip(on_processor()).map(|(before, after)| after - before) {
             Some(used) if alone => used.min(elapsed),
             _ => elapsed,
-        }
+        };
+        seconds / times
     };
     (0..TURNS).map(timed).fold(f64::INFINITY, f64::min)
 }
