@@ -88,7 +88,7 @@ impl Kernel for Fused {
     }
 }
 
-/// Seconds of the best turn.
+/// Seconds of a call in the best turn.
 fn best(alone: bool, mut turn: impl FnMut()) -> f64 {
     turn();
     let timed = |_| {
