@@ -1,12 +1,17 @@
 //! `cargo bench -p learnt`: how near the vector kernels come to what the processor can do.
 //!
-//! The bound is measured first: operations a second of a large product of matrices, and bytes a second
-//! of reading a table that no cache holds. Each kernel is then set against whichever of them binds it: its
-//! operations (a multiplication and an addition count two), or the bytes that it cannot but read and write.
+//! Bounds are measured first: operations a second of a large product of matrices, bytes a second of reading a table
+//! that no cache holds, and additions a second to the cells of histograms in the first cache. Each kernel is then set
+//! against whichever of them binds it: its operations (a multiplication and an addition count two, a comparison or a
+//! selection one), the bytes that it cannot but read and write, its additions to cells. What arithmetic binds is
+//! measured on rows of a table that no cache holds, once each, and again on blocks that the cache holds: a kernel
+//! that waits for memory shows in the difference.
+//!
 //! One thread and all threads, with the widest vectors and, where those are AVX-512, with AVX2 too: products of the
-//! backend cannot be held to AVX2, so that a loop of multiply-adds in registers is the bound there; the best of some turns counts. With one thread the time on the processor counts,
-//! where the system tells it, so that other programs disturb less. Kernels that are private to a learner are
-//! measured by a fit or a prediction that does little else. Words after the command choose kernels by name.
+//! backend cannot be held to AVX2, so that a loop of multiply-adds in registers is the bound there; the best of some
+//! turns counts. With one thread the time on the processor counts, where the system tells it, so that other programs
+//! disturb less. Kernels that are private to a learner are measured by a fit or a prediction that does little else.
+//! Words after the command choose kernels by name.
 
 use learnt::author::*;
 use learnt::bayes::GaussianNB;
@@ -19,6 +24,7 @@ use learnt::linear::{LogisticRegression, Ridge};
 use learnt::prepare::StandardScaler;
 use learnt_core::linalg::{Kernel, without_avx512};
 use pulp::Simd;
+use std::cell::RefCell;
 use std::hint::black_box;
 
 const TURNS: usize = 5;
@@ -27,10 +33,31 @@ const LEAST: f64 = 0.1;
 
 /// What a kernel did in a turn.
 struct Work {
-    name: &'static str,
+    name: String,
+    /// Whether it runs as the backend likes.
+    of_backend: bool,
     operations: f64,
     bytes: f64,
-    seconds: f64,
+    adds: f64,
+}
+
+/// What the processor can do in a second.
+struct Bounds {
+    operations: f64,
+    bytes: f64,
+    adds: f64,
+}
+
+impl Bounds {
+    /// The least seconds of some work, and what takes them.
+    fn least(&self, work: &Work) -> (f64, &'static str) {
+        let peak = (work.operations / self.operations, "peak");
+        let bandwidth = (work.bytes / self.bytes, "bandwidth");
+        let adds = (work.adds / self.adds, "additions to cells");
+        [bandwidth, adds]
+            .into_iter()
+            .fold(peak, |most, next| if next.0 > most.0 { next } else { most })
+    }
 }
 
 #[expect(clippy::print_stdout, reason = "this is a program for a terminal")]
@@ -44,22 +71,22 @@ fn main() {
     for (&narrow, threads) in narrower.iter().flat_map(|narrow| [(narrow, 1), (narrow, all)]) {
         without_avx512(narrow);
         let run = Context::default().with_threads(threads);
-        let (peak, bandwidth) = bounds(&run, narrow);
+        let bounds = Bounds::measure(&run, narrow);
         println!(
-            "{threads} threads, {} lanes: {:.1} GFLOP/s, {:.1} GB/s",
+            "{threads} threads, {} lanes: {:.1} GFLOP/s, {:.1} GB/s, {:.2} G additions/s",
             learnt_core::linalg::run(Fused(0)).1,
-            peak / 1e9,
-            bandwidth / 1e9
+            bounds.operations / 1e9,
+            bounds.bytes / 1e9,
+            bounds.adds / 1e9
         );
         let tables = Tables::new();
-        let kernels = arithmetic(&tables).into_iter().chain(learners(&tables));
-        let kernels = kernels.filter(|(kernel, _)| wanted(kernel.name));
-        for (kernel, mut turn) in kernels.filter(|(kernel, _)| !narrow || kernel.name != PANELS) {
-            let work = Work { seconds: best(threads == 1, || turn(&run)), ..kernel };
-            let least = (work.operations / peak).max(work.bytes / bandwidth);
-            let binds =
-                if work.operations / peak > work.bytes / bandwidth { "peak" } else { "bandwidth" };
-            println!("  {:28} {:5.1} % of {binds}", work.name, 100.0 * least / work.seconds);
+        let kernels = arithmetic(&tables, 1).into_iter().chain(arithmetic(&tables, PASSES));
+        let kernels = kernels.chain(learners(&tables));
+        let kernels = kernels.filter(|(kernel, _)| wanted(&kernel.name));
+        for (kernel, mut turn) in kernels.filter(|(kernel, _)| !narrow || !kernel.of_backend) {
+            let seconds = best(threads == 1, || turn(&run));
+            let (least, binds) = bounds.least(&kernel);
+            println!("  {:42} {:5.1} % of {binds}", kernel.name, 100.0 * least / seconds);
         }
     }
 }
@@ -143,12 +170,10 @@ fn product_peak(run: &Context) -> f64 {
     threads as f64 * 2.0 * (SIDE as f64).powi(3) / seconds
 }
 
-/// Operations a second, bytes a second of reading.
-fn bounds(run: &Context, narrow: bool) -> (f64, f64) {
-    let threads = run.threads();
-    let peak = if narrow { fused_peak(run) } else { product_peak(run) };
+/// Bytes a second of reading what no cache holds.
+fn read_peak(run: &Context) -> f64 {
     let large = vec![1.0_f64; 1 << 25];
-    let seconds = best(threads == 1, || {
+    let seconds = best(run.threads() == 1, || {
         let sums = run.par_ranges(large.len(), 1 << 18, |range| {
             learnt_core::vectorized!({
                 let mut sums = [0.0; 32];
@@ -162,12 +187,45 @@ fn bounds(run: &Context, narrow: bool) -> (f64, f64) {
         });
         black_box(sums);
     });
-    (peak, 8.0 * large.len() as f64 / seconds)
+    8.0 * large.len() as f64 / seconds
 }
 
-const PANELS: &str = "panels, 100 x 32";
-const BLOCK: usize = 8192;
-const ROWS: usize = 40 * BLOCK;
+/// Additions a second of pairs of whole numbers to cells that bins of four columns choose, all in the first cache.
+fn add_peak(run: &Context) -> f64 {
+    const ROWS: usize = 512;
+    const TIMES: usize = 256;
+    let bins: Vec<[u8; 4]> =
+        (0..ROWS).map(|i| [7, 11, 13, 29].map(|k| (i * k * k % 251) as u8)).collect();
+    let rows: Vec<[i64; 2]> = (0..ROWS as i64).map(|i| [i, 1]).collect();
+    let threads = run.threads();
+    let seconds = best(threads == 1, || {
+        black_box(run.par_map(threads, |_| {
+            let mut cells = [[[0_i64; 2]; 256]; 4];
+            for _ in 0..TIMES {
+                for (bins, row) in black_box(&bins).iter().zip(&rows) {
+                    for (cells, &bin) in cells.iter_mut().zip(bins) {
+                        let cell = &mut cells[usize::from(bin)];
+                        *cell = [cell[0].wrapping_add(row[0]), cell[1].wrapping_add(row[1])];
+                    }
+                }
+            }
+            cells[0][0][0]
+        }));
+    });
+    (threads * TIMES * ROWS * 4) as f64 / seconds
+}
+
+impl Bounds {
+    fn measure(run: &Context, narrow: bool) -> Bounds {
+        let operations = if narrow { fused_peak(run) } else { product_peak(run) };
+        Bounds { operations, bytes: read_peak(run), adds: add_peak(run) }
+    }
+}
+
+const BLOCK: usize = 512;
+const ROWS: usize = 640 * BLOCK;
+/// Passes over each block where the cache is to hold it.
+const PASSES: usize = 16;
 const CLASSES: usize = 10;
 
 /// What kernels work on.
@@ -192,88 +250,132 @@ impl Tables {
     }
 }
 
-type Measured<'a> = (Work, Box<dyn FnMut(&Context) + 'a>);
+type Turn<'a> = Box<dyn FnMut(&Context) + 'a>;
+type Measured<'a> = (Work, Turn<'a>);
 
-/// Calls `f` with blocks of rows on all threads.
-fn by_blocks(matrix: &Matrix, run: &Context, f: impl Fn(MatRef) + Sync) {
-    run.par_ranges(matrix.nrows(), BLOCK, |range| {
-        f(matrix.view().rows(range.start, range.end));
+thread_local! {
+    static OUT: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `f` so often with each block of rows, on all threads. It writes to memory that stays: the first touch of
+/// new memory would take longer than most kernels.
+fn by_blocks(
+    matrix: &Matrix,
+    width: usize,
+    passes: usize,
+    run: &Context,
+    f: impl Fn(MatRef, &mut [f64]) + Sync,
+) {
+    run.par_ranges(matrix.nrows() / passes, BLOCK, |range| {
+        let rows = matrix.view().rows(range.start, range.end);
+        OUT.with_borrow_mut(|out| {
+            out.resize(BLOCK * 128, 0.0);
+            for _ in 0..passes {
+                f(rows, &mut out[..rows.nrows() * width]);
+                black_box(&out);
+            }
+        });
     });
 }
 
-fn kernel<'a>(
-    name: &'static str,
-    operations: f64,
-    bytes: f64,
-    turn: impl FnMut(&Context) + 'a,
-) -> Measured<'a> {
-    (Work { name, operations, bytes, seconds: 0.0 }, Box::new(turn))
-}
-
-/// Kernels that anybody can call.
-fn arithmetic(tables: &Tables) -> Vec<Measured<'_>> {
+/// Kernels that anybody can call, so many times on each block.
+fn arithmetic(tables: &Tables, passes: usize) -> Vec<Measured<'_>> {
     let n = ROWS as f64;
     let products = n * 16.0 * 32.0 * 2.0;
-    let read = n * 16.0 * 8.0;
     let (wide, narrow) = (tables.wide.x.values(), &tables.narrow);
     let nearest = Nearest::new(&tables.points);
     let distances = Distances::new(&tables.points);
     let projection = Projection::new(&tables.points, &[0.0; 16]);
-    vec![
-        kernel("rank update, 100 columns", n / 4.0 * 100.0 * 101.0, n / 4.0 * 800.0, move |run| {
-            by_blocks(wide, run, |rows| {
-                let mut sum = RankUpdate::new(100);
-                for i in 0..rows.nrows() {
-                    let row = rows.row_slice(i).unwrap_or_default();
-                    sum.push(|out| out.copy_from_slice(row));
-                }
-                black_box(sum.finish());
-            });
-        }),
-        kernel(PANELS, n / 4.0 * 6400.0, n / 4.0 * 1056.0, move |run| {
-            let right = table(100, 32);
-            by_blocks(wide, run, |rows| {
-                let mut out = vec![0.0; rows.nrows() * 32];
-                matmul_into(&mut out, false, 1.0, rows, right.view());
-                black_box(out);
-            });
-        }),
-        kernel("dot, 100 columns", n / 4.0 * 200.0, n / 4.0 * 800.0, move |run| {
-            let right = vec![0.5; 100];
-            by_blocks(wide, run, |rows| {
-                black_box(matvec(rows, &right));
-            });
-        }),
-        kernel("nearest of 32 points", products, read, move |run| {
-            by_blocks(narrow, run, |rows| {
-                let mut out = vec![0; rows.nrows()];
-                nearest.of(rows, &mut out);
-                black_box(out);
-            });
-        }),
-        kernel("distances to 32 points", 1.5 * products, read + n * 256.0, move |run| {
-            by_blocks(narrow, run, |rows| {
-                let mut out = vec![0.0; rows.nrows() * 32];
-                distances.of(rows, &mut out);
-                black_box(out);
-            });
-        }),
-        kernel("projection on 32 directions", products, read + n * 256.0, move |run| {
-            by_blocks(narrow, run, |rows| {
-                let mut out = vec![0.0; rows.nrows() * 32];
-                projection.of(rows, &mut out);
-                black_box(out);
-            });
-        }),
-        // Thirteen multiplications with additions, and about as many other operations.
-        kernel("exponentials", n * 16.0 * 40.0, 2.0 * read, move |run| {
-            by_blocks(narrow, run, |rows| {
-                let mut out = rows.memory()[..rows.nrows() * 16].to_vec();
-                vector_math::exp_in_place(&mut out);
-                black_box(out);
-            });
-        }),
-    ]
+    let (cached, where_from) = (passes > 1, if passes > 1 { ", in cache" } else { "" });
+    let kernel = |name: &str, operations: f64, read: f64, turn: Turn<'_>| {
+        let bytes = if cached { 0.0 } else { read };
+        let name = format!("{name}{where_from}");
+        (Work { name, of_backend: false, operations, bytes, adds: 0.0 }, turn)
+    };
+    let mut kernels = vec![
+        kernel(
+            "rank update, 100 columns",
+            n / 4.0 * 100.0 * 101.0,
+            n / 4.0 * 800.0,
+            Box::new(move |run| {
+                by_blocks(wide, 0, passes, run, |rows, _| {
+                    let mut sum = RankUpdate::new(100);
+                    for i in 0..rows.nrows() {
+                        let row = rows.row_slice(i).unwrap_or_default();
+                        sum.push(|out| out.copy_from_slice(row));
+                    }
+                    black_box(sum.finish());
+                });
+            }),
+        ),
+        kernel(
+            "panels, 100 x 32",
+            n / 4.0 * 6400.0,
+            n / 4.0 * 800.0,
+            Box::new(move |run| {
+                let right = table(100, 32);
+                by_blocks(wide, 32, passes, run, |rows, out| {
+                    matmul_into(out, false, 1.0, rows, right.view());
+                });
+            }),
+        ),
+        // A comparison and two selections a row and point.
+        kernel(
+            "nearest of 32 points",
+            products + n * 96.0,
+            n * 128.0,
+            Box::new(move |run| {
+                by_blocks(narrow, 0, passes, run, |rows, _| {
+                    let mut out = [0; BLOCK];
+                    nearest.of(rows, &mut out[..rows.nrows()]);
+                    black_box(out);
+                });
+            }),
+        ),
+        kernel(
+            "distances to 32 points",
+            1.5 * products,
+            n * 128.0,
+            Box::new(move |run| {
+                by_blocks(narrow, 32, passes, run, |rows, out| distances.of(rows, out));
+            }),
+        ),
+        kernel(
+            "projection on 32 directions",
+            products,
+            n * 128.0,
+            Box::new(move |run| {
+                by_blocks(narrow, 32, passes, run, |rows, out| projection.of(rows, out));
+            }),
+        ),
+        // Seventeen multiplications with additions, and six other operations.
+        kernel(
+            "exponentials",
+            n * 16.0 * 40.0,
+            n * 128.0,
+            Box::new(move |run| {
+                by_blocks(narrow, 16, passes, run, |rows, out| {
+                    out.copy_from_slice(&rows.memory()[..out.len()]);
+                    vector_math::exp_in_place(out);
+                });
+            }),
+        ),
+    ];
+    kernels[1].0.of_backend = true;
+    if !cached {
+        kernels.push(kernel(
+            "dot, 100 columns",
+            n / 4.0 * 200.0,
+            n / 4.0 * 800.0,
+            Box::new(move |run| {
+                let right = vec![0.5; 100];
+                by_blocks(wide, 0, passes, run, |rows, _| {
+                    black_box(matvec(rows, &right));
+                });
+            }),
+        ));
+    }
+    kernels
 }
 
 /// Kernels inside learners.
@@ -286,28 +388,68 @@ fn learners(tables: &Tables) -> Vec<Measured<'_>> {
     let softmax = short.fit(&classes).ok();
     let growth = HistGrowth { max_iter: 2, ..HistGrowth::default() };
     let boosting = HistGradientBoostingClassifier { growth, ..Default::default() };
-    vec![
-        kernel("ridge fit, 100 columns", n / 4.0 * 100.0 * 101.0, n / 4.0 * 808.0, move |run| {
-            black_box(Ridge::default().fit_in(&wide, run).is_ok());
-        }),
-        kernel("moments: scaler fit", 0.0, read, move |run| {
-            black_box(StandardScaler::default().fit_in(&classes, run).is_ok());
-        }),
-        kernel("scaler transform", 0.0, 2.0 * read, move |run| {
-            let scaled = scaler.as_ref().map(|model| model.transform_in(&classes.x, run).is_ok());
-            black_box(scaled);
-        }),
-        kernel("naive Bayes fit", 0.0, read + 4.0 * n, move |run| {
-            black_box(GaussianNB::default().fit_in(&classes, run).is_ok());
-        }),
+    let kernel = |name: &str, operations: f64, bytes: f64, turn: Turn<'_>| {
+        let work = Work { name: name.into(), of_backend: false, operations, bytes, adds: 0.0 };
+        (work, turn)
+    };
+    let mut kernels = vec![
+        kernel(
+            "ridge fit, 100 columns",
+            n / 4.0 * 100.0 * 101.0,
+            n / 4.0 * 808.0,
+            Box::new(move |run| {
+                black_box(Ridge::default().fit_in(&wide, run).is_ok());
+            }),
+        ),
+        kernel(
+            "moments: scaler fit",
+            0.0,
+            read,
+            Box::new(move |run| {
+                black_box(StandardScaler::default().fit_in(&classes, run).is_ok());
+            }),
+        ),
+        kernel(
+            "scaler transform",
+            0.0,
+            2.0 * read,
+            Box::new(move |run| {
+                let scaled =
+                    scaler.as_ref().map(|model| model.transform_in(&classes.x, run).is_ok());
+                black_box(scaled);
+            }),
+        ),
+        kernel(
+            "naive Bayes fit",
+            0.0,
+            read + 4.0 * n,
+            Box::new(move |run| {
+                black_box(GaussianNB::default().fit_in(&classes, run).is_ok());
+            }),
+        ),
         // Scores, exponentials and quotients of ten classes.
-        kernel("softmax", n * 10.0 * (2.0 * 17.0 + 44.0), read + n * 80.0, move |run| {
-            let given = softmax.as_ref().map(|model| model.probabilities_in(&classes.x, run));
-            black_box(given.is_some());
-        }),
-        // Two rounds of ten trees: every row's bins of 16 columns are read about four times a tree.
-        kernel("histograms, boosting", 0.0, 2.0 * 10.0 * 4.0 * n * (16.0 + 16.0), move |run| {
-            black_box(boosting.fit_in(&classes, run).is_ok());
-        }),
-    ]
+        kernel(
+            "softmax",
+            n * 10.0 * (2.0 * 17.0 + 44.0),
+            read + n * 80.0,
+            Box::new(move |run| {
+                let given = softmax.as_ref().map(|model| model.probabilities_in(&classes.x, run));
+                black_box(given.is_some());
+            }),
+        ),
+        // Two rounds of ten trees, with all that a fit does beside them.
+        kernel(
+            "histograms: boosting fit",
+            0.0,
+            0.0,
+            Box::new(move |run| {
+                black_box(boosting.fit_in(&classes, run).is_ok());
+            }),
+        ),
+    ];
+    // Every row goes into the cells of 16 columns at the root, and on each of about five levels below half of them.
+    if let Some((boosting, _)) = kernels.last_mut() {
+        boosting.adds = 2.0 * 10.0 * n * 16.0 * 3.5;
+    }
+    kernels
 }

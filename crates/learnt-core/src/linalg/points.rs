@@ -1,31 +1,16 @@
-//! Rows against a few points or directions: the nearest point, squared distances, projections.
+//! Rows against a few points or directions: squared distances, projections.
 //!
-//! Sixteen rows at a time, or thirty-two where vectors have eight lanes, are turned so that each column is a short
-//! vector; two points at a time are taken through it in registers, eight sums at least, so that no sum waits for
-//! its last product. A row's numbers come from its own values alone, column after
+//! Eight points at a time are the lanes of vectors, whose sums go to memory as they are; six rows at a time are taken
+//! through up to four such groups in registers. Rows are first copied, some tiles together: what comes from memory
+//! is asked for at once, and no sum waits for it. A row's numbers come from its own values alone, column after
 //! column, so that they have the same bits in any company and on any number of threads.
 
-use super::Kernel;
+use super::{Kernel, Lines};
 use crate::context::Context;
 use crate::data::{Frame, MatRef, Matrix, refuse_overflow};
 use crate::error::Result;
 use pulp::Simd;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Finds the nearest of some points, the first of equals.
-///
-/// Compares ‖p‖²/2 - x·p about the mean of the points, which orders points as their distances do
-/// but for the rounding of nearly equal ones.
-///
-/// ```
-/// # use learnt_core::{data::Matrix, linalg::Nearest};
-/// let points = Matrix::column_vector(vec![0.0, 10.0]);
-/// let x = Matrix::column_vector(vec![4.0, 5.0, 6.0]);
-/// let mut found = [0; 3];
-/// Nearest::new(&points).of(x.view(), &mut found);
-/// assert_eq!(found, [0, 0, 1]);
-/// ```
-pub struct Nearest(Panel);
 
 /// Squared distances to some points, by differences.
 pub struct Distances(Panel);
@@ -33,63 +18,49 @@ pub struct Distances(Panel);
 /// Products (x - origin)·v with some directions v.
 pub struct Projection(Panel);
 
-/// Points two by two, column after column, and what is subtracted from rows first.
+/// Points that are compared together: one vector of AVX-512, two of AVX2.
+const GROUP: usize = 8;
+
+/// Rows whose sums are in registers at the same time.
+const ROWS: usize = 6;
+
+/// Numbers of rows that are copied together: a small part of the first cache.
+const COPIED: usize = 1024;
+
+/// Points in groups, column after column, and what is subtracted from rows first.
 struct Panel {
     count: usize,
     origin: Vec<f64>,
-    pairs: Vec<[f64; 2]>,
-    starts: Vec<[f64; 2]>,
+    /// Group after group, of each the numbers of one column after the other; zeros where there is no point.
+    columns: Lines<f64>,
 }
 
 impl Panel {
-    /// The rows of `points`; every sum over columns starts from `start` of its point.
-    fn new(points: &Matrix, origin: Vec<f64>, start: impl Fn(&[f64]) -> f64, unused: f64) -> Panel {
+    /// The rows of `points`, for rows less `origin`.
+    fn new(points: &Matrix, origin: Vec<f64>) -> Panel {
         let (count, width) = (points.nrows(), points.ncols());
-        let mut pairs = Vec::with_capacity(count.div_ceil(2) * width);
-        let mut starts = Vec::with_capacity(count.div_ceil(2));
-        for first in (0..count).step_by(2) {
-            let second = (first + 1 < count).then(|| points.row(first + 1));
-            let a = points.row(first);
-            let b = second.unwrap_or(a);
-            pairs.extend(a.iter().zip(b).map(|(&a, &b)| [a, b]));
-            starts.push([start(a), second.map_or(unused, &start)]);
+        let mut columns = Lines::zeros(count.div_ceil(GROUP) * GROUP * width);
+        for (i, point) in points.rows().enumerate() {
+            let group = &mut columns[i / GROUP * GROUP * width..];
+            for (column, &value) in group.chunks_exact_mut(GROUP).zip(point) {
+                column[i % GROUP] = value;
+            }
         }
-        Panel { count, origin, pairs, starts }
+        Panel { count, origin, columns }
     }
 
-    /// Each pair of points with its starts.
+    /// The columns of a group, each of so many vectors that it has `GROUP` numbers.
     #[inline(always)]
-    fn pairs(&self) -> impl Iterator<Item = (&[[f64; 2]], [f64; 2])> {
-        self.pairs.chunks_exact(self.origin.len().max(1)).zip(self.starts.iter().copied())
-    }
-}
-
-impl Nearest {
-    /// Among the rows of `points`.
-    pub fn new(points: &Matrix) -> Nearest {
-        let share = 1.0 / points.nrows().max(1) as f64;
-        let mut origin = vec![0.0; points.ncols()];
-        for row in points.rows() {
-            super::add_scaled(&mut origin, share, row);
-        }
-        let about =
-            Matrix::from_fn(points.nrows(), points.ncols(), |i, j| points[(i, j)] - origin[j]);
-        let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
-        Nearest(Panel::new(&about, origin, half_square, f64::INFINITY))
-    }
-
-    /// The nearest point of each row of `x`; `out` has one place a row. Whether the least numbers compared are
-    /// finite, which shows finite rows: with a value that is not, no comparison of its row ends in a finite one.
-    pub fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
-        debug_assert!(x.nrows() == out.len() && x.ncols() == self.0.origin.len());
-        super::run(FindNearest { panel: &self.0, x, out })
+    fn group<S: Simd>(&self, group: usize) -> &[S::f64s] {
+        let length = self.origin.len() * GROUP;
+        S::as_simd_f64s(&self.columns[group * length..(group + 1) * length]).0
     }
 }
 
 impl Distances {
     /// To the rows of `points`.
     pub fn new(points: &Matrix) -> Distances {
-        Distances(Panel::new(points, vec![0.0; points.ncols()], |_| 0.0, 0.0))
+        Distances(Panel::new(points, vec![0.0; points.ncols()]))
     }
 
     /// The squared distances of each row of `x`, point by point in `out`.
@@ -102,7 +73,7 @@ impl Distances {
 impl Projection {
     /// Onto the rows of `directions`, from `origin`.
     pub fn new(directions: &Matrix, origin: &[f64]) -> Projection {
-        Projection(Panel::new(directions, origin.to_vec(), |_| 0.0, 0.0))
+        Projection(Panel::new(directions, origin.to_vec()))
     }
 
     /// The products of each row of `x`, direction by direction in `out`.
@@ -139,64 +110,6 @@ impl Projection {
     }
 }
 
-/// One column of a tile of rows, in whole cache lines: a vector that lies in two lines takes two loads.
-#[derive(Clone)]
-#[repr(align(64))]
-struct Column<const ROWS: usize>([f64; ROWS]);
-
-struct FindNearest<'a> {
-    panel: &'a Panel,
-    x: MatRef<'a>,
-    out: &'a mut [u32],
-}
-
-impl Kernel for FindNearest<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> bool {
-        match S::F64_LANES {
-            8 => self.with_tiles::<S, 4, 32>(simd),
-            4 => self.with_tiles::<S, 4, 16>(simd),
-            2 => self.with_tiles::<S, 8, 16>(simd),
-            _ => self.with_tiles::<S, 16, 16>(simd),
-        }
-    }
-}
-
-impl FindNearest<'_> {
-    /// With tiles of `ROWS` rows, which are `N` vectors.
-    #[inline(always)]
-    fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) -> bool {
-        let mut tile = vec![Column([0.0; ROWS]); self.panel.origin.len()];
-        let zero = simd.splat_f64s(0.0);
-        let mut zeros = zero;
-        for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
-            fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
-            let mut least = [simd.splat_f64s(f64::INFINITY); N];
-            let mut place = [simd.splat_f64s(0.0); N];
-            for (p, (pair, starts)) in self.panel.pairs().enumerate() {
-                let step = |x, point, sum| simd.negate_mul_add_f64s(x, point, sum);
-                let sums = sums_over_columns::<S, N, ROWS>(simd, &tile, pair, starts, step);
-                for (side, sums) in sums.iter().enumerate() {
-                    let point = simd.splat_f64s((2 * p + side) as f64);
-                    for v in 0..N {
-                        let nearer = simd.less_than_f64s(sums[v], least[v]);
-                        least[v] = simd.select_f64s(nearer, sums[v], least[v]);
-                        place[v] = simd.select_f64s(nearer, point, place[v]);
-                    }
-                }
-            }
-            least.iter().for_each(|&least| zeros = simd.mul_add_f64s(least, zero, zeros));
-            let place: &[f64] = pulp::bytemuck::cast_slice(&place);
-            for (out, &place) in out.iter_mut().zip(place) {
-                *out = place as u32;
-            }
-        }
-        simd.reduce_sum_f64s(zeros) == 0.0
-    }
-}
-
 struct Measure<'a> {
     panel: &'a Panel,
     x: MatRef<'a>,
@@ -210,120 +123,135 @@ impl Kernel for Measure<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match S::F64_LANES {
-            8 => self.with_tiles::<S, 4, 32>(simd),
-            4 => self.with_tiles::<S, 4, 16>(simd),
-            2 => self.with_tiles::<S, 8, 16>(simd),
-            _ => self.with_tiles::<S, 16, 16>(simd),
+            8 => self.with_vectors::<S, 1, 4>(simd),
+            4 => self.with_vectors::<S, 2, 1>(simd),
+            2 => self.with_vectors::<S, 4, 1>(simd),
+            _ => self.with_vectors::<S, 8, 1>(simd),
         }
     }
 }
 
 impl Measure<'_> {
-    /// With tiles of `ROWS` rows, which are `N` vectors.
+    /// With groups of `N` vectors, of which registers hold the sums of `G`.
     #[inline(always)]
-    fn with_tiles<S: Simd, const N: usize, const ROWS: usize>(self, simd: S) {
-        let count = self.panel.count;
-        let mut tile = vec![Column([0.0; ROWS]); self.panel.origin.len()];
-        for (t, out) in self.out.chunks_mut(ROWS * count.max(1)).enumerate() {
-            fill(&mut tile, self.x, t * ROWS, &self.panel.origin);
-            for (p, (pair, starts)) in self.panel.pairs().enumerate() {
-                let sums = match self.squares {
-                    true => sums_over_columns::<S, N, ROWS>(
-                        simd,
-                        &tile,
-                        pair,
-                        starts,
-                        |x, point, sum| {
-                            let difference = simd.sub_f64s(x, point);
-                            simd.mul_add_f64s(difference, difference, sum)
-                        },
-                    ),
-                    false => sums_over_columns::<S, N, ROWS>(
-                        simd,
-                        &tile,
-                        pair,
-                        starts,
-                        |x, point, sum| simd.mul_add_f64s(x, point, sum),
-                    ),
-                };
-                for (point, sums) in (2 * p..count).zip(&sums) {
-                    let sums: &[f64] = pulp::bytemuck::cast_slice(sums);
-                    for (row, &sum) in out.chunks_exact_mut(count).zip(sums) {
-                        row[point] = sum;
-                    }
+    fn with_vectors<S: Simd, const N: usize, const G: usize>(self, simd: S) {
+        let square = |x, point, sum| {
+            let difference = simd.sub_f64s(x, point);
+            simd.mul_add_f64s(difference, difference, sum)
+        };
+        match self.squares {
+            true => self.with_step::<S, N, G>(simd, square),
+            false => {
+                self.with_step::<S, N, G>(simd, |x, point, sum| simd.mul_add_f64s(x, point, sum))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn with_step<S: Simd, const N: usize, const G: usize>(
+        self,
+        simd: S,
+        step: impl Fn(S::f64s, S::f64s, S::f64s) -> S::f64s + Copy,
+    ) {
+        let Panel { count, origin, .. } = self.panel;
+        let width = origin.len();
+        let tiles = (COPIED / (ROWS * width).max(1)).max(1);
+        let mut copy = Lines::zeros(tiles * ROWS * width);
+        for (t, out) in self.out.chunks_mut((tiles * ROWS * count).max(1)).enumerate() {
+            copy_rows(&mut copy, self.x, t * tiles * ROWS, origin);
+            for (t, out) in out.chunks_mut(ROWS * count).enumerate() {
+                let tile = &copy[t * ROWS * width..(t + 1) * ROWS * width];
+                let groups = count.div_ceil(GROUP);
+                let mut group = 0;
+                while group + G <= groups {
+                    sum_over_columns::<S, N, G>(simd, self.panel, group, tile, step, out);
+                    group += G;
+                }
+                for group in group..groups {
+                    sum_over_columns::<S, N, 1>(simd, self.panel, group, tile, step, out);
                 }
             }
         }
     }
 }
 
-/// Both points' sums over columns for the rows of a tile.
+/// Copies rows from `first` on, less the origin; the last row of the table stands in for absent ones.
 #[inline(always)]
-fn sums_over_columns<S: Simd, const N: usize, const ROWS: usize>(
-    simd: S,
-    tile: &[Column<ROWS>],
-    pair: &[[f64; 2]],
-    starts: [f64; 2],
-    step: impl Fn(S::f64s, S::f64s, S::f64s) -> S::f64s,
-) -> [[S::f64s; N]; 2] {
-    let mut sums = starts.map(|start| [simd.splat_f64s(start); N]);
-    for (column, point) in tile.iter().zip(pair) {
-        let Some(x) = S::as_simd_f64s(&column.0).0.first_chunk::<N>() else { break };
-        let (a, b) = (simd.splat_f64s(point[0]), simd.splat_f64s(point[1]));
-        for v in 0..N {
-            sums[0][v] = step(x[v], a, sums[0][v]);
-            sums[1][v] = step(x[v], b, sums[1][v]);
-        }
-    }
-    sums
-}
-
-/// Turns the rows of a tile from `first` on, less the origin; the last row stands in for absent ones.
-#[inline(always)]
-fn fill<const ROWS: usize>(tile: &mut [Column<ROWS>], x: MatRef, first: usize, origin: &[f64]) {
-    let last = x.nrows() - 1;
-    if x.col_stride() == 1 {
-        for r in (0..ROWS).step_by(4) {
-            let row = |k: usize| x.row_slice((first + r + k).min(last));
-            if let (Some(a), Some(b), Some(c), Some(d)) = (row(0), row(1), row(2), row(3)) {
-                turn(tile, r, [a, b, c, d], origin);
+fn copy_rows(copy: &mut [f64], x: MatRef, first: usize, origin: &[f64]) {
+    let (last, width) = (x.nrows() - 1, origin.len().max(1));
+    for (r, out) in copy.chunks_exact_mut(width).enumerate() {
+        let i = (first + r).min(last);
+        match x.row_slice(i) {
+            Some(row) => {
+                for ((out, x), origin) in out.iter_mut().zip(row).zip(origin) {
+                    *out = x - origin;
+                }
+            }
+            None => {
+                for (j, (out, origin)) in out.iter_mut().zip(origin).enumerate() {
+                    *out = x.at(i, j) - origin;
+                }
             }
         }
-        return;
     }
-    for (j, (column, origin)) in tile.iter_mut().zip(origin).enumerate() {
-        let whole = x.column_slice(j).and_then(|x| x.get(first..)?.first_chunk::<ROWS>());
-        if let Some(x) = whole {
-            column.0.iter_mut().zip(x).for_each(|(value, x)| *value = x - origin);
-            continue;
+}
+
+/// Writes the sums over columns of a tile's rows and some groups of points to rows of `count` numbers.
+///
+/// Every index of `sums` is known when this is compiled, so that they stay in registers.
+#[inline(always)]
+fn sum_over_columns<S: Simd, const N: usize, const G: usize>(
+    simd: S,
+    panel: &Panel,
+    first: usize,
+    tile: &[f64],
+    step: impl Fn(S::f64s, S::f64s, S::f64s) -> S::f64s,
+    out: &mut [f64],
+) {
+    let width = panel.origin.len();
+    let mut sums = [[[simd.splat_f64s(0.0); N]; G]; ROWS];
+    let points: [&[S::f64s]; G] = std::array::from_fn(|g| panel.group::<S>(first + g));
+    let row = |r: usize| &tile[r * width..(r + 1) * width];
+    let (a, b, c, d, e, f) = (row(0), row(1), row(2), row(3), row(4), row(5));
+    for j in 0..width {
+        let x = [a[j], b[j], c[j], d[j], e[j], f[j]];
+        for r in 0..ROWS {
+            let x = simd.splat_f64s(x[r]);
+            for g in 0..G {
+                for v in 0..N {
+                    sums[r][g][v] = step(x, points[g][j * N + v], sums[r][g][v]);
+                }
+            }
         }
-        for (r, value) in column.0.iter_mut().enumerate() {
-            *value = x.at((first + r).min(last), j) - origin;
+    }
+    for r in 0..ROWS {
+        let Some(out) = out.get_mut(r * panel.count..(r + 1) * panel.count) else { break };
+        for g in 0..G {
+            for v in 0..N {
+                let place = (first + g) * GROUP + v * S::F64_LANES;
+                write::<S>(sums[r][g][v], &mut out[place.min(panel.count)..]);
+            }
         }
     }
 }
 
-/// Four rows into places `r..r + 4` of every column.
-///
-/// Plain indices: arrays that are mapped go through memory, which takes longer than the distances.
+/// Writes the lanes for which there is room.
 #[inline(always)]
-fn turn<const ROWS: usize>(tile: &mut [Column<ROWS>], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
-    let width = tile.len();
-    let [a, b, c, d] = [&rows[0][..width], &rows[1][..width], &rows[2][..width], &rows[3][..width]];
-    let origin = &origin[..width];
-    for j in 0..width {
-        let Some(places) = tile[j].0[r..].first_chunk_mut::<4>() else { return };
-        places[0] = a[j] - origin[j];
-        places[1] = b[j] - origin[j];
-        places[2] = c[j] - origin[j];
-        places[3] = d[j] - origin[j];
+fn write<S: Simd>(lanes: S::f64s, out: &mut [f64]) {
+    match S::as_mut_simd_f64s(out) {
+        ([place, ..], _) => *place = lanes,
+        ([], rest) => {
+            let lanes = [lanes];
+            let numbers: &[f64] = pulp::bytemuck::cast_slice(&lanes);
+            rest.iter_mut().zip(numbers).for_each(|(out, number)| *out = *number);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::squared_distance;
+    use crate::linalg::{Nearest, squared_distance};
 
     fn sample(n: usize, d: usize, shift: f64) -> Matrix {
         Matrix::from_fn(n, d, |i, j| ((i * 7919 + j * 104_729 + i * j) % 97) as f64 + shift)

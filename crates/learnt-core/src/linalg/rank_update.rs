@@ -260,7 +260,7 @@ impl<T: Element> AddBlock<'_, T> {
     /// triangle.
     #[inline(always)]
     fn with_tiles<S: Simd, const HEIGHT: usize, const VECTORS: usize>(
-        self,
+        mut self,
         simd: S,
         columns: usize,
     ) {
@@ -271,15 +271,33 @@ impl<T: Element> AddBlock<'_, T> {
                 if row + HEIGHT <= column {
                     continue;
                 }
-                let tile = tile::<T, S, HEIGHT, VECTORS>(simd, self.rows, self.stride, row, column);
-                for (k, vectors) in tile.iter().enumerate() {
-                    let i = row + k;
-                    if i < width && i >= column {
-                        let sums: &[T] = cast_slice(vectors);
-                        let out = &mut self.lower.row_mut(i)[column..=i];
-                        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum.widen());
-                    }
+                // Vectors right of the diagonal are not summed.
+                let reached = (row + HEIGHT).min(width) - column;
+                match reached.div_ceil(columns / VECTORS) {
+                    1 => self.add_tile::<S, HEIGHT, 1>(simd, row, column),
+                    2 => self.add_tile::<S, HEIGHT, 2>(simd, row, column),
+                    _ => self.add_tile::<S, HEIGHT, VECTORS>(simd, row, column),
                 }
+            }
+        }
+    }
+
+    /// Adds a tile from (row, column) on, where it reaches the lower triangle.
+    #[inline(always)]
+    fn add_tile<S: Simd, const HEIGHT: usize, const VECTORS: usize>(
+        &mut self,
+        simd: S,
+        row: usize,
+        column: usize,
+    ) {
+        let width = self.lower.ncols();
+        let tile = tile::<T, S, HEIGHT, VECTORS>(simd, self.rows, self.stride, row, column);
+        for (k, vectors) in tile.iter().enumerate() {
+            let i = row + k;
+            if i < width && i >= column {
+                let sums: &[T] = cast_slice(vectors);
+                let out = &mut self.lower.row_mut(i)[column..=i];
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum.widen());
             }
         }
     }

@@ -414,11 +414,7 @@ fn softmax(row: &mut [f64]) {
         let share = 1.0 / row.len() as f64;
         return row.fill(share);
     }
-    let mut total = 0.0;
-    for value in row.iter_mut() {
-        *value = vector_math::exp(*value - largest);
-        total += *value;
-    }
+    let total = vector_math::exp_beyond(row, largest);
     row.iter_mut().for_each(|value| *value /= total);
 }
 

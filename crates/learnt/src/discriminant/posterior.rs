@@ -65,11 +65,8 @@ fn softmax(row: &mut [f64]) {
         let count = row.iter().filter(|&&value| value == largest).count().max(1) as f64;
         return row.iter_mut().for_each(|v| *v = if *v == largest { 1.0 / count } else { 0.0 });
     }
-    let mut total = 0.0;
-    for value in row.iter_mut() {
-        *value = if value.is_nan() { 0.0 } else { vector_math::exp(*value - largest) };
-        total += *value;
-    }
+    row.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = f64::NEG_INFINITY);
+    let total = vector_math::exp_beyond(row, largest);
     row.iter_mut().for_each(|value| *value /= total);
 }
 

@@ -445,10 +445,15 @@ fn many_probabilities(margins: &[f64], rows: usize, out: &mut [f64]) {
         class.iter_mut().zip(first).for_each(|(score, first)| *score -= first);
     }
     let (mut largest, mut totals) = (vec![0.0; rows], vec![0.0; rows]);
-    vectorized!(softmax_by_class(&mut others, &mut largest, &mut totals));
+    vectorized!({
+        softmax_by_class(&mut others, &mut largest, &mut totals);
+        for (largest, total) in largest.iter_mut().zip(&totals) {
+            *largest = vector_math::exp(-*largest) / total;
+        }
+    });
     let classes = out.len() / rows;
     for (i, out) in out.chunks_exact_mut(classes).enumerate() {
-        out[0] = vector_math::exp(-largest[i]) / totals[i];
+        out[0] = largest[i];
         for k in 1..classes {
             out[k] = others[(k - 1) * rows + i];
         }

@@ -278,12 +278,12 @@ fn respond(logs: &mut [Lanes], shares: &[f64]) -> Lanes {
 pub(super) fn respond_row(logs: &mut [f64], shares: &[f64]) -> f64 {
     let most =
         logs.iter().fold(f64::NEG_INFINITY, |most, &log| if log > most { log } else { most });
-    let reached = most > f64::NEG_INFINITY;
-    let mut sum = 0.0;
-    for (log, &share) in logs.iter_mut().zip(shares) {
-        *log = if reached { vector_math::exp(*log - most) } else { share };
-        sum += *log;
-    }
+    let sum = if most > f64::NEG_INFINITY {
+        vector_math::exp_beyond(logs, most)
+    } else {
+        logs.copy_from_slice(shares);
+        shares.iter().sum()
+    };
     logs.iter_mut().for_each(|log| *log /= sum);
     most + sum.ln()
 }

@@ -21,6 +21,7 @@ use learnt_core::estimator::Offers;
 use learnt_core::linalg::vector_math;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Linear classifier trained by stochastic gradient descent (SGD), also on more rows later.
 ///
@@ -215,14 +216,15 @@ impl Classifier for SGDClassifierModel {
         }
         let scores = self.decision_scores_in(x, run)?;
         let mut out = Matrix::zeros(x.nrows(), classes::count_of(self.coef.nrows()));
-        for (i, scores) in scores.rows().enumerate() {
+        vectorized!(for (i, scores) in scores.rows().enumerate() {
             fill_probabilities(self.loss, scores, out.row_mut(i));
-        }
+        });
         Ok(out)
     }
 }
 
 /// Shares of the classes from their scores.
+#[inline(always)]
 fn fill_probabilities(loss: ClassLoss, scores: &[f64], out: &mut [f64]) {
     let single = |score: f64| match loss {
         ClassLoss::ModifiedHuber => 0.5 * (score.clamp(-1.0, 1.0) + 1.0),

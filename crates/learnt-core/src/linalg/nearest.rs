@@ -1,0 +1,195 @@
+//! Rows against a few points: the nearest of them.
+//!
+//! Some rows at a time are turned so that each column is a few vectors; four points at a time are taken through
+//! them in registers. A row's lanes never meet, so that its number depends on its own values alone, column after
+//! column: the same in any company and on any number of threads.
+
+use super::Kernel;
+use crate::data::{MatRef, Matrix};
+use pulp::Simd;
+
+/// Finds the nearest of some points, the first of equals.
+///
+/// Compares ‖p‖²/2 - x·p about the mean of the points, which orders points as their distances do
+/// but for the rounding of nearly equal ones.
+///
+/// ```
+/// # use learnt_core::{data::Matrix, linalg::Nearest};
+/// let points = Matrix::column_vector(vec![0.0, 10.0]);
+/// let x = Matrix::column_vector(vec![4.0, 5.0, 6.0]);
+/// let mut found = [0; 3];
+/// Nearest::new(&points).of(x.view(), &mut found);
+/// assert_eq!(found, [0, 0, 1]);
+/// ```
+pub struct Nearest {
+    origin: Vec<f64>,
+    /// Column after column of each group of points, about the origin.
+    columns: Vec<[f64; POINTS]>,
+    /// Half the squares of each group's points; endless where there is no point.
+    starts: Vec<[f64; POINTS]>,
+}
+
+/// Points that are taken through a tile together.
+const POINTS: usize = 4;
+
+impl Nearest {
+    /// Among the rows of `points`.
+    pub fn new(points: &Matrix) -> Nearest {
+        let (count, width) = (points.nrows(), points.ncols());
+        let share = 1.0 / count.max(1) as f64;
+        let mut origin = vec![0.0; width];
+        for row in points.rows() {
+            super::add_scaled(&mut origin, share, row);
+        }
+        let about = Matrix::from_fn(count, width, |i, j| points[(i, j)] - origin[j]);
+        let mut columns = Vec::with_capacity(count.div_ceil(POINTS) * width);
+        let mut starts = Vec::with_capacity(count.div_ceil(POINTS));
+        for first in (0..count).step_by(POINTS) {
+            let member = |k: usize| (first + k < count).then(|| about.row(first + k));
+            let members: [Option<&[f64]>; POINTS] = std::array::from_fn(member);
+            columns.extend((0..width).map(|j| members.map(|point| point.map_or(0.0, |p| p[j]))));
+            let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
+            starts.push(members.map(|point| point.map_or(f64::INFINITY, half_square)));
+        }
+        Nearest { origin, columns, starts }
+    }
+
+    /// The nearest point of each row of `x`; `out` has one place a row. Whether the least numbers compared are
+    /// finite, which shows finite rows: with a value that is not, no comparison of its row ends in a finite one.
+    pub fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
+        debug_assert!(x.nrows() == out.len() && x.ncols() == self.origin.len());
+        super::run(Find { points: self, x, out })
+    }
+}
+
+struct Find<'a> {
+    points: &'a Nearest,
+    x: MatRef<'a>,
+    out: &'a mut [u32],
+}
+
+impl Kernel for Find<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> bool {
+        match S::F64_LANES {
+            8 => self.with_tiles::<S, 4, 32, 4>(simd),
+            4 => self.with_tiles::<S, 4, 16, 2>(simd),
+            2 => self.with_tiles::<S, 4, 8, 4>(simd),
+            _ => self.with_tiles::<S, 4, 4, 2>(simd),
+        }
+    }
+}
+
+impl Find<'_> {
+    /// With tiles of `ROWS` rows, which are `N` vectors, and `K` points in registers.
+    #[inline(always)]
+    fn with_tiles<S: Simd, const N: usize, const ROWS: usize, const K: usize>(
+        self,
+        simd: S,
+    ) -> bool {
+        let Nearest { origin, columns, starts } = self.points;
+        let mut tile = vec![Column([0.0; ROWS]); origin.len()];
+        let zero = simd.splat_f64s(0.0);
+        let mut zeros = zero;
+        for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
+            fill(&mut tile, self.x, t * ROWS, origin);
+            let mut least = [simd.splat_f64s(f64::INFINITY); N];
+            let mut place = [zero; N];
+            for (group, starts) in starts.iter().enumerate() {
+                let columns = &columns[group * tile.len()..(group + 1) * tile.len()];
+                for first in (0..POINTS).step_by(K) {
+                    let sums =
+                        sums_over_columns::<S, N, ROWS, K>(simd, &tile, columns, starts, first);
+                    for k in 0..K {
+                        let point = simd.splat_f64s((POINTS * group + first + k) as f64);
+                        for v in 0..N {
+                            let nearer = simd.less_than_f64s(sums[k][v], least[v]);
+                            least[v] = simd.select_f64s(nearer, sums[k][v], least[v]);
+                            place[v] = simd.select_f64s(nearer, point, place[v]);
+                        }
+                    }
+                }
+            }
+            least.iter().for_each(|&least| zeros = simd.mul_add_f64s(least, zero, zeros));
+            let place: &[f64] = pulp::bytemuck::cast_slice(&place);
+            for (out, &place) in out.iter_mut().zip(place) {
+                *out = place as u32;
+            }
+        }
+        simd.reduce_sum_f64s(zeros) == 0.0
+    }
+}
+
+/// ‖p‖²/2 - x·p of `K` points of a group, from `first` on, and the rows of a tile.
+#[inline(always)]
+fn sums_over_columns<S: Simd, const N: usize, const ROWS: usize, const K: usize>(
+    simd: S,
+    tile: &[Column<ROWS>],
+    points: &[[f64; POINTS]],
+    starts: &[f64; POINTS],
+    first: usize,
+) -> [[S::f64s; N]; K] {
+    let mut sums = [[simd.splat_f64s(0.0); N]; K];
+    for k in 0..K {
+        sums[k] = [simd.splat_f64s(starts[first + k]); N];
+    }
+    for (column, points) in tile.iter().zip(points) {
+        let Some(x) = S::as_simd_f64s(&column.0).0.first_chunk::<N>() else { break };
+        for k in 0..K {
+            let point = simd.splat_f64s(points[first + k]);
+            for v in 0..N {
+                sums[k][v] = simd.negate_mul_add_f64s(x[v], point, sums[k][v]);
+            }
+        }
+    }
+    sums
+}
+
+/// One column of a tile of rows, in whole cache lines: a vector that lies in two lines takes two loads.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Column<const ROWS: usize>([f64; ROWS]);
+
+/// Turns the rows of a tile from `first` on, less the origin; the last row stands in for absent ones.
+#[inline(always)]
+fn fill<const ROWS: usize>(tile: &mut [Column<ROWS>], x: MatRef, first: usize, origin: &[f64]) {
+    let last = x.nrows() - 1;
+    if x.col_stride() == 1 {
+        for r in (0..ROWS).step_by(4) {
+            let row = |k: usize| x.row_slice((first + r + k).min(last));
+            if let (Some(a), Some(b), Some(c), Some(d)) = (row(0), row(1), row(2), row(3)) {
+                turn(tile, r, [a, b, c, d], origin);
+            }
+        }
+        return;
+    }
+    for (j, (column, origin)) in tile.iter_mut().zip(origin).enumerate() {
+        let whole = x.column_slice(j).and_then(|x| x.get(first..)?.first_chunk::<ROWS>());
+        if let Some(x) = whole {
+            column.0.iter_mut().zip(x).for_each(|(value, x)| *value = x - origin);
+            continue;
+        }
+        for (r, value) in column.0.iter_mut().enumerate() {
+            *value = x.at((first + r).min(last), j) - origin;
+        }
+    }
+}
+
+/// Four rows into places `r..r + 4` of every column.
+///
+/// Plain indices: arrays that are mapped go through memory, which takes longer than the distances.
+#[inline(always)]
+fn turn<const ROWS: usize>(tile: &mut [Column<ROWS>], r: usize, rows: [&[f64]; 4], origin: &[f64]) {
+    let width = tile.len();
+    let [a, b, c, d] = [&rows[0][..width], &rows[1][..width], &rows[2][..width], &rows[3][..width]];
+    let origin = &origin[..width];
+    for j in 0..width {
+        let Some(places) = tile[j].0[r..].first_chunk_mut::<4>() else { return };
+        places[0] = a[j] - origin[j];
+        places[1] = b[j] - origin[j];
+        places[2] = c[j] - origin[j];
+        places[3] = d[j] - origin[j];
+    }
+}
