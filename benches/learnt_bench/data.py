@@ -297,6 +297,147 @@ def rows_50k(scale):
 
 
 @recipe
+def wide_rows(scale):
+    """1,000 x 2,000 around 8 centres."""
+    return {"X": gaussian_groups(1000, rows(2000, scale), 8, 2.0, 61)["X"]}
+
+
+@recipe
+def tall_rows(scale):
+    """500,000 x 5 around 8 centres."""
+    return {"X": gaussian_groups(rows(500_000, scale), 5, 8, 4.0, 62)["X"]}
+
+
+@recipe
+def tall_numbers(scale):
+    """500,000 x 5, numbers to predict."""
+    table = normal(rows(500_000, scale), 5, 63)
+    return {"X": table, "y": linear_target(table, 64, 5, 1.0)}
+
+
+@recipe
+def tall_classes(scale):
+    """500,000 x 5, two classes."""
+    return labelled(normal(rows(500_000, scale), 5, 65), 66, noise=0.3)
+
+
+def counted(count, columns, seed):
+    """Counts whose logarithm is a sum of all columns."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    table = draw.standard_normal((count, columns))
+    rate = numpy.exp(0.5 + table @ draw.standard_normal(columns) / (2 * numpy.sqrt(columns)))
+    return {"X": table, "y": draw.poisson(rate).astype(float)}
+
+
+@recipe
+def tiny_counts(_scale):
+    """1,000 x 10, counts."""
+    return counted(1000, 10, 67)
+
+
+@recipe
+def counts_50k(scale):
+    """50,000 x 20, counts."""
+    return counted(rows(50_000, scale), 20, 68)
+
+
+@recipe
+def wide_counts(_scale):
+    """500 x 1,000, counts."""
+    return counted(500, 1000, 69)
+
+
+@recipe
+def tall_counts(scale):
+    """500,000 x 5, counts."""
+    return counted(rows(500_000, scale), 5, 70)
+
+
+def codes(count, columns, seed):
+    """Codes below 50, as numbers."""
+    import numpy
+
+    return {"X": numpy.random.default_rng(seed).integers(0, 50, (count, columns)).astype(float)}
+
+
+@recipe
+def tiny_levels(_scale):
+    """1,000 x 10 codes."""
+    return codes(1000, 10, 71)
+
+
+@recipe
+def levels_50k(scale):
+    """50,000 x 20 codes."""
+    return codes(rows(50_000, scale), 20, 72)
+
+
+@recipe
+def wide_levels(scale):
+    """1,000 x 2,000 codes."""
+    return codes(1000, rows(2000, scale), 73)
+
+
+@recipe
+def tall_levels(scale):
+    """500,000 x 5 codes."""
+    return codes(rows(500_000, scale), 5, 74)
+
+
+def with_gaps(count, columns, seed):
+    """Normal columns; a value of ten is missing."""
+    import numpy
+
+    table = normal(count, columns, seed)
+    table[numpy.random.default_rng(seed + 100).random(table.shape) < 0.1] = numpy.nan
+    return {"X": table}
+
+
+@recipe
+def tiny_missing(_scale):
+    """1,000 x 10 with gaps."""
+    return with_gaps(1000, 10, 75)
+
+
+@recipe
+def missing_50k(scale):
+    """50,000 x 20 with gaps."""
+    return with_gaps(rows(50_000, scale), 20, 76)
+
+
+@recipe
+def wide_missing(scale):
+    """1,000 x 2,000 with gaps."""
+    return with_gaps(1000, rows(2000, scale), 77)
+
+
+@recipe
+def tall_missing(scale):
+    """500,000 x 5 with gaps."""
+    return with_gaps(rows(500_000, scale), 5, 78)
+
+
+@recipe
+def tiny_points(_scale):
+    """1,000 x 3: ten dense groups in thin noise."""
+    return {"X": noisy_points(1000, 3, 79)["X"]}
+
+
+@recipe
+def points_20k(scale):
+    """20,000 x 3: ten dense groups in thin noise."""
+    return {"X": noisy_points(rows(20_000, scale), 3, 80)["X"]}
+
+
+@recipe
+def points_200k(scale):
+    """200,000 x 2: ten dense groups in thin noise."""
+    return {"X": noisy_points(rows(200_000, scale), 2, 81)["X"]}
+
+
+@recipe
 def hundred_classes(scale):
     """20,000 x 20, a hundred classes."""
     table, labels = classification(rows(20_000, scale), 20, 15, 0, 100, 1, 0.01, seed=58, apart=2.0)
@@ -388,19 +529,37 @@ def boosting(scale):
     return boosting_table(rows(1_000_000, scale), rows(100_000, scale), seed=20)
 
 
+def with_levels(count, test, columns, levels, seed, effect):
+    """Columns of numbers after columns of categories, each level with an effect of its own; two classes."""
+    import numpy
+
+    draw = numpy.random.default_rng(seed)
+    table = draw.standard_normal((count + test, columns))
+    first = len(levels)
+    score = table[:, first] * table[:, first + 1] + numpy.sin(2 * table[:, first + 2])
+    score += draw.logistic(size=len(table))
+    for column, number in enumerate(levels):
+        table[:, column] = draw.integers(0, number, len(table))
+        score += effect * draw.standard_normal(number)[table[:, column].astype(int)]
+    return split(table, (score > 0).astype(int), test)
+
+
 @recipe
 def boosting_levels(scale):
     """500,000 x 28, of which 20 are categories of 10 to 1,000 levels, and 50,000 rows to test on."""
     import numpy
 
-    draw = numpy.random.default_rng(21)
-    count, test = rows(500_000, scale), rows(50_000, scale)
-    table = draw.standard_normal((count + test, 28))
-    score = table[:, 20] * table[:, 21] + numpy.sin(2 * table[:, 22]) + draw.logistic(size=len(table))
-    for column, levels in enumerate(numpy.geomspace(10, 1000, 20).astype(int)):
-        table[:, column] = draw.integers(0, levels, len(table))
-        score += 0.4 * draw.standard_normal(levels)[table[:, column].astype(int)]
-    return split(table, (score > 0).astype(int), test)
+    levels = numpy.geomspace(10, 1000, 20).astype(int)
+    return with_levels(rows(500_000, scale), rows(50_000, scale), 28, levels, 21, 0.4)
+
+
+@recipe
+def tree_levels(scale):
+    """200,000 x 20, of which 10 are categories of 5 to 200 levels, and 20,000 rows to test on."""
+    import numpy
+
+    levels = numpy.geomspace(5, 200, 10).astype(int)
+    return with_levels(rows(200_000, scale), rows(20_000, scale), 20, levels, 60, 1.0)
 
 
 @recipe

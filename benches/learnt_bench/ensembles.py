@@ -110,6 +110,48 @@ def predicted(path, **parameters):
     return {library: of(library) for library in BOTH}
 
 
+def in_categories(data, columns):
+    """The training and test tables as pandas frames whose first columns are categories."""
+    import pandas
+
+    tables = [pandas.DataFrame(data[key]).astype({j: int for j in range(columns)}) for key in ("X", "queries")]
+    levels = {j: pandas.CategoricalDtype(sorted(set(data["X"][:, j].astype(int)))) for j in range(columns)}
+    return [table.astype(levels) for table in tables]
+
+
+def tree_of_categories(make, columns=10):
+    """One tree of 31 leaves over a table with categories."""
+
+    def side(data, threads):
+        tables = in_categories(data, columns)
+        return lambda: make(threads).fit(tables[0], data["y"]), lambda model: model.predict(tables[1])
+
+    return side
+
+
+def single_tree(**parameters):
+    """Our tree of 31 leaves."""
+
+    def make(threads):
+        from learnt.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(
+            max_leaf_nodes=31, min_samples_leaf=20, random_state=0, n_jobs=threads, **parameters
+        )
+
+    return make
+
+
+def lightgbm_tree(threads):
+    """One tree of LightGBM, without shrinkage and without its smoothing of categories."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(
+        n_estimators=1, learning_rate=1.0, num_leaves=31, min_child_samples=20, max_bin=255, n_jobs=threads,
+        verbose=-1, cat_smooth=0.0, cat_l2=0.0, max_cat_to_onehot=2, max_cat_threshold=1000,
+    )
+
+
 def forest(name, recipe, shape, path, libraries=(OURS, SKLEARN, INTELEX)):
     """A forest of a hundred trees."""
     sides = estimators(
@@ -177,6 +219,20 @@ ENSEMBLES = [
         tolerance=0.02,
     ),
     boosting("histogram boosting multiclass", "boosting_classes", "200k x 50, 10 classes", boosters()),
+    Workload(
+        "decision tree with categories",
+        "tree_levels",
+        "200k x 20, 10 categories of 5 to 200 levels, 31 leaves",
+        test_accuracy,
+        "test accuracy",
+        0.005,
+        {
+            OURS: tree_of_categories(single_tree()),
+            "learnt histogram": tree_of_categories(single_tree(method="histogram")),
+            "LightGBM": tree_of_categories(lightgbm_tree),
+        },
+        informative=("learnt histogram",),
+    ),
     forest("random forest", "tree_half", "50k x 20, 100 trees", FOREST),
     forest("random forest, many rows", "tree_many", "500k x 20, 100 trees", FOREST),
     forest("extra trees", "tree_half", "50k x 20, 100 trees", "ensemble.ExtraTreesClassifier"),

@@ -5,6 +5,7 @@ from .workloads import (
     BOTH,
     INTELEX,
     OURS,
+    PACKAGES,
     SKLEARN,
     Workload,
     centres,
@@ -103,6 +104,22 @@ def itself(model, _data):
     return model
 
 
+def scaled_logistic(library):
+    """A pipeline of a scaler and logistic regression; scikit-learn-intelex has the second of them."""
+
+    def side(data, _threads):
+        import importlib
+
+        package = "sklearn" if library == INTELEX else PACKAGES[library]
+        pipeline = importlib.import_module(f"{package}.pipeline").make_pipeline
+        scaler = importlib.import_module(f"{package}.preprocessing").StandardScaler
+        learner = importlib.import_module(f"{PACKAGES[library]}.linear_model").LogisticRegression
+        fit = lambda: pipeline(scaler(), learner()).fit(data["X"], data["y"])
+        return fit, lambda model: probabilities(model, data)
+
+    return side
+
+
 LOGISTIC = "linear_model.LogisticRegression"
 REGRESSIONS = (("least squares", "linear_model.LinearRegression"), ("ridge", "linear_model.Ridge"))
 
@@ -168,6 +185,17 @@ SHAPES = [
     logistic("logistic float32", "margins", "200k x 50", change=single),
     logistic("logistic Fortran order", "margins", "200k x 50", change=by_columns),
     logistic("logistic pandas", "margins", "200k x 50", libraries=BOTH, change=as_frame),
+    Workload(
+        "pipeline of scaler and logistic",
+        "margins",
+        "200k x 50",
+        log_loss,
+        "train log-loss",
+        1e-3,
+        {library: scaled_logistic(library) for library in ALL},
+        higher=False,
+        relative=True,
+    ),
     net("elastic net many columns", "sparse_tall", "20k x 2k, alpha 1", "linear_model.ElasticNet", 1.0, 0.5),
     net("lasso wide", "sparse_wide", "2k x 20k, alpha 5", "linear_model.Lasso", 5.0, 1.0),
     Workload(

@@ -464,9 +464,14 @@ def kmeans_plus_plus(library):
 
 
 def built(name):
-    """A program of ours as it is distributed; `cargo xtask bench` builds it."""
+    """A program of ours as it is distributed, or else of a release build; `cargo xtask bench` builds the first."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parents[2] / "target"))
-    return str(target / "dist" / (name + (".exe" if os.name == "nt" else "")))
+    for profile in ("dist", "release"):
+        program = target / profile / (name + (".exe" if os.name == "nt" else ""))
+        if program.exists():
+            return str(program)
+    chosen = "--package learnt-io --example read" if name.startswith("examples/") else "--package learnt-cli"
+    raise FileNotFoundError(f"no {name} in dist or release: cargo build --profile dist {chosen}")
 
 
 def read_learnt(data, _threads):

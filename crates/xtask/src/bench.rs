@@ -14,14 +14,21 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         return venv::execute(Command::new(system).arg(program).args(args).current_dir(&root));
     }
     let python = venv::ensure(".venv-bench", &root.join("benches").join("requirements.txt"))?;
+    // The package of the wheel is named, though nothing of it is built here, and the features are the wheel's: so that
+    // its build finds the same crates compiled. With pictures as PNG, `bytemuck` has more features, and with it faer
+    // and all of learnt would be compiled twice.
     let built = [
         "--package",
         "learnt-cli",
         "--package",
         "learnt-io",
+        "--package",
+        "learnt-python",
         "--bins",
         "--examples",
-        "--all-features",
+        "--no-default-features",
+        "--features",
+        "learnt-cli/columnar,learnt-io/columnar",
     ];
     venv::execute(venv::cargo_command(&["build", "--profile", "dist"]).args(built))?;
     venv::install_package(&python)?;
