@@ -21,6 +21,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static COPIED: AtomicU64 = AtomicU64::new(0);
@@ -109,11 +110,15 @@ impl<'py> Numbers<'py> {
     }
 }
 
-/// A table of `float32`, row by row in one piece, read in place.
+/// A table of `float32` in one piece, row by row or column by column, read in place.
 pub(crate) struct Singles<'py> {
     owner: PyReadonlyArrayDyn<'py, f32>,
+    /// Number of rows.
+    pub(crate) rows: usize,
     /// Number of columns.
     pub(crate) width: usize,
+    /// Whether the values of a row stand together.
+    pub(crate) by_row: bool,
 }
 
 impl<'py> Singles<'py> {
@@ -123,11 +128,23 @@ impl<'py> Singles<'py> {
         const LARGE: usize = 1 << 17;
         let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
         let &[rows, width] = array.shape() else { return Ok(None) };
-        if !array.is_c_contiguous() || rows * width < LARGE || rows < 8 * width {
+        let by_row = array.is_c_contiguous();
+        let in_one_piece = by_row || array.is_fortran_contiguous();
+        if !in_one_piece || rows * width < LARGE || rows < 8 * width {
             return Ok(None);
         }
         let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(Some(Singles { owner, width }))
+        Ok(Some(Singles { owner, rows, width, by_row }))
+    }
+
+    /// The same table for a reader on other threads.
+    pub(crate) fn table(&self) -> SingleTable<'_> {
+        SingleTable {
+            values: self.values(),
+            rows: self.rows,
+            width: self.width,
+            by_row: self.by_row,
+        }
     }
 
     /// All values.
@@ -136,9 +153,46 @@ impl<'py> Singles<'py> {
     }
 }
 
+/// The values of [`Singles`].
+#[derive(Clone, Copy)]
+pub(crate) struct SingleTable<'a> {
+    values: &'a [f32],
+    pub(crate) rows: usize,
+    pub(crate) width: usize,
+    by_row: bool,
+}
+
+impl SingleTable<'_> {
+    /// Converts rows into a buffer, in the same memory order.
+    pub(crate) fn widen<'b>(
+        &self,
+        rows: Range<usize>,
+        buffer: &'b mut [f64],
+        run: &Context,
+    ) -> Result<MatRef<'b>> {
+        let (count, width) = (rows.len(), self.width);
+        let out = &mut buffer[..count * width];
+        if self.by_row {
+            let values = &self.values[rows.start * width..rows.end * width];
+            run.par_fill(out, PIECE, |start, piece| widen(piece, &values[start..]));
+            return MatRef::row_major(out, count, width);
+        }
+        run.par_fill(out, count.max(1), |start, piece| {
+            widen(piece, &self.values[start / count * self.rows + rows.start..]);
+        });
+        MatRef::column_major(out, count, width)
+    }
+}
+
+/// Values of one thread of a conversion.
+const PIECE: usize = 1 << 16;
+
+fn widen(out: &mut [f64], values: &[f32]) {
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = f64::from(*value));
+}
+
 /// An array of `float32` in one piece as `float64` in the same order.
 fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    const PIECE: usize = 1 << 16;
     let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
     let by_row = array.is_c_contiguous();
     if !by_row && !array.is_fortran_contiguous() {
@@ -147,11 +201,7 @@ fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>
     let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
     let Ok(values) = owner.as_slice() else { return Ok(None) };
     let mut out = vec![0.0_f64; values.len()];
-    Context::default().par_fill(&mut out, PIECE, |start, piece| {
-        for (out, value) in piece.iter_mut().zip(&values[start..]) {
-            *out = f64::from(*value);
-        }
-    });
+    Context::default().par_fill(&mut out, PIECE, |start, piece| widen(piece, &values[start..]));
     let mut shape = array.shape().to_vec();
     if !by_row {
         shape.reverse();
@@ -200,11 +250,15 @@ pub(crate) struct Columns {
 impl Columns {
     /// The schema of a training table.
     pub(crate) fn schema(self, width: usize) -> Result<Schema> {
-        let names = match self.names {
-            Some(names) => names,
-            None => Schema::unnamed(width).names().map(ToString::to_string).collect(),
+        let schema = match self.names {
+            None if self.levels.is_empty() => Schema::unnamed(width),
+            None => {
+                let names = Schema::unnamed(width).names().map(ToString::to_string).collect();
+                with_levels(names, self.levels)?
+            }
+            Some(names) => with_levels(names, self.levels)?,
         };
-        in_volume(with_levels(names, self.levels)?, self.volume)
+        in_volume(schema, self.volume)
     }
 
     /// The schema of new rows; without names, columns are known by their place.

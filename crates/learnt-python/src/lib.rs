@@ -97,7 +97,7 @@ fn fit<'py>(py: Python<'py>, given: Given<'py>) -> PyResult<Model> {
         Ok(trained)
     };
     if given.takes_blocks(learner.as_ref())
-        && let Some(x) = Singles::read(&given.x)?
+        && let Some(x) = Singles::read(&given.x)?.filter(|x| x.by_row)
     {
         let rest = Beside::read(&given)?;
         let schema = given.columns.schema(x.width).map_err(|error| raise(py, error))?;

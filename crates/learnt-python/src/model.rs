@@ -1,13 +1,13 @@
 //! Any trained model, as Python sees it.
 
-use crate::convert::{self, Columns, Numbers};
+use crate::convert::{self, Columns, Numbers, SingleTable, Singles};
 use crate::failure::{raise, warn};
 use crate::function::Answer;
 use crate::interrupt;
 use crate::picture::Picture;
 use learnt_core::context::{Context, Observer};
 use learnt_core::data::{Dataset, Frame, Matrix, Schema, Sequences, Table, Target};
-use learnt_core::error::{Error, Result};
+use learnt_core::error::{Code, Error, Result};
 use learnt_core::trained::{Missing, Prediction, Trained};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -30,6 +30,47 @@ impl Model {
 
     pub(crate) fn trained(&self) -> &Trained {
         &self.trained
+    }
+
+    /// The answer for a table of `float32`, of which some rows at a time are converted. `None` where something is to be
+    /// said about rows: the answer for the whole table says it of the right ones.
+    fn answer_singles(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        x: SingleTable,
+        schema: &Schema,
+        threads: usize,
+    ) -> PyResult<Option<Prediction>> {
+        const VALUES: usize = 1 << 19;
+        let rows = (VALUES / x.width.max(1)).clamp(1, x.rows.max(1));
+        let outcome = interrupt::run(py, |observer| {
+            let run = Context::default()
+                .with_seed(self.trained.history.seed)
+                .with_threads(threads)
+                .observed_by(observer);
+            let mut buffer = vec![0.0; rows * x.width];
+            let mut answer: Option<Prediction> = None;
+            for first in (0..x.rows).step_by(rows) {
+                let block = x.widen(first..(first + rows).min(x.rows), &mut buffer, &run)?;
+                let asked =
+                    self.trained.ask_rows(method, &Frame::new(block, schema)?, None, None, &run);
+                let next = match asked {
+                    Ok((next, rows)) if rows.kept().is_none() => next,
+                    Err(error) if error.code() == Code::Cancelled => return Err(error),
+                    _ => return Ok(None),
+                };
+                answer = match answer {
+                    None => Some(next),
+                    Some(before) => before.followed_by(next),
+                };
+                if answer.is_none() {
+                    return Ok(None);
+                }
+            }
+            Ok(answer)
+        })?;
+        Ok(outcome.value.filter(|_| outcome.warnings.is_empty()))
     }
 
     /// Calls `work` with rows as Python has them, without the interpreter's lock.
@@ -128,10 +169,19 @@ impl Model {
         let py = x.py();
         let missing = missing.map(Missing::parse).transpose().map_err(|error| raise(py, error))?;
         let trained = &self.trained;
-        let inputs = Numbers::read(x)?;
-        let offsets = convert::offsets(py, lengths.as_deref(), &inputs)?;
         let schema =
             columns.schema_like(&trained.history.schema).map_err(|error| raise(py, error))?;
+        if trained.model.looks() && lengths.is_none() && missing.is_none() {
+            let singles = Singles::read(x)?;
+            if let Some(singles) = singles
+                && let Some(answer) =
+                    self.answer_singles(py, method, singles.table(), &schema, threads)?
+            {
+                return Ok((prediction_object(py, answer)?, None));
+            }
+        }
+        let inputs = Numbers::read(x)?;
+        let offsets = convert::offsets(py, lengths.as_deref(), &inputs)?;
         let values = inputs.view();
         let work = |observer: &dyn Observer| {
             let run = Context::default()

@@ -3,12 +3,13 @@
 use crate::error::{Code, Error, Result, plain};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Names and types of columns, in order.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
-    columns: Vec<Column>,
+    /// Shared: a table of many columns is copied with its schema more than once a fit.
+    columns: Arc<Vec<Column>>,
     volume: Option<Volume>,
 }
 
@@ -66,7 +67,7 @@ impl fmt::Display for Volume {
 }
 
 /// One column: its name and what its numbers mean.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The name.
     pub name: String,
@@ -75,7 +76,7 @@ pub struct Column {
 }
 
 /// What the numbers of a column mean.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// A quantity.
     Numeric,
@@ -129,7 +130,7 @@ impl Schema {
                 return Err(Error::new(Code::Names, message).column(&column.name));
             }
         }
-        Ok(Schema { columns, volume: None })
+        Ok(Schema { columns: Arc::new(columns), volume: None })
     }
 
     /// The same columns as the cells of a volume: numbers, as many as it has cells.
@@ -156,9 +157,16 @@ impl Schema {
         Schema::new(names.into_iter().map(Column::numeric).collect())
     }
 
-    /// Numeric columns named x0, x1, ...
+    /// Numeric columns named x0, x1, ... Those asked for last are kept: calls on arrays ask for the same again and
+    /// again.
     pub fn unnamed(count: usize) -> Self {
-        let columns = (0..count).map(|i| Column::numeric(format!("x{i}"))).collect();
+        static LAST: Mutex<Option<Arc<Vec<Column>>>> = Mutex::new(None);
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let columns = match last.take() {
+            Some(columns) if columns.len() == count => columns,
+            _ => Arc::new((0..count).map(|i| Column::numeric(format!("x{i}"))).collect()),
+        };
+        *last = Some(columns.clone());
         Schema { columns, volume: None }
     }
 
@@ -206,10 +214,11 @@ impl Schema {
     #[must_use]
     pub fn select(&self, columns: &[usize]) -> Schema {
         let whole = columns.len() == self.len() && columns.iter().enumerate().all(|(i, &j)| i == j);
-        Schema {
-            columns: columns.iter().map(|&j| self.columns[j].clone()).collect(),
-            volume: self.volume.filter(|_| whole),
+        if whole {
+            return self.clone();
         }
+        let columns = columns.iter().map(|&j| self.columns[j].clone()).collect();
+        Schema { columns: Arc::new(columns), volume: None }
     }
 }
 

@@ -9,6 +9,7 @@ use super::Model;
 use crate::context::Context;
 use crate::data::{Frame, Matrix, Sequences, Table};
 use crate::error::{Code, Error, Result};
+use crate::vectorized;
 
 /// Passes every role to the macro `$then`: name, method of `Model`, trait (and Python
 /// mixin), how it is added to other roles, its methods, what its models do.
@@ -166,8 +167,30 @@ pub fn classes_of_scores(scores: &Matrix) -> Vec<u32> {
     }
 }
 
+/// So many values that looking for the largest one in vectors, and then for its place, takes less time.
+const MANY: usize = 16;
+
+/// The largest of the values that are numbers.
+#[inline(always)]
+fn maximum(values: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut most = [f64::NEG_INFINITY; 8];
+    for chunk in chunks {
+        for k in 0..8 {
+            most[k] = larger(most[k], chunk[k]);
+        }
+    }
+    most.iter().chain(rest).copied().fold(f64::NEG_INFINITY, larger)
+}
+
 /// Position of the largest value, the first of equals. NaN is never largest.
 pub fn first_maximum(values: &[f64]) -> u32 {
+    if values.len() >= MANY {
+        let largest = vectorized!(maximum(values));
+        let place = values.iter().position(|&value| value == largest);
+        return place.unwrap_or(values.len() - 1) as u32;
+    }
     let mut best = 0;
     for (i, &value) in values.iter().enumerate() {
         if value > values[best] || values[best].is_nan() {
@@ -193,6 +216,32 @@ pub enum Prediction {
 }
 
 impl Prediction {
+    /// The answer for more rows after these; `None` where the two are not of one kind and width.
+    #[must_use]
+    pub fn followed_by(self, later: Prediction) -> Option<Prediction> {
+        fn joined<T>(mut first: Vec<T>, later: Vec<T>) -> Vec<T> {
+            first.extend(later);
+            first
+        }
+        let stacked = |first: Matrix, later: Matrix| {
+            let (rows, width) = (first.nrows() + later.nrows(), first.ncols());
+            let values = joined(first.into_vec(), later.into_vec());
+            Matrix::from_vec(rows, width, values).ok()
+        };
+        Some(match (self, later) {
+            (Prediction::Real(a), Prediction::Real(b)) => Prediction::Real(stacked(a, b)?),
+            (Prediction::Class(a), Prediction::Class(b)) => Prediction::Class(joined(a, b)),
+            (Prediction::Cluster(a), Prediction::Cluster(b)) => Prediction::Cluster(joined(a, b)),
+            (Prediction::Outlier(a), Prediction::Outlier(b)) => Prediction::Outlier(joined(a, b)),
+            (Prediction::Table(a), Prediction::Table(b)) => {
+                let ((a, schema), (b, later)) = (a.into_parts(), b.into_parts());
+                let values = stacked(a, b).filter(|_| schema == later)?;
+                Prediction::Table(Table::new(values, schema).ok()?)
+            }
+            _ => return None,
+        })
+    }
+
     /// All of it as numbers: codes as they are, -1 for noise and for outliers, 1 for inliers.
     pub fn into_matrix(self) -> Matrix {
         match self {
@@ -401,5 +450,27 @@ impl Roles {
     /// The names of the roles.
     pub fn names(self) -> Vec<&'static str> {
         ROLES.iter().filter(|role| (role.among)(&self)).map(|role| role.name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_largest_numbers_is_found_among_few_and_many() {
+        for length in [1, 5, 15, 16, 17, 40] {
+            for (place, value) in
+                [(length / 3, 3.0), (length / 2, 3.0), (length - 1, f64::INFINITY)]
+            {
+                let mut values = vec![1.0; length];
+                values[..length / 3].fill(f64::NAN);
+                values[place] = value;
+                values[length - 1] = value;
+                assert_eq!(first_maximum(&values), place as u32, "{values:?}");
+            }
+            assert_eq!(first_maximum(&vec![f64::NAN; length]), length as u32 - 1);
+            assert_eq!(first_maximum(&vec![f64::NEG_INFINITY; length]), 0);
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! Rows against a few points: the nearest of them.
 //!
-//! Some rows at a time are turned so that each column is a few vectors; four points at a time are taken through
-//! them in registers. A row's lanes never meet, so that its number depends on its own values alone, column after
-//! column: the same in any company and on any number of threads.
+//! Of few columns, some rows at a time are turned so that each column is a few vectors, and four points at a time are
+//! taken through them in registers. Of many columns, where the search for the least product is nothing beside the
+//! products, those are a [`Projection`]'s, which takes rows as they lie in memory. Either way a row's number depends
+//! on its own values alone, column after column: the same in any company and on any number of threads.
 
-use super::Kernel;
+use super::{Kernel, Projection};
 use crate::data::{MatRef, Matrix};
 use pulp::Simd;
 
@@ -21,7 +22,15 @@ use pulp::Simd;
 /// Nearest::new(&points).of(x.view(), &mut found);
 /// assert_eq!(found, [0, 0, 1]);
 /// ```
-pub struct Nearest {
+pub struct Nearest(Way);
+
+enum Way {
+    Tiles(Points),
+    Products(Products),
+}
+
+/// Points four by four.
+struct Points {
     origin: Vec<f64>,
     /// Column after column of each group of points, about the origin.
     columns: Vec<[f64; POINTS]>,
@@ -29,8 +38,17 @@ pub struct Nearest {
     starts: Vec<[f64; POINTS]>,
 }
 
+/// Products with points, and half the squares of these.
+struct Products {
+    about: Projection,
+    half_squares: Vec<f64>,
+}
+
 /// Points that are taken through a tile together.
 const POINTS: usize = 4;
+
+/// So many columns are many.
+const MANY: usize = 48;
 
 impl Nearest {
     /// Among the rows of `points`.
@@ -42,28 +60,59 @@ impl Nearest {
             super::add_scaled(&mut origin, share, row);
         }
         let about = Matrix::from_fn(count, width, |i, j| points[(i, j)] - origin[j]);
+        let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
+        if width >= MANY {
+            let half_squares = about.rows().map(half_square).collect();
+            let about = Projection::new(&about, &origin);
+            return Nearest(Way::Products(Products { about, half_squares }));
+        }
         let mut columns = Vec::with_capacity(count.div_ceil(POINTS) * width);
         let mut starts = Vec::with_capacity(count.div_ceil(POINTS));
         for first in (0..count).step_by(POINTS) {
             let member = |k: usize| (first + k < count).then(|| about.row(first + k));
             let members: [Option<&[f64]>; POINTS] = std::array::from_fn(member);
             columns.extend((0..width).map(|j| members.map(|point| point.map_or(0.0, |p| p[j]))));
-            let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
             starts.push(members.map(|point| point.map_or(f64::INFINITY, half_square)));
         }
-        Nearest { origin, columns, starts }
+        Nearest(Way::Tiles(Points { origin, columns, starts }))
     }
 
     /// The nearest point of each row of `x`; `out` has one place a row. Whether the least numbers compared are
     /// finite, which shows finite rows: with a value that is not, no comparison of its row ends in a finite one.
     pub fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
-        debug_assert!(x.nrows() == out.len() && x.ncols() == self.origin.len());
-        super::run(Find { points: self, x, out })
+        debug_assert!(x.nrows() == out.len());
+        match &self.0 {
+            Way::Tiles(points) => super::run(Find { points, x, out }),
+            Way::Products(products) => products.of(x, out),
+        }
+    }
+}
+
+impl Products {
+    fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
+        const ROWS: usize = 48;
+        let count = self.half_squares.len();
+        let mut products = vec![0.0; ROWS * count];
+        let mut zeros = 0.0;
+        for (t, out) in out.chunks_mut(ROWS).enumerate() {
+            let products = &mut products[..out.len() * count];
+            self.about.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
+            for (out, row) in out.iter_mut().zip(products.chunks_exact(count.max(1))) {
+                let (mut least, mut place) = (f64::INFINITY, 0);
+                for (k, (product, half_square)) in row.iter().zip(&self.half_squares).enumerate() {
+                    let value = half_square - product;
+                    (least, place) = if value < least { (value, k) } else { (least, place) };
+                }
+                zeros += least * 0.0;
+                *out = place as u32;
+            }
+        }
+        zeros == 0.0
     }
 }
 
 struct Find<'a> {
-    points: &'a Nearest,
+    points: &'a Points,
     x: MatRef<'a>,
     out: &'a mut [u32],
 }
@@ -89,7 +138,7 @@ impl Find<'_> {
         self,
         simd: S,
     ) -> bool {
-        let Nearest { origin, columns, starts } = self.points;
+        let Points { origin, columns, starts } = self.points;
         let mut tile = vec![Column([0.0; ROWS]); origin.len()];
         let zero = simd.splat_f64s(0.0);
         let mut zeros = zero;

@@ -179,19 +179,25 @@ impl Measure<'_> {
 #[inline(always)]
 fn copy_rows(copy: &mut [f64], x: MatRef, first: usize, origin: &[f64]) {
     let (last, width) = (x.nrows() - 1, origin.len().max(1));
-    for (r, out) in copy.chunks_exact_mut(width).enumerate() {
-        let i = (first + r).min(last);
-        match x.row_slice(i) {
-            Some(row) => {
-                for ((out, x), origin) in out.iter_mut().zip(row).zip(origin) {
-                    *out = x - origin;
-                }
+    if x.col_stride() == 1 {
+        for (r, out) in copy.chunks_exact_mut(width).enumerate() {
+            let row = x.row_slice((first + r).min(last)).unwrap_or_default();
+            for ((out, x), origin) in out.iter_mut().zip(row).zip(origin) {
+                *out = x - origin;
             }
-            None => {
-                for (j, (out, origin)) in out.iter_mut().zip(origin).enumerate() {
-                    *out = x.at(i, j) - origin;
-                }
+        }
+        return;
+    }
+    for (j, origin) in origin.iter().enumerate() {
+        let places = copy[j..].iter_mut().step_by(width);
+        match x.column_slice(j).and_then(|column| column.get(first..)) {
+            Some([column @ .., end]) => {
+                let column = column.iter().chain(std::iter::repeat(end));
+                places.zip(column).for_each(|(out, x)| *out = x - origin);
             }
+            _ => places
+                .enumerate()
+                .for_each(|(r, out)| *out = x.at((first + r).min(last), j) - origin),
         }
     }
 }
@@ -259,7 +265,7 @@ mod tests {
 
     #[test]
     fn every_shape_and_memory_order_agrees_with_plain_sums() {
-        for (n, d, k) in [(1, 1, 1), (5, 3, 2), (16, 4, 3), (33, 7, 5), (50, 17, 32)] {
+        for (n, d, k) in [(1, 1, 1), (5, 3, 2), (16, 4, 3), (33, 7, 5), (50, 17, 32), (70, 60, 9)] {
             let (x, points) = (sample(n, d, 1e6), sample(k, d, 1e6 - 0.25));
             let turned = x.transposed();
             for view in [x.view(), turned.view().transposed()] {
@@ -281,11 +287,12 @@ mod tests {
 
     #[test]
     fn finite_comparisons_show_finite_rows() {
-        for k in [1, 2, 5] {
-            let points = Matrix::from_fn(k, 3, |i, j| if j == 1 { 0.0 } else { (i + j) as f64 });
+        for (k, width) in [(1, 3), (2, 3), (5, 3), (5, 50)] {
+            let value = |i, j| if j == 1 { 0.0 } else { (i + j) as f64 };
+            let points = Matrix::from_fn(k, width, value);
             for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
                 for (n, d) in (0..3).flat_map(|d| [(1, d), (40, d), (77, d)]) {
-                    let mut x = sample(n, 3, 0.0);
+                    let mut x = sample(n, width, 0.0);
                     let mut out = vec![0; n];
                     assert!(Nearest::new(&points).of(x.view(), &mut out));
                     x[(n - 1, d)] = bad;

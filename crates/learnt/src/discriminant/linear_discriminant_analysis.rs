@@ -302,7 +302,7 @@ impl Classifier for LinearDiscriminantAnalysisModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(&self.decision_scores_in(x, run)?))
+        Ok(posterior::probabilities(self.decision_scores_in(x, run)?, run))
     }
 }
 

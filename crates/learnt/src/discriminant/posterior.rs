@@ -2,6 +2,7 @@
 
 use learnt_core::linalg::vector_math;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Refuses priors that are not a distribution over the classes.
 pub(super) fn check_priors(priors: Option<&[f64]>, classes: usize) -> Result<()> {
@@ -34,15 +35,25 @@ pub(super) fn priors(given: Option<&[f64]>, weights: &[f64]) -> Vec<f64> {
 }
 
 /// One score a row of two classes, or one a class, into probabilities of all classes.
-pub(super) fn probabilities(scores: &Matrix) -> Matrix {
+pub(super) fn probabilities(scores: Matrix, run: &Context) -> Matrix {
+    const ROWS: usize = 1024;
     if scores.ncols() == 1 {
-        let chance = |score: f64| 1.0 / (1.0 + (-score).exp());
-        return Matrix::from_fn(scores.nrows(), 2, |i, k| {
-            chance(if k == 0 { -scores[(i, 0)] } else { scores[(i, 0)] })
+        let mut out = Matrix::zeros(scores.nrows(), 2);
+        run.par_fill(out.as_mut_slice(), 2 * ROWS, |start, piece| {
+            let scores = &scores.as_slice()[start / 2..];
+            vectorized!(for (score, out) in scores.iter().zip(piece.as_chunks_mut::<2>().0) {
+                let odds = vector_math::exp(-score.abs());
+                let (likely, unlikely) = (1.0 / (1.0 + odds), odds / (1.0 + odds));
+                *out = if *score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
+            });
         });
+        return out;
     }
-    let mut out = scores.clone();
-    (0..out.nrows()).for_each(|i| softmax(out.row_mut(i)));
+    let classes = scores.ncols().max(1);
+    let mut out = scores;
+    run.par_fill(out.as_mut_slice(), ROWS * classes, |_, piece| {
+        piece.chunks_exact_mut(classes).for_each(softmax);
+    });
     out
 }
 
@@ -78,7 +89,8 @@ mod tests {
     #[test]
     fn scores_that_overflow_still_give_probabilities() {
         for row in [[f64::NEG_INFINITY; 3], [f64::INFINITY, 1.0, f64::NAN], [0.0, -2000.0, 1e300]] {
-            let out = probabilities(&Matrix::from_rows(&[row]).unwrap());
+            let scores = Matrix::from_rows(&[row]).unwrap();
+            let out = probabilities(scores, &Context::default());
             assert!((out.row(0).iter().sum::<f64>() - 1.0).abs() < 1e-12, "{row:?} {out:?}");
         }
     }

@@ -175,7 +175,7 @@ impl Classifier for QuadraticDiscriminantAnalysisModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(&self.decision_scores_in(x, run)?))
+        Ok(posterior::probabilities(self.decision_scores_in(x, run)?, run))
     }
 }
 
