@@ -167,3 +167,18 @@ def test_samples():
     for balance, each in [("over", 30), ("under", 6), (20, 10)]:
         rows = ours.balanced_sample(labels, balance=balance, random_state=0)
         np.testing.assert_array_equal(np.bincount(labels[rows]), [each, each])
+
+
+def test_consecutive_parts_are_made_one_at_a_time_and_bad_numbers_are_refused():
+    table = np.zeros((10**6, 0))
+    parts = ours.KFold(10**5).split(table)
+    train, test = next(parts)
+    assert len(train) == 10**6 - 10 and test.tolist() == list(range(10))
+    train[:] = 0
+    train, test = next(parts)
+    assert train[:10].tolist() == list(range(10)) and test.tolist() == list(range(10, 20))
+    train, test = next(ours.TimeSeriesSplit(10**5).split(table))
+    assert train[-1] + 1 == test[0] and len(test) == 9
+    for splitter in (ours.KFold(1), ours.KFold(4), ours.TimeSeriesSplit(3), ours.TimeSeriesSplit(2, gap=-1)):
+        with pytest.raises(ValueError):
+            list(splitter.split(np.zeros((3, 1))))
