@@ -193,12 +193,47 @@ def _encode(arrays):
         members = [i for i, is_text in enumerate(texts) if is_text == kind]
         if not members:
             continue
-        found, own = np.unique(np.concatenate([arrays[i] for i in members]), return_inverse=True)
+        found, own = _distinct(np.concatenate([arrays[i] for i in members]))
         own = (own.ravel() + len(classes)).astype(np.uint32)
         for i, part in zip(members, np.split(own, np.cumsum([len(arrays[i]) for i in members])[:-1])):
             codes[i] = np.ascontiguousarray(part)
         classes += known_labels(found)
     return codes, classes
+
+
+def _distinct(labels):
+    """Sorted different labels and the place of each among them; texts without sorting every row."""
+    if labels.dtype.kind == "U" and labels.size and labels.dtype.itemsize and labels.dtype.isnative:
+        return _distinct_texts(np.ascontiguousarray(labels))
+    if labels.dtype.kind == "O" and (found := _validation.text_levels(labels)) is not None:
+        places, levels = found
+        if not np.isnan(places).any():
+            return np.array(levels, dtype=object), places.astype(np.uint32)
+    return np.unique(labels, return_inverse=True)
+
+
+def _distinct_texts(texts):
+    """The same for texts of one width: eight bytes of each are coded as one number, then the next eight."""
+    points = texts.view(np.uint32).reshape(len(texts), -1)
+    width = points.shape[1]
+    kind = np.uint8 if width > 2 and points.max() < 256 else np.uint32
+    in_word = 8 // np.dtype(kind).itemsize
+    words = np.zeros((len(texts), -(-width // in_word) * in_word), dtype=kind)
+    words[:, :width] = points
+    words = words.view(np.int64)
+    codes = None
+    for column in range(words.shape[1]):
+        word = np.ascontiguousarray(words[:, column])
+        (own,), _ = _native.encode([word])
+        if codes is not None:
+            (own,), _ = _native.encode([codes.astype(np.int64) << 32 | own])
+        codes = own
+    row = np.empty(int(codes.max()) + 1, dtype=np.intp)
+    row[codes] = np.arange(len(codes))
+    order = np.argsort(texts[row])
+    place = np.empty(len(order), dtype=np.uint32)
+    place[order] = np.arange(len(order), dtype=np.uint32)
+    return texts[row[order]], place[codes]
 
 
 def _unpack(value):

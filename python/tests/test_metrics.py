@@ -11,6 +11,7 @@ import sklearn.metrics as theirs
 
 import learnt.calibration
 import learnt.metrics as ours
+from learnt import _functions
 
 GOLDEN = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "metrics.json"
 
@@ -515,3 +516,18 @@ def test_entropies_are_scipys():
     close(stats.entropy(p), scipy_stats.entropy(p))
     close(stats.entropy(p, q, base=2), scipy_stats.entropy(p, q, base=2))
     assert stats.entropy(p, [1, 0, 0]) == np.inf
+
+
+@pytest.mark.parametrize("letters", ["abc", "aé", "a☃𝄞"])
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 9, 20])
+def test_texts_are_coded_as_sorting_codes_them(letters, width):
+    draw = np.random.default_rng(width)
+    pool = ["".join(draw.choice(list(letters), draw.integers(0, width + 1))) for _ in range(50)]
+    texts = np.array([*pool, letters[0] * width])[draw.integers(0, 51, 300)]
+    classes, codes = np.unique(texts, return_inverse=True)
+    for given in (texts, texts.astype(object), texts[::-1][::-1]):
+        found, own = _functions._distinct(given)
+        assert list(found) == list(classes) and (own == codes).all()
+    # The narrower array of a pair is widened, and a swapped byte order read as numpy does.
+    assert ours.accuracy_score(texts, texts.astype(f"U{width + 3}")) == 1
+    assert ours.accuracy_score(texts, texts.astype(texts.dtype.newbyteorder())) == 1
