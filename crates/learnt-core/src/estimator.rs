@@ -7,7 +7,7 @@ pub use about::{About, Accepts, Offers, Power, Uses};
 pub(crate) use roles::for_roles;
 pub use roles::{
     Admitted, Classifier, Clusterer, Decoder, Density, Detector, Method, Prediction, ROLES,
-    Regressor, Role, Roles, Transformer, classes_of_scores, first_maximum,
+    Regressor, Role, Roles, Transformer, classes_of_scores, first_maximum, shares_of_scores,
 };
 
 use crate::answer::Answer;

@@ -9,6 +9,7 @@ use super::Model;
 use crate::context::Context;
 use crate::data::{Frame, Matrix, Sequences, Table};
 use crate::error::{Code, Error, Result};
+use crate::linalg::vector_math;
 use crate::vectorized;
 
 /// Passes every role to the macro `$then`: name, method of `Model`, trait (and Python
@@ -165,6 +166,25 @@ pub fn classes_of_scores(scores: &Matrix) -> Vec<u32> {
         1 => scores.as_slice().iter().map(|&score| u32::from(score >= 0.0)).collect(),
         _ => scores.rows().map(first_maximum).collect(),
     }
+}
+
+/// The shares of classes by decision scores: of one column logistic functions, of more [`vector_math::softmax`].
+pub fn shares_of_scores(scores: Matrix, run: &Context) -> Matrix {
+    const ROWS: usize = 1024;
+    if scores.ncols() == 1 {
+        let mut out = Matrix::zeros(scores.nrows(), 2);
+        run.par_fill(out.as_mut_slice(), 2 * ROWS, |start, piece| {
+            let scores = &scores.as_slice()[start / 2..];
+            vector_math::logistic_pairs(scores, piece);
+        });
+        return out;
+    }
+    let classes = scores.ncols().max(1);
+    let mut out = scores;
+    run.par_fill(out.as_mut_slice(), ROWS * classes, |_, piece| {
+        vector_math::softmax(piece, classes);
+    });
+    out
 }
 
 /// So many values that looking for the largest one in vectors, and then for its place, takes less time.

@@ -158,11 +158,12 @@ impl Predict<'_> {
                     *sum = x.mul_add(weight, *sum);
                 }
             }
-            for (i, out) in places.by_ref().take(TILE).enumerate() {
-                let [a, b, c, d, e, f, g, h] = sums.map(|sums| sums[i]);
-                let groups = ((a + e) + (c + g)) + ((b + f) + (d + h));
-                *out = self.intercept + (groups + rest[i]);
+            let [a, b, c, d, e, f, g, h] = &sums;
+            for i in 0..TILE {
+                let groups = ((a[i] + e[i]) + (c[i] + g[i])) + ((b[i] + f[i]) + (d[i] + h[i]));
+                rest[i] = self.intercept + (groups + rest[i]);
             }
+            places.by_ref().take(TILE).zip(&rest).for_each(|(out, sum)| *out = *sum);
         }
     }
 }

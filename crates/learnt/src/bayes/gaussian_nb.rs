@@ -282,7 +282,8 @@ fn largest_variance(all: &Moments, total: f64) -> f64 {
 
 impl Classifier for GaussianNBModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.by_rows(x, run, softmax)
+        let classes = self.theta.nrows();
+        self.by_rows(x, run, |rows| vector_math::softmax(rows, classes))
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
@@ -311,7 +312,7 @@ impl GaussianNBModel {
         self.by_rows(x, run, |_| {})
     }
 
-    /// Joint log-likelihoods of chunks of rows, each row finished by `finish`.
+    /// Joint log-likelihoods of chunks of rows, each finished by `finish`.
     fn by_rows(
         &self,
         x: &Frame,
@@ -335,7 +336,7 @@ impl GaussianNBModel {
                 let rows = contiguous(x.values().rows(start, end), &mut buffer);
                 log_joint(rows, self.theta.as_slice(), &precision, &constants, out);
                 x.noticed(start, end, out);
-                out.chunks_exact_mut(classes).for_each(&finish);
+                finish(out);
             }
         });
         run.checkpoint()?;
@@ -404,18 +405,6 @@ fn scaled_distance(x: &[f64], theta: &[f64], precision: &[f64]) -> f64 {
     let rest = x_rest.iter().zip(t_rest).zip(p_rest);
     let rest: f64 = rest.map(|((x, t), p)| (x - t) * (x - t) * p).sum();
     (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
-}
-
-/// Log-likelihoods become probabilities. A row so far from every class that all are minus infinity
-/// goes to the classes in equal parts.
-fn softmax(row: &mut [f64]) {
-    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        let share = 1.0 / row.len() as f64;
-        return row.fill(share);
-    }
-    let total = vector_math::exp_beyond(row, largest);
-    row.iter_mut().for_each(|value| *value /= total);
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::questions::QUESTIONS;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::sphering::{Correlation, listed};
 use super::tables::class_means;
-use learnt_core::estimator::classes_of_scores;
+use learnt_core::estimator::{classes_of_scores, shares_of_scores};
 use learnt_core::linalg::linear_predict;
 use learnt_core::linalg::{Projection, add_scaled, squared_distance};
 use learnt_core::persist::invalid;
@@ -302,7 +302,7 @@ impl Classifier for LinearDiscriminantAnalysisModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(self.decision_scores_in(x, run)?, run))
+        Ok(shares_of_scores(self.decision_scores_in(x, run)?, run))
     }
 }
 

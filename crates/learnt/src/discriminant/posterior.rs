@@ -1,8 +1,6 @@
-//! From scores of classes to probabilities and classes, and the priors in them.
+//! Priors of classes, and scores of two.
 
-use learnt_core::linalg::vector_math;
 use learnt_core::prelude::*;
-use learnt_core::vectorized;
 
 /// Refuses priors that are not a distribution over the classes.
 pub(super) fn check_priors(priors: Option<&[f64]>, classes: usize) -> Result<()> {
@@ -34,29 +32,6 @@ pub(super) fn priors(given: Option<&[f64]>, weights: &[f64]) -> Vec<f64> {
     weights.iter().enumerate().map(prior).collect()
 }
 
-/// One score a row of two classes, or one a class, into probabilities of all classes.
-pub(super) fn probabilities(scores: Matrix, run: &Context) -> Matrix {
-    const ROWS: usize = 1024;
-    if scores.ncols() == 1 {
-        let mut out = Matrix::zeros(scores.nrows(), 2);
-        run.par_fill(out.as_mut_slice(), 2 * ROWS, |start, piece| {
-            let scores = &scores.as_slice()[start / 2..];
-            vectorized!(for (score, out) in scores.iter().zip(piece.as_chunks_mut::<2>().0) {
-                let odds = vector_math::exp(-score.abs());
-                let (likely, unlikely) = (1.0 / (1.0 + odds), odds / (1.0 + odds));
-                *out = if *score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
-            });
-        });
-        return out;
-    }
-    let classes = scores.ncols().max(1);
-    let mut out = scores;
-    run.par_fill(out.as_mut_slice(), ROWS * classes, |_, piece| {
-        piece.chunks_exact_mut(classes).for_each(softmax);
-    });
-    out
-}
-
 /// The second score less the first for two classes; more stay as they are.
 pub(super) fn as_decision_scores(scores: Matrix) -> Matrix {
     if scores.ncols() != 2 {
@@ -69,28 +44,16 @@ pub(super) fn as_decision_scores(scores: Matrix) -> Matrix {
     Matrix::column_vector(scores.rows().map(margin).collect())
 }
 
-/// Log-probabilities up to a constant become probabilities; rows beyond all classes are shared.
-fn softmax(row: &mut [f64]) {
-    let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest.is_infinite() {
-        let count = row.iter().filter(|&&value| value == largest).count().max(1) as f64;
-        return row.iter_mut().for_each(|v| *v = if *v == largest { 1.0 / count } else { 0.0 });
-    }
-    row.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = f64::NEG_INFINITY);
-    let total = vector_math::exp_beyond(row, largest);
-    row.iter_mut().for_each(|value| *value /= total);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use learnt_core::estimator::classes_of_scores;
+    use learnt_core::estimator::{classes_of_scores, shares_of_scores};
 
     #[test]
     fn scores_that_overflow_still_give_probabilities() {
         for row in [[f64::NEG_INFINITY; 3], [f64::INFINITY, 1.0, f64::NAN], [0.0, -2000.0, 1e300]] {
             let scores = Matrix::from_rows(&[row]).unwrap();
-            let out = probabilities(scores, &Context::default());
+            let out = shares_of_scores(scores, &Context::default());
             assert!((out.row(0).iter().sum::<f64>() - 1.0).abs() < 1e-12, "{row:?} {out:?}");
         }
     }

@@ -13,6 +13,7 @@ use super::posterior;
 use super::questions::QUESTIONS;
 use super::shrinkage::{Shrinkage, estimated, shrunk};
 use super::tables::{class_means, determinants};
+use learnt_core::estimator::shares_of_scores;
 use learnt_core::linalg::eigh;
 use learnt_core::prelude::*;
 
@@ -175,7 +176,7 @@ impl Classifier for QuadraticDiscriminantAnalysisModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(self.decision_scores_in(x, run)?, run))
+        Ok(shares_of_scores(self.decision_scores_in(x, run)?, run))
     }
 }
 

@@ -14,6 +14,7 @@ use super::posterior;
 use super::questions::QUESTIONS;
 use super::shrinkage::shrunk;
 use super::tables::{class_means, determinants};
+use learnt_core::estimator::shares_of_scores;
 use learnt_core::linalg::add_scaled;
 use learnt_core::prelude::*;
 
@@ -128,7 +129,7 @@ impl Classifier for RegularizedDiscriminantAnalysisModel {
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        Ok(posterior::probabilities(self.decision_scores_in(x, run)?, run))
+        Ok(shares_of_scores(self.decision_scores_in(x, run)?, run))
     }
 }
 

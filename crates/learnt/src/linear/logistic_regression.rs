@@ -16,16 +16,15 @@
 use super::coefficient_table::{Likelihood, Scale, with_tests, without_tests};
 use super::generalized::asked::QUESTIONS;
 use super::likelihood::inference::LogisticInference;
-use super::likelihood::kernels::{padded, scores, softmax_by_class};
-use super::likelihood::{Pass, Summary, copy_padded, pad};
+use super::likelihood::{Pass, Summary};
 use super::logistic_fit::{Fit, Stage};
 use super::logistic_route::{newton_fits, newton_pays, rows_pay};
 use super::logistic_wide::KeptRows;
 use learnt_core::error::plain;
-use learnt_core::linalg::{Lines, vector_math};
+use learnt_core::estimator::shares_of_scores;
+use learnt_core::linalg::linear_predict;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use learnt_core::vectorized;
 
 /// Logistic regression: class probabilities from linear scores, binary or multinomial.
 ///
@@ -278,19 +277,11 @@ impl LogisticRegression {
 
 impl Classifier for LogisticRegressionModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.by_rows(x, run, self.coef.nrows(), |margins, rows, out| {
-            for (i, out) in out.chunks_exact_mut(margins.len() / rows.max(1)).enumerate() {
-                out.iter_mut().enumerate().for_each(|(k, out)| *out = margins[k * rows + i]);
-            }
-        })
+        linear_predict(x, &self.coef, &self.intercept, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let classes = self.class_count();
-        self.by_rows(x, run, classes, |margins, rows, out| match classes {
-            2 => two_probabilities(margins, out),
-            _ => many_probabilities(margins, rows, out),
-        })
+        Ok(shares_of_scores(self.decision_scores_in(x, run)?, run))
     }
 }
 
@@ -318,42 +309,6 @@ impl LogisticRegressionModel {
             true => Ok(()),
             false => Err(invalid("weights do not fit the classes and columns")),
         }
-    }
-
-    /// Margins of chunks of rows, class by class, turned by `finish` into rows of `width` numbers.
-    fn by_rows(
-        &self,
-        x: &Frame,
-        run: &Context,
-        width: usize,
-        finish: impl Fn(&[f64], usize, &mut [f64]) + Sync,
-    ) -> Result<Matrix> {
-        const ROWS: usize = 128;
-        let (outputs, columns) = (self.coef.nrows(), self.coef.ncols());
-        if x.ncols() != columns {
-            let expected = format!("{columns} columns as in training");
-            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
-        }
-        let line = padded(columns);
-        let weights = pad(&self.coef, line);
-        let mut out = Matrix::zeros(x.nrows(), width);
-        run.par_fill(out.as_mut_slice(), 32 * ROWS * width, |first, out| {
-            for (c, out) in out.chunks_mut(ROWS * width).enumerate() {
-                let (start, rows) = (first / width + c * ROWS, out.len() / width);
-                let mut z = Lines::zeros(rows * line);
-                copy_padded(x.values().rows(start, start + rows), &mut z, line);
-                let mut margins = vec![0.0; rows * outputs];
-                scores(&z, &weights, line, &mut margins);
-                // Every value has gone into the margins of each class.
-                x.noticed(start, start + rows, &margins[..rows]);
-                for (margins, b) in margins.chunks_exact_mut(rows).zip(&self.intercept) {
-                    margins.iter_mut().for_each(|margin| *margin += b);
-                }
-                finish(&margins, rows, out);
-            }
-        });
-        run.checkpoint()?;
-        Ok(out)
     }
 
     fn table(&self, names: &Names) -> Answer {
@@ -421,41 +376,6 @@ impl LogisticRegressionModel {
             let weights: Vec<f64> = own.map(|(_, weight)| *weight).collect();
             let intercept = Some(self.intercept[k]);
             report.tables.push(without_tests(&title, intercept, &columns, &weights));
-        }
-    }
-}
-
-/// Probabilities (1 - p, p) from scores of the second class, precise in both tails.
-fn two_probabilities(margins: &[f64], out: &mut [f64]) {
-    vectorized!({
-        for (&score, out) in margins.iter().zip(out.as_chunks_mut::<2>().0) {
-            let odds = vector_math::exp(-score.abs());
-            let likely = 1.0 / (1.0 + odds);
-            let unlikely = odds * likely;
-            *out = if score >= 0.0 { [unlikely, likely] } else { [likely, unlikely] };
-        }
-    });
-}
-
-/// Softmax of scores that lie class by class.
-fn many_probabilities(margins: &[f64], rows: usize, out: &mut [f64]) {
-    let (first, rest) = margins.split_at(rows);
-    let mut others = rest.to_vec();
-    for class in others.chunks_exact_mut(rows) {
-        class.iter_mut().zip(first).for_each(|(score, first)| *score -= first);
-    }
-    let (mut largest, mut totals) = (vec![0.0; rows], vec![0.0; rows]);
-    vectorized!({
-        softmax_by_class(&mut others, &mut largest, &mut totals);
-        for (largest, total) in largest.iter_mut().zip(&totals) {
-            *largest = vector_math::exp(-*largest) / total;
-        }
-    });
-    let classes = out.len() / rows;
-    for (i, out) in out.chunks_exact_mut(classes).enumerate() {
-        out[0] = largest[i];
-        for k in 1..classes {
-            out[k] = others[(k - 1) * rows + i];
         }
     }
 }
