@@ -138,7 +138,7 @@ impl<'py> Singles<'py> {
 
 /// An array of `float32` in one piece as `float64` in the same order.
 fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    const PIECE: usize = 1 << 16;
+    const TOGETHER: usize = 16;
     let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
     let by_row = array.is_c_contiguous();
     if !by_row && !array.is_fortran_contiguous() {
@@ -146,12 +146,11 @@ fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>
     }
     let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
     let Ok(values) = owner.as_slice() else { return Ok(None) };
-    let mut out = vec![0.0_f64; values.len()];
-    Context::default().par_fill(&mut out, PIECE, |start, piece| {
-        for (out, value) in piece.iter_mut().zip(&values[start..]) {
-            *out = f64::from(*value);
-        }
-    });
+    let (chunks, rest) = values.as_chunks::<TOGETHER>();
+    let wide = |chunk: &[f32; TOGETHER]| std::array::from_fn(|k| f64::from(chunk[k]));
+    let wide: Vec<[f64; TOGETHER]> = Context::default().par_each(chunks, wide);
+    let mut out = wide.into_flattened();
+    out.extend(rest.iter().copied().map(f64::from));
     let mut shape = array.shape().to_vec();
     if !by_row {
         shape.reverse();

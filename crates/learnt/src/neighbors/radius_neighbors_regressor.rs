@@ -78,7 +78,7 @@ impl RadiusNeighborsRegressor {
 
 impl Estimator for RadiusNeighborsRegressor {
     type Model = RadiusNeighborsRegressorModel;
-    type Fit = Whole;
+    type Fit = WholeNoticed;
     const ABOUT: &'static About = &About::regressor("neighbors.RadiusNeighborsRegressor")
         .alias(&["radius-neighbors"])
         .weights()
