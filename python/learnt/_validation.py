@@ -127,33 +127,39 @@ def _to_array(X):
 
 
 def _frame_columns(X):
-    """The columns of a data frame or an Arrow table as (names, parts); None for anything else."""
+    """Names of the columns of a data frame or an Arrow table, and what gives the columns; None for anything else."""
     module = type(X).__module__.partition(".")[0]
     if isinstance(X, np.ndarray) or isinstance(X, (list, tuple)):
         return None
     if module == "pandas" and hasattr(X, "columns"):
-        return list(X.columns), [X.iloc[:, j] for j in range(X.shape[1])]
+        return list(X.columns), lambda: _by_place(X)
     if module == "polars" and hasattr(X, "get_columns"):
-        return list(X.columns), X.get_columns()
+        return list(X.columns), X.get_columns
     if module == "pyarrow" and hasattr(X, "column_names"):
-        return list(X.column_names), list(X.columns)
+        return list(X.column_names), lambda: X.columns
     if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
         import pyarrow
 
         return _frame_columns(pyarrow.table(X))
     if module != "pandas" and hasattr(X, "columns") and hasattr(X, "iloc"):
-        return list(X.columns), [X.iloc[:, j] for j in range(X.shape[1])]
+        return list(X.columns), lambda: _by_place(X)
     return None
+
+
+def _by_place(X):
+    """The columns of a pandas frame; two may have the same name."""
+    return [X.iloc[:, j] for j in range(X.shape[1])]
 
 
 def _from_columns(X, names, parts):
     values = _whole(X)
     if values is None:
-        table = _from_parts([_named_column(*part) for part in zip(names, parts)], len(X))
+        table = _from_parts([_named_column(*part) for part in zip(names, parts())], len(X))
     else:
-        for name, part in zip(names, parts):
-            if part.dtype.kind in "iu":
-                say_lost_digits(part.to_numpy(), f"column {name!r}")
+        if any(dtype.kind in "iu" for dtype in X.dtypes):
+            for name, part in zip(names, parts()):
+                if part.dtype.kind in "iu":
+                    say_lost_digits(part.to_numpy(), f"column {name!r}")
         table = Table(values)
     table.names = column_names(names)
     table.numbers = None if table.names else list(names)

@@ -6,7 +6,7 @@
 
 use crate::error::{Code, Error, Result, Warning};
 use crate::memory::{self, Held};
-use crate::pool::{pool, side_by_side};
+use crate::pool::{each, pool, side_by_side};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::ops::{ControlFlow, Range};
@@ -310,6 +310,24 @@ impl<'a> Context<'a> {
     ) -> Vec<T> {
         let size = size.max(1);
         self.par_map(n.div_ceil(size), |k| f(k * size..((k + 1) * size).min(n)))
+    }
+
+    /// Applies `f` to every element on all threads; the results are in order. Their memory is written once, where
+    /// [`Context::par_fill`] wants it filled before; the vector has room for one more.
+    pub fn par_each<S: Sync, T: Send>(
+        &self,
+        from: &[S],
+        f: impl Fn(&S) -> T + Sync + Send,
+    ) -> Vec<T> {
+        const LEAST: usize = 1 << 12;
+        match pool(self.threads).filter(|_| from.len() > LEAST) {
+            Some(pool) => each(&pool, from, LEAST, f),
+            None => {
+                let mut out = Vec::with_capacity(from.len() + 1);
+                out.extend(from.iter().map(f));
+                out
+            }
+        }
     }
 
     /// Lets `f` fill consecutive pieces of `out`, each `size` long but the last.

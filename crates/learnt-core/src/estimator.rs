@@ -251,6 +251,11 @@ pub trait Model: Any + Debug + Send + Sync {
     fn looks(&self) -> bool {
         false
     }
+    /// Whether its predictions for finite rows are surely numbers, so that the self-test of its file need not be
+    /// taken when the fit ends: one that would make what the first question makes.
+    fn is_sure(&self) -> bool {
+        false
+    }
     /// Public fields by name, for Python's `coef_` and for `learnt inspect`.
     fn attributes(&self) -> Vec<(&'static str, Node)>;
     /// Tables for people: coefficients with their tests, tree text, component loadings.

@@ -51,7 +51,7 @@ pub mod prelude {
     pub use crate::question::{Asked, Needs, Question};
     pub use crate::rounds::{
         self, Block, FitBy, Memo, Merge, Notices, OnePass, Outline, OwnedOutline, Pass, Rounds,
-        Step, Summarize, Whole,
+        Step, Summarize, Whole, WholeNoticed,
     };
     pub use learnt_derive::{Choice, Inputs, Merge, Model, Output, Params, Stored};
 }

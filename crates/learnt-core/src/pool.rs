@@ -16,6 +16,18 @@ pub(crate) fn side_by_side(pool: &rayon::ThreadPool, n: usize, work: &(dyn Fn(us
     pool.install(|| (0..n).into_par_iter().for_each(under));
 }
 
+/// Applies `f` to every element on the threads of a pool; the results are in order, with room for one more.
+pub(crate) fn each<S: Sync, T: Send>(
+    pool: &rayon::ThreadPool,
+    from: &[S],
+    least: usize,
+    f: impl Fn(&S) -> T + Sync + Send,
+) -> Vec<T> {
+    let mut out = Vec::with_capacity(from.len() + 1);
+    pool.install(|| from.par_iter().with_min_len(least).map(f).collect_into_vec(&mut out));
+    out
+}
+
 /// The pool with this many threads. Pools are kept; a forked child makes its own, because threads
 /// do not survive a fork.
 pub(crate) fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {

@@ -416,6 +416,22 @@ impl<E: Estimator> Plan<E> for Whole {
     }
 }
 
+/// A fit on the whole table whose `train` fails on every value that is not finite: it copies the rows, and looks
+/// at them on the way.
+pub struct WholeNoticed;
+
+impl<E: Estimator> Plan<E> for WholeNoticed {
+    const NOTICES: Notices = Notices::All;
+
+    fn train(learner: &E, data: &Dataset, run: &Context) -> Result<E::Model> {
+        <Whole as Plan<E>>::train(learner, data, run)
+    }
+
+    fn job(_: &E) -> Option<Box<dyn Job>> {
+        None
+    }
+}
+
 /// A summary of rows that needs no state.
 pub trait Summarize: Merge + Stored + Send + Sync + 'static {
     /// Values that are never lost in a summary: [`Summarize::is_finite`] is false then.

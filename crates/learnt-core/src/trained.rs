@@ -453,18 +453,18 @@ impl Trained {
 
     /// The bytes of a model file. Equal fits give equal bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::to_bytes(self.to_tree())
+        file::to_bytes(self.to_tree()?)
     }
 
     /// The tree that a file holds.
-    fn to_tree(&self) -> Node {
+    fn to_tree(&self) -> Result<Node> {
         let mut map = BTreeMap::new();
         map.insert("tool".to_string(), "learnt".to_string().to_node());
         map.insert("learner".to_string(), self.about.path.to_string().to_node());
         map.insert("model_version".to_string(), self.model.version().to_node());
         map.insert("model".to_string(), self.model.stored());
-        map.insert("history".to_string(), self.history.to_node());
-        Node::Map(map)
+        map.insert("history".to_string(), self.history_for_file()?.to_node());
+        Ok(Node::Map(map))
     }
 
     /// A model from bytes; `find` looks up learners by path.
@@ -519,7 +519,8 @@ impl Trained {
 
     /// Saves to a file: afterwards the path holds the old bytes or the new, never a mixture.
     pub fn save(&self, path: &Path) -> Result<()> {
-        place::replace(path, |sink| file::write(self.to_tree(), sink))
+        let tree = self.to_tree()?;
+        place::replace(path, |sink| file::write(tree, sink))
     }
 
     /// Loads from a file; `find` looks up learners by path.

@@ -38,6 +38,7 @@ struct Options {
     accepts: Option<Ident>,
     remarks: Option<Ident>,
     terms: Option<Ident>,
+    sure: Option<Ident>,
 }
 
 impl Options {
@@ -55,6 +56,7 @@ impl Options {
             "members" => once(&mut options.members, name(meta)?, meta),
             "remarks" => once(&mut options.remarks, name(meta)?, meta),
             "terms" => once(&mut options.terms, name(meta)?, meta),
+            "sure" => once(&mut options.sure, name(meta)?, meta),
             "looks" => flag(&mut options.looks, meta),
             role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
@@ -73,7 +75,7 @@ impl Options {
             _ => Err(unknown_item(
                 meta,
                 "the roles, version, validate, report, converged, attributes, questions, accepts, \
-                 parts, members, remarks, terms, looks",
+                 parts, members, remarks, terms, sure, looks",
             )),
         })?;
         Ok(options)
@@ -153,6 +155,7 @@ fn model_impl(
     let accepts = options.accepts.as_ref().map(accepts_fn);
     let remarks = options.remarks.as_ref().map(remarks_fn);
     let terms = options.terms.as_ref().map(terms_fn);
+    let sure = options.sure.as_ref().map(sure_fn);
     let linear = options.linear.then(|| linear_impl(input));
     let looks = (options.looks || options.linear).then(looks_fn);
     quote! {
@@ -179,6 +182,7 @@ fn model_impl(
             #accepts
             #remarks
             #terms
+            #sure
             #looks
         }
     }
@@ -222,6 +226,14 @@ fn questions_fns() -> TokenStream {
 fn terms_fn(method: &Ident) -> TokenStream {
     quote! {
         fn terms(&self) -> ::core::option::Option<::learnt_core::question::Terms> {
+            self.#method()
+        }
+    }
+}
+
+fn sure_fn(method: &Ident) -> TokenStream {
+    quote! {
+        fn is_sure(&self) -> bool {
             self.#method()
         }
     }

@@ -193,6 +193,7 @@ fn widen(out: &mut [f64], values: &[f32]) {
 
 /// An array of `float32` in one piece as `float64` in the same order.
 fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    const TOGETHER: usize = 16;
     let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
     let by_row = array.is_c_contiguous();
     if !by_row && !array.is_fortran_contiguous() {
@@ -200,8 +201,11 @@ fn widened<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>
     }
     let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
     let Ok(values) = owner.as_slice() else { return Ok(None) };
-    let mut out = vec![0.0_f64; values.len()];
-    Context::default().par_fill(&mut out, PIECE, |start, piece| widen(piece, &values[start..]));
+    let (chunks, rest) = values.as_chunks::<TOGETHER>();
+    let wide = |chunk: &[f32; TOGETHER]| std::array::from_fn(|k| f64::from(chunk[k]));
+    let wide: Vec<[f64; TOGETHER]> = Context::default().par_each(chunks, wide);
+    let mut out = wide.into_flattened();
+    out.extend(rest.iter().copied().map(f64::from));
     let mut shape = array.shape().to_vec();
     if !by_row {
         shape.reverse();

@@ -16,6 +16,8 @@ use std::path::PathBuf;
 
 /// At most this many input values are too few for a thread of their own.
 pub(crate) const FEW_VALUES: usize = 1024;
+/// A model that keeps more rows than this may take long for few values: it looks at all of them, or prepares them.
+const MANY_ROWS: u64 = 1 << 16;
 
 /// A trained model.
 #[pyclass(frozen, module = "learnt._native")]
@@ -194,7 +196,8 @@ impl Model {
                 trained.ask_rows(method, &x, sequences.transpose()?, missing, &run)?;
             Ok((answer, rows.kept().map(<[usize]>::to_vec)))
         };
-        let outcome = match inputs.len() <= FEW_VALUES {
+        let keeps_many = trained.about.stores_rows && trained.history.rows > MANY_ROWS;
+        let outcome = match inputs.len() <= FEW_VALUES && !keeps_many {
             true => interrupt::run_short(py, work)?,
             false => interrupt::run(py, work)?,
         };

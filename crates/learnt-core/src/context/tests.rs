@@ -12,6 +12,17 @@ fn results_come_in_order_on_any_number_of_threads() {
 }
 
 #[test]
+fn elements_are_mapped_in_order_on_any_number_of_threads() {
+    for n in [0, 5, 100_000] {
+        let numbers: Vec<usize> = (0..n).collect();
+        for threads in [1, 2, 4] {
+            let run = Context::default().with_threads(threads);
+            assert!(run.par_each(&numbers, |i| i * 3).into_iter().eq((0..n).map(|i| i * 3)));
+        }
+    }
+}
+
+#[test]
 fn the_first_error_wins() {
     let run = Context::default().with_threads(4);
     let fail = |i: usize| match i % 10 {

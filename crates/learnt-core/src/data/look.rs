@@ -124,7 +124,7 @@ fn is_finite(values: MatRef) -> bool {
 }
 
 /// Whether no value is infinite or missing: zero times any such value is not zero.
-fn all_finite(values: &[f64]) -> bool {
+pub fn all_finite(values: &[f64]) -> bool {
     const LANES: usize = 16;
     let (chunks, rest) = values.as_chunks::<LANES>();
     // Sums of the kernel's own: they cannot lie where the values do, so that they stay in registers.

@@ -288,6 +288,10 @@ impl<'a> MatRef<'a> {
         const TILE: usize = 64;
         const TOGETHER: usize = 4;
         if self.col_stride == 1 {
+            if self.row_stride == self.ncols {
+                let count = self.nrows * self.ncols;
+                return out[..count].copy_from_slice(&self.values[..count]);
+            }
             for i in 0..self.nrows {
                 self.copy_row(i, &mut out[i * self.ncols..(i + 1) * self.ncols]);
             }

@@ -10,7 +10,7 @@ pub mod wording;
 
 pub use dataset::{Dataset, Frame, OwnedDataset, OwnedTarget, Table, Target};
 pub use label::Label;
-pub use look::{Look, refuse_overflow};
+pub use look::{Look, all_finite, refuse_overflow};
 pub use matrix::{MatRef, Matrix};
 pub use schema::{Column, ColumnKind, Schema, Volume};
 pub use sequences::{Sequences, offsets_from_lengths, offsets_of};

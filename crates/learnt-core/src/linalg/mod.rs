@@ -5,6 +5,7 @@
 
 mod column_moments;
 mod column_products;
+pub(crate) mod column_sums;
 mod factor;
 mod kernel;
 mod linear_predict;

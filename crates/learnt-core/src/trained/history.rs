@@ -108,8 +108,8 @@ fn name_of<T: PartialEq>(all: &[(&'static str, T)], policy: &T) -> Node {
 pub struct Examples {
     /// Inputs.
     pub inputs: Matrix,
-    /// Outputs.
-    pub outputs: Matrix,
+    /// Outputs; none yet where a model is sure to give numbers, and is asked for its first file.
+    pub outputs: Option<Matrix>,
 }
 
 const FIELDS: &[&str] = &[
@@ -138,7 +138,7 @@ impl Stored for History {
             .map(|(name, value)| (name.clone(), value.to_json().to_string()))
             .unzip();
         let inputs = self.examples.as_ref().map(|examples| examples.inputs.clone());
-        let outputs = self.examples.as_ref().map(|examples| examples.outputs.clone());
+        let outputs = self.examples.as_ref().and_then(|examples| examples.outputs.clone());
         let nodes = [
             names.to_node(),
             values.to_node(),
@@ -206,7 +206,9 @@ impl Stored for History {
             digest: node.field("digest")?,
             warnings: node.field("warnings")?,
             version: node.field("version")?,
-            examples: inputs.zip(outputs).map(|(inputs, outputs)| Examples { inputs, outputs }),
+            examples: inputs
+                .zip(outputs)
+                .map(|(inputs, outputs)| Examples { inputs, outputs: Some(outputs) }),
             formula: later(node, "formula")?.flatten(),
             dropped: later(node, "dropped")?.unwrap_or(0),
             weight: later(node, "weight")?.flatten(),

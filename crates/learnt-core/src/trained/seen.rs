@@ -2,7 +2,8 @@
 //!
 //! One pass over the rows, in vectors. Sums that overflow are taken again as running means.
 
-use crate::data::{Dataset, Frame, Schema};
+use crate::data::{Dataset, Frame, Schema, all_finite};
+use crate::linalg::column_sums::ColumnSums;
 use crate::rounds::block_rows;
 use crate::vectorized;
 
@@ -40,17 +41,17 @@ impl Seen {
             let part = x.values().rows(start, (start + rows).min(n));
             let chunk = &mut chunk[..part.nrows() * width];
             part.write_rows(chunk);
-            vectorized!(sums.add(chunk));
+            sums.add(chunk);
         }
-        let range = |j: usize| match sums.low[j] <= sums.high[j] {
-            true => (sums.low[j], sums.high[j]),
+        let range = |j: usize| match sums.all.low[j] <= sums.all.high[j] {
+            true => (sums.all.low[j], sums.all.high[j]),
             false => (0.0, 0.0),
         };
         let fill = |j: usize| match levels_of(x.schema(), j) {
             Some(levels) => commonest(x, j, levels),
             None if sums.count[j] == 0.0 => f64::NAN,
             None => {
-                let mean = sums.sum[j] / sums.count[j];
+                let mean = sums.all.sum[j] / sums.count[j];
                 if mean.is_finite() { mean } else { running_mean(x, j) }
             }
         };
@@ -59,33 +60,40 @@ impl Seen {
 }
 
 /// Numbers of finite values, their sums and extremes, by column.
+#[derive(Clone)]
 struct Sums {
     count: Vec<f64>,
-    sum: Vec<f64>,
-    low: Vec<f64>,
-    high: Vec<f64>,
+    all: ColumnSums,
 }
 
 impl Sums {
     fn new(width: usize) -> Sums {
-        Sums {
-            count: vec![0.0; width],
-            sum: vec![0.0; width],
-            low: vec![f64::INFINITY; width],
-            high: vec![f64::NEG_INFINITY; width],
+        Sums { count: vec![0.0; width], all: ColumnSums::new(width) }
+    }
+
+    /// Adds rows. Sums of finite values only are taken without a look at each; what shows in them is taken back.
+    fn add(&mut self, rows: &[f64]) {
+        let before = self.all.clone();
+        vectorized!(self.all.add(rows, None));
+        if all_finite(&self.all.sum) {
+            let added = (rows.len() / self.count.len().max(1)) as f64;
+            self.count.iter_mut().for_each(|count| *count += added);
+        } else {
+            self.all = before;
+            vectorized!(self.add_known(rows));
         }
     }
 
     #[inline(always)]
-    fn add(&mut self, rows: &[f64]) {
-        for row in rows.chunks_exact(self.sum.len().max(1)) {
+    fn add_known(&mut self, rows: &[f64]) {
+        for row in rows.chunks_exact(self.count.len().max(1)) {
             // Two loops: with four arrays to write in one, the compiler uses no vectors.
-            for ((&x, sum), count) in row.iter().zip(&mut self.sum).zip(&mut self.count) {
+            for ((&x, sum), count) in row.iter().zip(&mut self.all.sum).zip(&mut self.count) {
                 let known = x * 0.0 == 0.0;
                 *sum += if known { x } else { 0.0 };
                 *count += if known { 1.0 } else { 0.0 };
             }
-            for ((&x, low), high) in row.iter().zip(&mut self.low).zip(&mut self.high) {
+            for ((&x, low), high) in row.iter().zip(&mut self.all.low).zip(&mut self.all.high) {
                 let known = x * 0.0 == 0.0;
                 *low = if known & (x < *low) { x } else { *low };
                 *high = if known & (x > *high) { x } else { *high };

@@ -1,11 +1,12 @@
 //! The self-test of a model file: synthetic rows with the outputs they had after training.
 
-use super::{Examples, Trained};
+use super::{Examples, History, Trained};
 use crate::context::Context;
 use crate::data::{ColumnKind, Frame, Matrix};
 use crate::error::{Code, Error, Result};
 use crate::estimator::{Admitted, AnyEstimator, Method, Prediction};
 use crate::persist::invalid;
+use std::borrow::Cow;
 
 impl Trained {
     /// The numbers that self-tests compare: the finest that the model's first role gives.
@@ -38,7 +39,22 @@ impl Trained {
                 low + (high - low) * spread(i, j)
             }
         });
-        self.outputs_of(&inputs)
+        match self.model.is_sure() {
+            true => Ok(Some(Examples { inputs, outputs: None })),
+            false => self.outputs_of(&inputs),
+        }
+    }
+
+    /// What a file says of training: with outputs of the self-test, which wait for the first file where the
+    /// model is sure to give numbers.
+    pub(super) fn history_for_file(&self) -> Result<Cow<'_, History>> {
+        match &self.history.examples {
+            Some(Examples { inputs, outputs: None }) => {
+                let examples = self.outputs_of(inputs)?;
+                Ok(Cow::Owned(History { examples, ..self.history.clone() }))
+            }
+            _ => Ok(Cow::Borrowed(&self.history)),
+        }
     }
 
     /// Self-test rows with what the model gives for them, if it gives anything. What there was no
@@ -46,7 +62,7 @@ impl Trained {
     pub(super) fn outputs_of(&self, inputs: &Matrix) -> Result<Option<Examples>> {
         let frame = Frame::new(inputs.view(), &self.history.schema)?;
         match self.outputs(&frame, &Context::default().with_threads(1)) {
-            Ok(outputs) => Ok(Some(Examples { inputs: inputs.clone(), outputs })),
+            Ok(outputs) => Ok(Some(Examples { inputs: inputs.clone(), outputs: Some(outputs) })),
             Err(error) if error.code() == Code::Memory => Err(error),
             Err(_) => Ok(None),
         }
@@ -64,7 +80,8 @@ impl Trained {
         let Some(examples) = &self.history.examples else { return Ok(None) };
         let frame = Frame::new(examples.inputs.view(), &self.history.schema)?;
         let outputs = self.outputs(&frame, &Context::default().with_threads(1))?;
-        let (now, then) = (outputs.as_slice(), examples.outputs.as_slice());
+        let (now, then) = (outputs.as_slice(), examples.outputs.as_ref().unwrap_or(&outputs));
+        let then = then.as_slice();
         if now.len() != then.len() {
             return Err(invalid("the self-test has another number of outputs"));
         }
@@ -85,10 +102,9 @@ impl Trained {
             (Err(error), Some(_)) => return Err(invalid(error.message())),
             (Err(_), None) => None,
         };
-        let fits = outputs.zip(examples).is_none_or(|(outputs, examples)| {
-            (outputs.nrows(), outputs.ncols())
-                == (examples.outputs.nrows(), examples.outputs.ncols())
-        });
+        let sides = |outputs: &Matrix| (outputs.nrows(), outputs.ncols());
+        let then = examples.and_then(|examples| examples.outputs.as_ref());
+        let fits = outputs.zip(then).is_none_or(|(now, then)| sides(&now) == sides(then));
         match fits && self.fits_classes(&frame, &run) {
             true => Ok(()),
             false => Err(invalid("the model's outputs do not fit its classes")),
@@ -127,7 +143,9 @@ impl Trained {
         let predicts = self.model.as_regressor().is_some() || self.model.as_classifier().is_some();
         let whole = |matrix: &Matrix| matrix.as_slice().iter().all(|value| !value.is_nan());
         match &self.history.examples {
-            Some(rows) if predicts && whole(&rows.inputs) && !whole(&rows.outputs) => {
+            Some(Examples { inputs, outputs: Some(outputs) })
+                if predicts && whole(inputs) && !whole(outputs) =>
+            {
                 Err(unsound("a prediction for rows like those of training is not a number"))
             }
             _ => Ok(()),

@@ -7,7 +7,9 @@
 //! Fix and Hodges (1951); Cover and Hart (1967), IEEE Transactions on Information Theory 13(1), 21-27.
 
 use super::index::Neighbors;
-use super::neighborhood::{Algorithm, MetricName, NeighborWeights, Neighborhood, Settings};
+use super::neighborhood::{
+    Algorithm, MetricName, NeighborWeights, Neighborhood, Settings, class_totals,
+};
 use super::questions::QUESTIONS;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -51,7 +53,7 @@ pub struct KNeighborsClassifier {
 
 /// A fitted [`KNeighborsClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate, questions = QUESTIONS)]
+#[model(classifier, validate = validate, questions = QUESTIONS, sure = is_sure)]
 pub struct KNeighborsClassifierModel {
     /// The distance in use.
     pub effective_metric: String,
@@ -85,7 +87,7 @@ impl KNeighborsClassifier {
 
 impl Estimator for KNeighborsClassifier {
     type Model = KNeighborsClassifierModel;
-    type Fit = Whole;
+    type Fit = WholeNoticed;
     const ABOUT: &'static About = &About::classifier("neighbors.KNeighborsClassifier")
         .volumes()
         .alias(&["knn"])
@@ -100,10 +102,7 @@ impl Estimator for KNeighborsClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<KNeighborsClassifierModel> {
         let (codes, classes) = data.class_target()?;
-        let mut class_totals = vec![0.0; classes.len()];
-        for (i, &code) in codes.iter().enumerate() {
-            class_totals[code as usize] += data.weight(i);
-        }
+        let class_totals = class_totals(data, codes, classes.len());
         let neighborhood = self.settings().train(data, run)?;
         Ok(KNeighborsClassifierModel {
             effective_metric: neighborhood.index.metric().name().to_string(),
@@ -121,6 +120,10 @@ impl KNeighborsClassifierModel {
         let good =
             self.effective_metric == index.metric().name() && self.n_samples_fit == index.nrows();
         if good { Ok(()) } else { Err(invalid("classes of training rows")) }
+    }
+
+    fn is_sure(&self) -> bool {
+        self.neighborhood.is_sure()
     }
 
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {

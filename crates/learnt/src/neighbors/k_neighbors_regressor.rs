@@ -51,7 +51,7 @@ pub struct KNeighborsRegressor {
 
 /// A fitted [`KNeighborsRegressor`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate, questions = QUESTIONS)]
+#[model(regressor, validate = validate, questions = QUESTIONS, sure = is_sure)]
 pub struct KNeighborsRegressorModel {
     /// The distance in use.
     pub effective_metric: String,
@@ -83,7 +83,7 @@ impl KNeighborsRegressor {
 
 impl Estimator for KNeighborsRegressor {
     type Model = KNeighborsRegressorModel;
-    type Fit = Whole;
+    type Fit = WholeNoticed;
     const ABOUT: &'static About = &About::regressor("neighbors.KNeighborsRegressor")
         .alias(&["knn"])
         .weights()
@@ -114,6 +114,10 @@ impl KNeighborsRegressorModel {
         let good =
             self.effective_metric == index.metric().name() && self.n_samples_fit == index.nrows();
         if good { Ok(()) } else { Err(invalid("targets of training rows")) }
+    }
+
+    fn is_sure(&self) -> bool {
+        self.neighborhood.is_sure()
     }
 
     fn answer_question(&self, asked: &Asked) -> Result<Answer> {

@@ -200,6 +200,24 @@ impl Settings {
     }
 }
 
+/// The weight of each class. Rows without weights are counted in several tables, so that a row need not wait for the
+/// one before it.
+pub(super) fn class_totals(data: &Dataset, codes: &[u32], classes: usize) -> Vec<f64> {
+    const TABLES: usize = 4;
+    let mut totals = vec![0.0; classes];
+    if let Some(weights) = data.weights {
+        codes.iter().zip(weights).for_each(|(&code, weight)| totals[code as usize] += weight);
+        return totals;
+    }
+    let mut counts = vec![[0_u64; TABLES]; classes];
+    let (groups, rest) = codes.as_chunks::<TABLES>();
+    for group in groups {
+        (0..TABLES).for_each(|k| counts[group[k] as usize][k] += 1);
+    }
+    rest.iter().for_each(|&code| counts[code as usize][0] += 1);
+    counts.iter().map(|counts| counts.iter().sum::<u64>() as f64).collect()
+}
+
 /// Training rows, and how many of them count how much.
 #[derive(Stored, Clone, Debug)]
 #[stored(validate = validate)]
@@ -219,6 +237,11 @@ impl Neighborhood {
             true => Ok(()),
             false => Err(invalid("weights or number of neighbours")),
         }
+    }
+
+    /// Whether votes are surely numbers: those that count alike are, whatever the distances.
+    pub(super) fn is_sure(&self) -> bool {
+        self.weights == NeighborWeights::Uniform
     }
 
     /// How many neighbours vote.

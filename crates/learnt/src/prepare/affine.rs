@@ -2,16 +2,22 @@
 
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
-/// Applies `f(x, j)` to every value; missing values stay missing. Infinities are looked for on the way.
+/// Applies `f(x, a, b)` to every value, with the numbers `a` and `b` of its column; missing values stay missing.
+/// Infinities are looked for on the way.
 pub(super) fn map_columns(
     x: &Frame,
-    width: usize,
+    [a, b]: [&[f64]; 2],
     run: &Context,
-    f: impl Fn(f64, usize) -> f64 + Sync,
+    f: impl Fn(f64, f64, f64) -> f64 + Sync,
 ) -> Result<Table> {
+    /// Rows whose numbers lie side by side: so many that vectors are full, whatever the width.
+    const TOGETHER: usize = 16;
+    let width = a.len();
     check_width(x, width)?;
     let mut out = Matrix::zeros(x.nrows(), width);
+    let (a, b) = (a.repeat(TOGETHER), b.repeat(TOGETHER));
     let rows = 1 + 65_536 / width.max(1);
     let in_cache = 1 + 2048 / width.max(1);
     run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
@@ -20,11 +26,13 @@ pub(super) fn map_columns(
             let end = first + piece.len() / width;
             x.values().rows(first, end).write_rows(piece);
             x.noticed(first, end, piece);
-            for row in piece.chunks_mut(width) {
-                for (j, value) in row.iter_mut().enumerate() {
-                    *value = f(*value, j);
+            vectorized!({
+                for values in piece.chunks_mut(a.len()) {
+                    for ((value, &a), &b) in values.iter_mut().zip(&a).zip(&b) {
+                        *value = f(*value, a, b);
+                    }
                 }
-            }
+            });
         }
     });
     Table::new(out, x.schema().clone())

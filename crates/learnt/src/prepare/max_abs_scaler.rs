@@ -100,11 +100,11 @@ impl MaxAbsScalerModel {
 impl Transformer for MaxAbsScalerModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         let clip = |v: f64| if self.clip { v.clamp(-1.0, 1.0) } else { v };
-        map_columns(x, self.scale.len(), run, |v, j| clip(v / self.scale[j]))
+        map_columns(x, [&self.scale, &self.scale], run, |v, scale, _| clip(v / scale))
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        map_columns(x, self.scale.len(), run, |v, j| v * self.scale[j])
+        map_columns(x, [&self.scale, &self.scale], run, |v, scale, _| v * scale)
     }
 }
 

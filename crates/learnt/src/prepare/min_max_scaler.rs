@@ -164,11 +164,11 @@ impl Transformer for MinMaxScalerModel {
             [low, high] => v.clamp(*low, *high),
             _ => v,
         };
-        map_columns(x, self.scale.len(), run, |v, j| clip(v * self.scale[j] + self.min[j]))
+        map_columns(x, [&self.scale, &self.min], run, |v, scale, min| clip(v * scale + min))
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        map_columns(x, self.scale.len(), run, |v, j| (v - self.min[j]) / self.scale[j])
+        map_columns(x, [&self.scale, &self.min], run, |v, scale, min| (v - min) / scale)
     }
 }
 

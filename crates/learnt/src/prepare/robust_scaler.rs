@@ -146,15 +146,23 @@ impl RobustScalerModel {
     fn divisor(&self, j: usize) -> f64 {
         if self.with_scaling { self.scale[j] } else { 1.0 }
     }
+
+    /// What is subtracted from each column, and then what it is divided by.
+    fn line(&self) -> (Vec<f64>, Vec<f64>) {
+        let columns = 0..self.center.len();
+        columns.map(|j| (self.shift(j), self.divisor(j))).unzip()
+    }
 }
 
 impl Transformer for RobustScalerModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        map_columns(x, self.center.len(), run, |v, j| (v - self.shift(j)) / self.divisor(j))
+        let (shift, divisor) = self.line();
+        map_columns(x, [&shift, &divisor], run, |v, shift, divisor| (v - shift) / divisor)
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        map_columns(x, self.center.len(), run, |v, j| v * self.divisor(j) + self.shift(j))
+        let (shift, divisor) = self.line();
+        map_columns(x, [&shift, &divisor], run, |v, shift, divisor| v * divisor + shift)
     }
 }
 

@@ -141,15 +141,23 @@ impl StandardScalerModel {
         let moved: f64 = slopes.iter().enumerate().map(|(j, c)| c * self.shift(j)).sum();
         (intercept - moved, slopes)
     }
+
+    /// What is subtracted from each column, and then what it is divided by.
+    fn line(&self) -> (Vec<f64>, Vec<f64>) {
+        let columns = 0..self.mean.len();
+        columns.map(|j| (self.shift(j), self.divisor(j))).unzip()
+    }
 }
 
 impl Transformer for StandardScalerModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        map_columns(x, self.mean.len(), run, |v, j| (v - self.shift(j)) / self.divisor(j))
+        let (shift, divisor) = self.line();
+        map_columns(x, [&shift, &divisor], run, |v, shift, divisor| (v - shift) / divisor)
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        map_columns(x, self.mean.len(), run, |v, j| v * self.divisor(j) + self.shift(j))
+        let (shift, divisor) = self.line();
+        map_columns(x, [&shift, &divisor], run, |v, shift, divisor| v * divisor + shift)
     }
 }
 

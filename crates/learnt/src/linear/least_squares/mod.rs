@@ -8,7 +8,7 @@
 //!   equations) brings the error of an orthogonal factorisation.
 //! - Otherwise a second pass takes Householder triangles block by block.
 //!
-//! A table in single precision has its moments summed as such, to about seven digits. With κ <= 1e3 one step of
+//! A table in single precision with many columns has its moments summed as such, to about seven digits. With κ <= 1e3 one step of
 //! refinement in double precision follows; else, or where squares leave the range of single precision, they are summed again in double
 //! precision.
 //!
@@ -123,6 +123,9 @@ pub(super) const DETAILED: usize = 1000;
 const DIRECT: f64 = 1e3;
 /// Condition up to which one step of refinement makes them accurate.
 const REFINED: f64 = 1e6;
+/// Columns from which products in single precision, and the refinement that they need, take less time than products
+/// in double precision.
+const MANY_IN_SINGLE: usize = 64;
 /// Variance from which squares in single precision keep their digits: 2²⁴ times the least normal number, and more.
 const LEAST_IN_SINGLE: f64 = 1e-30;
 /// The residual sum is taken from the moments up to this product of κ and total over residual: its relative error is
@@ -150,7 +153,7 @@ impl Rounds for LeastSquares {
         Ok(Stage {
             names: outline.names(),
             outputs: k,
-            pass: if wide { Pass::Rows } else { Pass::Moments { single: self.single() } },
+            pass: if wide { Pass::Rows } else { Pass::Moments { single: self.single(d + k) } },
         })
     }
 
@@ -210,9 +213,10 @@ impl Rounds for LeastSquares {
 }
 
 impl LeastSquares {
-    /// Whether moments in single precision are a start.
-    fn single(&self) -> bool {
-        !self.positive && !self.orthogonal
+    /// Whether moments in single precision are a start. They save up to half of the products, a number of them for
+    /// each column, and cost a pass of refinement, which few columns do not earn.
+    fn single(&self, columns: usize) -> bool {
+        columns >= MANY_IN_SINGLE && !self.positive && !self.orthogonal
     }
 
     /// Whether sums are taken about the mean.

@@ -287,6 +287,8 @@ impl Merge for Moments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use learnt_core::rounds::SinglePrecision;
+    use learnt_core::trained::Trained;
 
     fn data(n: usize) -> OwnedDataset {
         let x = Matrix::from_fn(n, 3, |i, j| match j {
@@ -349,5 +351,34 @@ mod tests {
         assert_eq!(rest.scatter[(0, 0)], 1250.0);
         let all = Moments::of(&data.view(), true).unwrap();
         assert!((all.mean[0] * 5001.0 - (1e12 + 2500.0)).abs() < 1e-2);
+    }
+
+    /// Predictions of ridge regression for rows in single precision, and for the same rows in double.
+    fn in_single_and_double(n: usize, d: usize) -> (Matrix, Matrix) {
+        let value = |i: usize| ((i * i % 10_007) as f64 * 0.731).sin() as f32;
+        let values: Vec<f32> = (0..n * d).map(value).collect();
+        let x = Matrix::from_fn(n, d, |i, j| f64::from(values[i * d + j]));
+        let y: Vec<f64> = x.rows().map(|row| row.iter().sum::<f64>() + row[0] * row[1]).collect();
+        let (schema, run) = (Schema::unnamed(d), Context::default());
+        let target = Target::Real(MatRef::from_column(&y));
+        let source = SinglePrecision::new(&values, &schema, Some(target), None).unwrap();
+        let learner = crate::linear::Ridge::default();
+        let single = Trained::fit_source(&learner, &source, &[], &run).unwrap();
+        let frame = Frame::new(x.view(), &schema).unwrap();
+        let data = Dataset { y: Some(target), ..Dataset::new(frame) };
+        let double = Trained::fit(&learner, &data, &[], &run).unwrap();
+        let predict = |model: &Trained| model.predict(&frame, &run).unwrap().into_matrix();
+        (predict(&single), predict(&double))
+    }
+
+    #[test]
+    fn few_columns_in_single_precision_have_the_bits_of_their_conversion_and_many_come_near() {
+        let (single, double) = in_single_and_double(3000, 5);
+        assert_eq!(single, double);
+        let (single, double) = in_single_and_double(3000, 90);
+        assert!(single != double);
+        for (a, b) in single.as_slice().iter().zip(double.as_slice()) {
+            assert!((a - b).abs() < 1e-9, "{a} {b}");
+        }
     }
 }

@@ -60,11 +60,6 @@ impl Leaves {
         self.count
     }
 
-    /// Number of columns.
-    pub(super) fn columns(&self) -> usize {
-        self.columns
-    }
-
     /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.order.len()

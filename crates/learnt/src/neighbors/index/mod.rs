@@ -6,6 +6,7 @@
 
 mod best;
 mod bounds;
+mod engine;
 mod found;
 mod leaves;
 mod metric;
@@ -18,15 +19,17 @@ pub use found::{Neighbors, Within};
 pub use metric::Metric;
 
 use best::Best;
-use bounds::{Balls, Boxes};
+use engine::{Engine, Kind, Lazy};
+use learnt_core::data::all_finite;
 use learnt_core::linalg;
 use learnt_core::persist::{Node, invalid};
 use learnt_core::prelude::*;
 use leaves::Leaves;
 use metric::{Kernel, with_kernel};
-use product::Product;
 use search::{Goal, Search};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tree::Tree;
 
 /// Queries that are searched together.
@@ -86,22 +89,14 @@ impl Structure {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Index {
-    metric: Metric,
-    structure: Structure,
-    leaf_size: usize,
-    engine: Engine,
-}
-
-#[derive(Clone, Debug)]
-enum Engine {
-    Scan(Leaves),
-    Product(Product),
-    Boxes(Tree),
-    Balls(Tree),
+    kind: Kind,
+    nrows: usize,
+    ncols: usize,
+    rows: Lazy,
 }
 
 impl Index {
-    /// Prepares rows for searching. `leaf_size` bounds the leaves of trees: between it and twice it.
+    /// Keeps rows for searching. `leaf_size` bounds the leaves of trees: between it and twice it.
     pub fn build(
         rows: MatRef,
         metric: Metric,
@@ -113,79 +108,48 @@ impl Index {
         let (n, d) = (rows.nrows(), rows.ncols());
         let leaves = Tree::leaf_count(n.max(1), leaf_size);
         run.claim(Leaves::bytes(n, d, leaves) + 8 * (n * d) as u64, "the neighbour index")?;
-        let mut rows = rows.to_matrix();
-        check_finite(&rows)?;
+        let mut rows = finite_copy(rows, run)?;
         if metric == Metric::Cosine {
             to_unit_length(&mut rows)?;
         }
-        Index::over(rows, metric, structure, leaf_size, run)
+        Index::over(rows, Kind { metric, structure, leaf_size })
     }
 
     /// Over rows that are finite, and of unit length for `cosine`.
-    fn over(
-        rows: Matrix,
-        metric: Metric,
-        structure: Structure,
-        leaf_size: usize,
-        run: &Context,
-    ) -> Result<Index> {
-        metric.check()?;
-        if rows.nrows() == 0 || rows.ncols() == 0 || rows.nrows() >= u32::MAX as usize {
-            let size = format!("{} x {}", rows.nrows(), rows.ncols());
+    fn over(rows: Matrix, kind: Kind) -> Result<Index> {
+        kind.metric.check()?;
+        let (nrows, ncols) = (rows.nrows(), rows.ncols());
+        if nrows == 0 || ncols == 0 || nrows >= u32::MAX as usize {
+            let size = format!("{nrows} x {ncols}");
             return Err(Error::shape("neighbour index", "1 to 2^32 - 2 rows, 1 column", size));
         }
-        let products = matches!(metric, Metric::Euclidean | Metric::Cosine);
-        structure.check(metric)?;
-        let engine = match structure {
-            Structure::Brute if products => {
-                Engine::Product(Product::new(rows, metric != Metric::Cosine))
-            }
-            Structure::Brute => Engine::Scan(scan::blocks(&rows, run)),
-            Structure::KdTree => Engine::Boxes(
-                with_kernel!(metric, kernel => Tree::new(kernel, Boxes, &rows, leaf_size, run))?,
-            ),
-            Structure::BallTree => Engine::Balls(
-                with_kernel!(metric, kernel => Tree::new(kernel, Balls, &rows, leaf_size, run))?,
-            ),
-        };
-        Ok(Index { metric, structure, leaf_size, engine })
+        kind.structure.check(kind.metric)?;
+        Ok(Index { kind, nrows, ncols, rows: Lazy::new(rows) })
     }
 
     /// Number of rows.
     pub fn nrows(&self) -> usize {
-        match &self.engine {
-            Engine::Scan(leaves) => leaves.rows(),
-            Engine::Product(product) => product.rows().nrows(),
-            Engine::Boxes(tree) | Engine::Balls(tree) => tree.leaves().rows(),
-        }
+        self.nrows
     }
 
     /// Number of columns.
     pub fn ncols(&self) -> usize {
-        match &self.engine {
-            Engine::Scan(leaves) => leaves.columns(),
-            Engine::Product(product) => product.rows().ncols(),
-            Engine::Boxes(tree) | Engine::Balls(tree) => tree.leaves().columns(),
-        }
+        self.ncols
     }
 
     /// The distance.
     pub fn metric(&self) -> Metric {
-        self.metric
+        self.kind.metric
     }
 
     /// The structure.
     pub fn structure(&self) -> Structure {
-        self.structure
+        self.kind.structure
     }
 
     /// The rows in their original order; of unit length for `cosine`.
     pub fn to_matrix(&self) -> Matrix {
-        match &self.engine {
-            Engine::Scan(leaves) => leaves.to_matrix(),
-            Engine::Product(product) => product.rows().clone(),
-            Engine::Boxes(tree) | Engine::Balls(tree) => tree.leaves().to_matrix(),
-        }
+        self.rows.now().to_matrix()
     }
 
     /// The k nearest rows of each query, nearest first, the lower row number first of equals.
@@ -197,11 +161,11 @@ impl Index {
             return Err(Error::new(Code::TooFew, message));
         }
         run.claim(24 * (n as u64) * (k as u64), "the neighbours")?;
-        let order = self.query_order(queries, run)?;
+        let (engine, order) = self.begin(queries, run)?;
         let blocks = run.try_par_map(n.div_ceil(QUERY_BLOCK), |block| {
             let members = &order[block * QUERY_BLOCK..((block + 1) * QUERY_BLOCK).min(n)];
             let queries = self.prepare(queries, members)?;
-            Ok(self.nearest_of_block(&queries, k))
+            Ok(self.nearest_of_block(&engine, &queries, k))
         })?;
         // Searches that were left early found nothing.
         run.checkpoint()?;
@@ -211,7 +175,7 @@ impl Index {
             out.rows[place.clone()].copy_from_slice(best.rows());
             out.distances[place].copy_from_slice(best.sums());
         }
-        with_kernel!(self.metric, kernel => {
+        with_kernel!(self.kind.metric, kernel => {
             out.distances.iter_mut().for_each(|sum| *sum = kernel.distance(*sum));
         });
         Ok(out)
@@ -220,11 +184,11 @@ impl Index {
     /// All rows within the radius of each query, in the order of their numbers.
     pub fn within(&self, queries: MatRef, radius: f64, run: &Context) -> Result<Within> {
         let n = queries.nrows();
-        let order = self.query_order(queries, run)?;
+        let (engine, order) = self.begin(queries, run)?;
         let at_once = self.queries_at_once(run);
         let blocks = run.try_par_map(n.div_ceil(QUERY_BLOCK), |block| {
             let members = &order[block * QUERY_BLOCK..((block + 1) * QUERY_BLOCK).min(n)];
-            self.within_of_block(queries, members, radius, at_once, run)
+            self.within_of_block(&engine, queries, members, radius, at_once, run)
         })?;
         run.checkpoint()?;
         let found: Vec<Vec<(u32, f64)>> = blocks.into_iter().flatten().collect();
@@ -273,25 +237,24 @@ impl Index {
         Ok(())
     }
 
-    /// An order of queries in which neighbours search the same leaves.
-    fn query_order(&self, queries: MatRef, run: &Context) -> Result<Vec<u32>> {
-        if queries.ncols() != self.ncols() || queries.nrows() >= u32::MAX as usize {
-            let expected = format!("{} columns as in training", self.ncols());
+    /// What is to answer, and an order of queries in which neighbours search the same leaves.
+    fn begin(&self, queries: MatRef, run: &Context) -> Result<(Arc<Engine>, Vec<u32>)> {
+        if queries.ncols() != self.ncols || queries.nrows() >= u32::MAX as usize {
+            let expected = format!("{} columns as in training", self.ncols);
             return Err(Error::shape("x", expected, format!("{} columns", queries.ncols())));
         }
         let all: Vec<u32> = (0..queries.nrows() as u32).collect();
-        if let Engine::Product(product) = &self.engine {
-            product.prepare(run);
-        }
-        let (Engine::Boxes(_) | Engine::Balls(_)) = &self.engine else { return Ok(all) };
+        let engine = self.rows.ready(all.len(), self.kind, run)?;
+        let (Engine::Boxes(_) | Engine::Balls(_)) = &*engine else { return Ok((engine, all)) };
         let pieces = run.try_par_map(all.len().div_ceil(QUERY_BLOCK), |block| {
             let end = ((block + 1) * QUERY_BLOCK).min(all.len());
             let queries = self.prepare(queries, &all[block * QUERY_BLOCK..end])?;
-            Ok(self.leaves_of_block(&queries))
+            Ok(self.leaves_of_block(&engine, &queries))
         })?;
         let mut keys: Vec<(u32, u32)> = pieces.concat().into_iter().zip(all).collect();
         keys.sort_unstable();
-        Ok(keys.into_iter().map(|(_, query)| query).collect())
+        let order = keys.into_iter().map(|(_, query)| query).collect();
+        Ok((engine, order))
     }
 
     /// A copy of some queries, checked, and of unit length for `cosine`.
@@ -301,28 +264,27 @@ impl Index {
             queries.copy_row(member as usize, out.row_mut(i));
         }
         check_finite(&out)?;
-        if self.metric == Metric::Cosine {
+        if self.kind.metric == Metric::Cosine {
             to_unit_length(&mut out)?;
         }
         Ok(out)
     }
 
-    fn search(&self, queries: &Matrix, goal: Goal) {
-        let engine = &self.engine;
-        with_kernel!(self.metric, kernel => {
+    fn search(&self, engine: &Engine, queries: &Matrix, goal: Goal) {
+        with_kernel!(self.kind.metric, kernel => {
             learnt_core::linalg::run(Search { kernel, engine, queries, goal });
         });
     }
 
-    fn leaves_of_block(&self, queries: &Matrix) -> Vec<u32> {
+    fn leaves_of_block(&self, engine: &Engine, queries: &Matrix) -> Vec<u32> {
         let mut leaves = vec![0; queries.nrows()];
-        self.search(queries, Goal::Leaf(&mut leaves));
+        self.search(engine, queries, Goal::Leaf(&mut leaves));
         leaves
     }
 
-    fn nearest_of_block(&self, queries: &Matrix, k: usize) -> Vec<Best> {
+    fn nearest_of_block(&self, engine: &Engine, queries: &Matrix, k: usize) -> Vec<Best> {
         let mut best: Vec<Best> = (0..queries.nrows()).map(|_| Best::new(k)).collect();
-        self.search(queries, Goal::Nearest(&mut best));
+        self.search(engine, queries, Goal::Nearest(&mut best));
         best
     }
 
@@ -340,6 +302,7 @@ impl Index {
     /// The rows within the radius of some queries. Room for more is claimed once there is much.
     fn within_of_block(
         &self,
+        engine: &Engine,
         queries: MatRef,
         members: &[u32],
         radius: f64,
@@ -356,7 +319,7 @@ impl Index {
             }
             let queries = self.prepare(queries, members)?;
             let mut found: Vec<Vec<Pair>> = vec![Vec::new(); queries.nrows()];
-            self.search(&queries, Goal::Within(radius, &mut found));
+            self.search(engine, &queries, Goal::Within(radius, &mut found));
             for mut found in found {
                 found.sort_unstable_by_key(|&(row, _)| row);
                 found.shrink_to_fit();
@@ -372,13 +335,58 @@ impl Index {
 type Pair = (u32, f64);
 
 fn check_finite(rows: &Matrix) -> Result<()> {
-    match rows.as_slice().iter().all(|x| x.is_finite()) {
-        true => Ok(()),
-        false => Err(Error::new(
-            Code::NotFinite,
-            "distances need finite numbers, and x has NaN or infinity",
-        )),
+    if all_finite(rows.as_slice()) { Ok(()) } else { Err(not_finite()) }
+}
+
+fn not_finite() -> Error {
+    Error::new(Code::NotFinite, "distances need finite numbers, and x has NaN or infinity")
+}
+
+/// A copy row by row, looked at on the way.
+fn finite_copy(rows: MatRef, run: &Context) -> Result<Matrix> {
+    match rows.memory().get(..rows.nrows() * rows.ncols()) {
+        Some(memory) if rows.col_stride() == 1 && rows.row_stride() == rows.ncols() => {
+            let values = finite_values(memory, run)?;
+            Matrix::from_vec(rows.nrows(), rows.ncols(), values)
+        }
+        _ => finite_turned(rows, run),
     }
+}
+
+/// A copy of numbers.
+fn finite_values(values: &[f64], run: &Context) -> Result<Vec<f64>> {
+    const TOGETHER: usize = 16;
+    let (chunks, rest) = values.as_chunks::<TOGETHER>();
+    let found = AtomicBool::new(false);
+    let copy = run.par_each(chunks, |chunk| {
+        if !chunk.iter().fold(true, |finite, x| finite & (x.abs() < f64::INFINITY)) {
+            found.store(true, Ordering::Relaxed);
+        }
+        *chunk
+    });
+    let mut copy = copy.into_flattened();
+    copy.extend_from_slice(rest);
+    let finite = !found.into_inner() && all_finite(rest);
+    if finite { Ok(copy) } else { Err(not_finite()) }
+}
+
+/// A copy of rows that do not stand one after the other.
+fn finite_turned(rows: MatRef, run: &Context) -> Result<Matrix> {
+    const IN_CACHE: usize = 2048;
+    let d = rows.ncols().max(1);
+    let at_once = 1 + IN_CACHE / d;
+    let found = AtomicBool::new(false);
+    let mut out = Matrix::zeros(rows.nrows(), rows.ncols());
+    run.par_fill(out.as_mut_slice(), 32 * at_once * d, |start, piece| {
+        for (c, piece) in piece.chunks_mut(at_once * d).enumerate() {
+            let first = start / d + c * at_once;
+            rows.rows(first, first + piece.len() / d).write_rows(piece);
+            if !all_finite(piece) {
+                found.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    if found.into_inner() { Err(not_finite()) } else { Ok(out) }
 }
 
 fn to_unit_length(rows: &mut Matrix) -> Result<()> {
@@ -395,14 +403,14 @@ fn to_unit_length(rows: &mut Matrix) -> Result<()> {
 
 const FIELDS: &[&str] = &["rows", "metric", "structure", "leaf_size"];
 
-/// The rows are stored; the structure is built again, which gives the same one.
+/// The rows are stored; the structure is made again when it is needed, which gives the same one.
 impl Stored for Index {
     fn to_node(&self) -> Node {
         let nodes = [
             self.to_matrix().to_node(),
-            self.metric.to_node(),
-            self.structure.to_node(),
-            self.leaf_size.to_node(),
+            self.kind.metric.to_node(),
+            self.kind.structure.to_node(),
+            self.kind.leaf_size.to_node(),
         ];
         Node::Map(BTreeMap::from_iter(FIELDS.iter().map(ToString::to_string).zip(nodes)))
     }
@@ -414,8 +422,8 @@ impl Stored for Index {
             return Err(invalid("rows of a neighbour index that are not finite"));
         }
         let (metric, structure) = (node.field("metric")?, node.field("structure")?);
-        Index::over(rows, metric, structure, node.field("leaf_size")?, &Context::default())
-            .map_err(|error| invalid(error.message()))
+        let kind = Kind { metric, structure, leaf_size: node.field("leaf_size")? };
+        Index::over(rows, kind).map_err(|error| invalid(error.message()))
     }
 }
 

@@ -14,7 +14,7 @@ use learnt_core::prelude::*;
 use learnt_core::stop;
 use pulp::Simd;
 use pulp::bytemuck::cast_slice;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 /// Rows of a block.
 const ROWS: usize = 16;
@@ -30,13 +30,11 @@ const ROWS_AT_ONCE: usize = 64 * ROWS;
 #[repr(align(64))]
 struct Row16([f32; ROWS]);
 
-/// The rows, and the blocks that estimate distances to them, which the first search makes: many models are
-/// asked less often than they are fitted.
+/// The rows, and the blocks that estimate distances to them.
 #[derive(Clone, Debug)]
 pub(super) struct Product {
-    rows: Matrix,
-    centred: bool,
-    estimates: OnceLock<Estimates>,
+    rows: Arc<Matrix>,
+    estimates: Estimates,
 }
 
 /// Rows in single precision, centred and divided by the longest one.
@@ -51,24 +49,9 @@ struct Estimates {
 impl Product {
     /// Of finite rows. The sums of `cosine` are as exact as rows of length one are, and not more
     /// so near the center: those rows must not be centred.
-    pub(super) fn new(rows: Matrix, centred: bool) -> Product {
-        Product { rows, centred, estimates: OnceLock::new() }
-    }
-
-    /// Makes the blocks if no search has made them. Searches that begin side by side may each make them: waiting
-    /// for another one inside a pool of threads could be waiting for itself.
-    pub(super) fn prepare(&self, run: &Context) {
-        if self.estimates.get().is_none() {
-            let made = Estimates::new(&self.rows, self.centred, run);
-            self.estimates.get_or_init(|| made);
-        }
-    }
-
-    /// The blocks; made on one thread if [`Product::prepare`] was not called.
-    fn estimates(&self) -> &Estimates {
-        let alone =
-            || Estimates::new(&self.rows, self.centred, &Context::default().with_threads(1));
-        self.estimates.get_or_init(alone)
+    pub(super) fn new(rows: Arc<Matrix>, centred: bool, run: &Context) -> Product {
+        let estimates = Estimates::new(&rows, centred, run);
+        Product { rows, estimates }
     }
 
     /// The rows.
@@ -129,7 +112,7 @@ impl Product {
         largest: impl Fn(&mut [S], usize) -> f64,
         mut visit: impl FnMut(&mut [S], usize, usize),
     ) {
-        let made = self.estimates();
+        let made = &self.estimates;
         let mut groups: Vec<Group> = (0..queries.nrows())
             .step_by(QUERIES)
             .map(|first| Group::new(made, queries, first))

@@ -1,9 +1,10 @@
 //! Brute force in the metric's own arithmetic: every query against every row.
 //!
-//! A block of queries stays in registers and first-level memory while blocks of rows pass by.
+//! A block of queries stays in registers and first-level memory while blocks of rows pass by. For a few queries the
+//! rows are read as they came.
 
 use super::best::Best;
-use super::leaves::Leaves;
+use super::leaves::{LANES, Lanes, Leaves, sums};
 use super::metric::Kernel;
 use learnt_core::prelude::*;
 use learnt_core::stop;
@@ -44,6 +45,81 @@ pub(super) fn within<K: Kernel>(
     for block in (0..rows.count()).take_while(|_| !stop::asked()) {
         for (query, found) in queries.rows().zip(found.iter_mut()) {
             rows.within(kernel, block, query, radius, found);
+        }
+    }
+}
+
+/// The nearest rows of a few queries, of rows as they came.
+#[inline(always)]
+pub(super) fn nearest_of_few<K: Kernel>(
+    kernel: K,
+    rows: &Matrix,
+    queries: &Matrix,
+    best: &mut [Best],
+) {
+    let worst = |best: &Best| best.worst();
+    each_row(kernel, rows, queries, best, worst, |best, row, sum| best.offer(sum, row));
+}
+
+/// All rows within the radius of a few queries, of rows as they came.
+#[inline(always)]
+pub(super) fn within_of_few<K: Kernel>(
+    kernel: K,
+    rows: &Matrix,
+    queries: &Matrix,
+    radius: f64,
+    found: &mut [Vec<(u32, f64)>],
+) {
+    let limit = kernel.limit(radius);
+    each_row(
+        kernel,
+        rows,
+        queries,
+        found,
+        |_| limit,
+        |found, row, sum| {
+            let distance = kernel.distance(sum);
+            if distance <= radius {
+                found.push((row, distance));
+            }
+        },
+    );
+}
+
+/// Calls `visit` with each row, ascending, whose sum is not above the `limit` of a query. Eight queries lie side by
+/// side, so that nothing of the rows needs to be turned.
+#[inline(always)]
+fn each_row<K: Kernel, S>(
+    kernel: K,
+    rows: &Matrix,
+    queries: &Matrix,
+    state: &mut [S],
+    limit: impl Fn(&S) -> f64,
+    mut visit: impl FnMut(&mut S, u32, f64),
+) {
+    const ROWS_BETWEEN_LOOKS: usize = 4096;
+    for (group, state) in state.chunks_mut(LANES).enumerate() {
+        let mut side_by_side: Vec<Lanes> = vec![[0.0; LANES]; queries.ncols()];
+        let mut limits = [f64::NEG_INFINITY; LANES];
+        for (lane, state) in state.iter().enumerate() {
+            limits[lane] = limit(state);
+            let query = queries.row(group * LANES + lane);
+            side_by_side.iter_mut().zip(query).for_each(|(out, &x)| out[lane] = x);
+        }
+        for (i, row) in rows.rows().enumerate() {
+            if i % ROWS_BETWEEN_LOOKS == 0 && stop::asked() {
+                return;
+            }
+            let sums = sums(kernel, &side_by_side, row);
+            if !sums.iter().zip(&limits).fold(false, |hit, (sum, limit)| hit | (sum <= limit)) {
+                continue;
+            }
+            for (lane, state) in state.iter_mut().enumerate() {
+                if sums[lane] <= limits[lane] {
+                    visit(state, i as u32, sums[lane]);
+                    limits[lane] = limit(state);
+                }
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One block of queries against one structure, compiled for the vectors of this machine.
 
-use super::Engine;
 use super::best::Best;
 use super::bounds::{Balls, Bounds, Boxes};
+use super::engine::Engine;
 use super::metric::Kernel;
 use super::scan;
 use super::tree::Tree;
@@ -34,6 +34,13 @@ impl<K: Kernel> learnt_core::linalg::Kernel for Search<'_, K> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match self.engine {
+            Engine::Rows(rows) => match self.goal {
+                Goal::Nearest(best) => scan::nearest_of_few(self.kernel, rows, self.queries, best),
+                Goal::Within(radius, found) => {
+                    scan::within_of_few(self.kernel, rows, self.queries, radius, found);
+                }
+                Goal::Leaf(leaf) => leaf.fill(0),
+            },
             Engine::Scan(rows) => match self.goal {
                 Goal::Nearest(best) => scan::nearest(self.kernel, rows, self.queries, best),
                 Goal::Within(radius, found) => {

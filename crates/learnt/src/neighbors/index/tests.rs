@@ -37,6 +37,11 @@ fn sorted(rows: &Matrix, metric: Metric, query: &[f64]) -> Vec<(f64, u32)> {
         .collect()
 }
 
+/// The structure of an index, as many questions make it.
+fn made(index: &Index, run: &Context) -> Arc<Engine> {
+    index.rows.ready(usize::MAX, index.kind, run).unwrap()
+}
+
 /// All structures agree with the sort, for all metrics, in the bits.
 fn agree(rows: &Matrix, queries: &Matrix, k: usize, leaf_size: usize) {
     for metric in METRICS {
@@ -46,7 +51,16 @@ fn agree(rows: &Matrix, queries: &Matrix, k: usize, leaf_size: usize) {
         for structure in structures(metric) {
             let run = Context::default().with_threads(2);
             let index = Index::build(rows.view(), metric, structure, leaf_size, &run).unwrap();
+            let few = queries.view().rows(0, queries.nrows().min(7));
+            let early = index.nearest(few, k, &run).unwrap();
+            let early_within = index.within(few, radius, &run).unwrap();
+            assert!(matches!(*index.rows.now(), Engine::Rows(_)));
+            assert!(!matches!(*made(&index, &run), Engine::Rows(_)));
             let found = index.nearest(queries.view(), k, &run).unwrap();
+            for i in 0..few.nrows() {
+                assert_eq!(early.rows(i), found.rows(i), "{metric:?} {structure:?}");
+                assert_eq!(early.distances(i), found.distances(i), "{metric:?} {structure:?}");
+            }
             let within = index.within(queries.view(), radius, &run).unwrap();
             for (i, expected) in expected.iter().enumerate() {
                 let pairs = found.distances(i).iter().copied().zip(found.rows(i).iter().copied());
@@ -55,6 +69,9 @@ fn agree(rows: &Matrix, queries: &Matrix, k: usize, leaf_size: usize) {
                     expected.iter().filter(|pair| pair.0 <= radius).map(|pair| pair.1).collect();
                 inside.sort_unstable();
                 assert_eq!(within.rows(i), inside, "{metric:?} {structure:?}");
+                if i < few.nrows() {
+                    assert_eq!(early_within.rows(i), inside, "{metric:?} {structure:?}");
+                }
             }
         }
     }
@@ -110,6 +127,7 @@ fn a_single_row_and_equal_rows_are_found() {
     for rows in [Matrix::from_fn(1, 2, |_, _| 3.0), Matrix::from_fn(100, 2, |_, _| 3.0)] {
         for structure in structures(Metric::Euclidean) {
             let index = Index::build(rows.view(), Metric::Euclidean, structure, 1, &run).unwrap();
+            made(&index, &run);
             let found = index.nearest(rows.view().rows(0, 1), rows.nrows(), &run).unwrap();
             assert!(found.rows(0).iter().copied().eq(0..rows.nrows() as u32));
             assert!(found.distances(0).iter().all(|&distance| distance == 0.0));
@@ -127,6 +145,60 @@ fn a_stored_index_is_built_again_the_same() {
             let again = Index::from_node(&index.to_node()).unwrap();
             let found = |index: &Index| index.nearest(rows.view(), 4, &run).unwrap();
             assert_eq!(found(&index), found(&again));
+        }
+    }
+}
+
+#[test]
+fn an_index_that_is_asked_by_several_threads_at_once_gives_each_the_same() {
+    let rows = Matrix::from_fn(2000, 4, |i, j| ((i * 37 + j * 11) % 1009) as f64);
+    for metric in METRICS {
+        for structure in structures(metric) {
+            let rows = match metric {
+                Metric::Cosine => Matrix::from_fn(2000, 4, |i, j| rows[(i, j)] + 1.0),
+                _ => rows.clone(),
+            };
+            let run = Context::default().with_threads(4);
+            let index = Index::build(rows.view(), metric, structure, 5, &run).unwrap();
+            let queries = rows.view().rows(0, 40);
+            let ask = |_| index.nearest(queries, 3, &Context::default().with_threads(1));
+            let found = run.try_par_map(8, ask).unwrap();
+            assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{metric:?} {structure:?}");
+        }
+    }
+}
+
+#[test]
+fn an_index_is_stored_the_same_before_and_after_it_is_asked() {
+    let run = Context::default();
+    let rows = Matrix::from_fn(500, 3, |i, j| ((i * 37 + j * 11) % 101 + 1) as f64);
+    for metric in METRICS {
+        for structure in structures(metric) {
+            let index = Index::build(rows.view(), metric, structure, 5, &run).unwrap();
+            let (before, copy) = (index.to_node(), index.clone());
+            let found = index.nearest(rows.view(), 4, &run).unwrap();
+            assert!(!matches!(*index.rows.now(), Engine::Rows(_)));
+            assert_eq!(index.to_node(), before);
+            let loaded = Index::from_node(&before).unwrap();
+            for other in [copy, loaded] {
+                assert_eq!(other.nearest(rows.view(), 4, &run).unwrap(), found);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_value_that_is_not_finite_is_refused_in_any_memory_order() {
+    for place in [(0, 0), (2999, 6), (1700, 3)] {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut rows = Matrix::from_fn(3000, 7, |i, j| (i + j) as f64);
+            rows[place] = value;
+            let turned = rows.transposed();
+            for view in [rows.view(), turned.view().transposed()] {
+                let run = Context::default().with_threads(2);
+                let built = Index::build(view, Metric::Euclidean, Structure::Brute, 5, &run);
+                assert_eq!(built.unwrap_err().code(), Code::NotFinite);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::neighbors::{
     Algorithm, KNeighborsClassifier, KNeighborsRegressor, Metric, MetricName, NeighborWeights,
 };
 use learnt_core::prelude::*;
+use learnt_core::trained::Trained;
 use serde_json::Value as Json;
 
 fn golden(id: &str) -> Json {
@@ -333,4 +334,46 @@ fn a_stored_model_predicts_the_same_and_a_spoilt_one_is_refused() {
         map.insert("codes".into(), Node::Indices(vec![3; 300]));
     }
     assert_eq!(KNeighborsClassifierModel::from_node(&node).unwrap_err().code(), Code::FileInvalid);
+}
+
+/// Models of both learners by their learners, each fitted on the same rows.
+fn fitted(learner: &dyn AnyEstimator, data: &Dataset) -> Trained {
+    Trained::fit(learner, data, &[], &Context::default()).unwrap()
+}
+
+#[test]
+fn a_model_that_was_never_asked_is_saved_with_the_bytes_of_one_that_was() {
+    let x = Matrix::from_fn(700, 3, |i, j| ((i * 37 + j * 101) % 211) as f64);
+    let labels: Vec<Label> = (0..700).map(|i| Label::from(["a", "b"][i % 2])).collect();
+    let classes = OwnedDataset::classification(x.clone(), &labels);
+    let numbers = OwnedDataset::regression(x, (0..700).map(|i| i as f64).collect());
+    let weights = [NeighborWeights::Uniform, NeighborWeights::Distance];
+    for (algorithm, weights) in
+        [Algorithm::KdTree, Algorithm::Brute].into_iter().flat_map(|a| weights.map(|w| (a, w)))
+    {
+        let classifier = KNeighborsClassifier { algorithm, weights, ..Default::default() };
+        let regressor = KNeighborsRegressor { algorithm, weights, ..Default::default() };
+        let models = [fitted(&classifier, &classes.view()), fitted(&regressor, &numbers.view())];
+        for model in models {
+            let bytes = model.to_bytes().unwrap();
+            let x = classes.x.frame();
+            let found = model.predict(&x, &Context::default()).unwrap().into_matrix();
+            assert_eq!(model.to_bytes().unwrap(), bytes);
+            let loaded = crate::from_bytes(&bytes).unwrap();
+            assert_eq!(loaded.verify().unwrap(), Some(true));
+            assert_eq!(loaded.to_bytes().unwrap(), bytes);
+            let again = loaded.predict(&x, &Context::default()).unwrap().into_matrix();
+            assert_eq!(again, found);
+        }
+    }
+}
+
+#[test]
+fn missing_values_are_refused_by_row_and_column_while_rows_are_copied() {
+    let mut x = Matrix::from_fn(700, 3, |i, j| (i + j) as f64);
+    x[(650, 2)] = f64::NAN;
+    let data = OwnedDataset::regression(x, vec![0.5; 700]);
+    let error = KNeighborsRegressor::default().fit(&data.view()).unwrap_err();
+    assert_eq!(error.code(), Code::Missing);
+    assert!(error.message().contains("row 651"), "{error}");
 }
