@@ -1,11 +1,18 @@
 //! Distances and cosines between rows, every pair of them.
+//!
+//! By tiles of rows ([`tiles`](super::tiles)). Cosines are products of rows that are divided by their lengths
+//! first, once each, so that no product overflows.
 
+use super::tiles::{self, Others, Step};
 use crate::neighbors::Metric;
 use learnt_core::linalg::{Distances, dot, norm};
 use learnt_core::prelude::*;
 
 /// Rows that one task takes.
 const ROWS: usize = 64;
+
+/// Numbers of points that are compared with the rows of a task before the next: a part of the second cache.
+const CACHED: usize = 1 << 15;
 
 /// Rows, and those to compare them with.
 #[derive(Inputs, Clone, Copy)]
@@ -66,17 +73,26 @@ pub enum DistanceKind {
 }
 
 impl DistanceKind {
+    /// The metric, with this power where it is Minkowski's; none for the squares of `euclidean`.
+    fn metric(self, p: f64) -> Option<Metric> {
+        Some(match self {
+            DistanceKind::Euclidean | DistanceKind::L2 => Metric::Euclidean,
+            DistanceKind::Sqeuclidean => return None,
+            DistanceKind::Manhattan | DistanceKind::L1 | DistanceKind::Cityblock => {
+                Metric::Manhattan
+            }
+            DistanceKind::Chebyshev => Metric::Chebyshev,
+            DistanceKind::Minkowski => Metric::minkowski(p),
+            DistanceKind::Cosine => Metric::Cosine,
+        })
+    }
+
     /// The distance of two rows; `p` is the Minkowski power.
     pub fn between(self, x: &[f64], y: &[f64], p: f64) -> f64 {
-        match self {
-            DistanceKind::Euclidean | DistanceKind::L2 => Metric::Euclidean.distance(x, y),
-            DistanceKind::Sqeuclidean => learnt_core::linalg::squared_distance(x, y),
-            DistanceKind::Manhattan | DistanceKind::L1 | DistanceKind::Cityblock => {
-                Metric::Manhattan.distance(x, y)
-            }
-            DistanceKind::Chebyshev => Metric::Chebyshev.distance(x, y),
-            DistanceKind::Minkowski => Metric::minkowski(p).distance(x, y),
-            DistanceKind::Cosine => 1.0 - cosine(x, y),
+        match self.metric(p) {
+            None => learnt_core::linalg::squared_distance(x, y),
+            Some(Metric::Cosine) => 1.0 - cosine(x, y),
+            Some(metric) => metric.distance(x, y),
         }
     }
 }
@@ -95,15 +111,24 @@ impl Function for PairwiseDistances {
 
     fn call(&self, given: RowsAndRows, run: &Context) -> Result<Matrix> {
         let others = given.others()?;
-        let euclidean = [DistanceKind::Euclidean, DistanceKind::L2].contains(&self.metric);
-        if euclidean || self.metric == DistanceKind::Sqeuclidean {
-            return euclidean_distances(given.X, others, euclidean, run);
+        let metric = self.metric.metric(self.p);
+        let Some(metric) = metric.filter(|metric| *metric != Metric::Euclidean) else {
+            return euclidean_distances(given.X, others, metric.is_some(), run);
+        };
+        if metric == Metric::Cosine {
+            let mut out = cosines(given.X, others, run, |cosine| 1.0 - cosine)?;
+            if given.Y.is_none() {
+                (0..out.nrows()).for_each(|i| out[(i, i)] = 0.0);
+            }
+            return Ok(out);
         }
-        let own = given.Y.is_none();
-        every_pair(given.X, others, run, |x, y, same| match own && same {
-            true => 0.0,
-            false => self.metric.between(x, y, self.p),
-        })
+        claim(given.X, others, run)?;
+        let (x, others) = (given.X.to_matrix(), others.to_matrix());
+        let mut out = Matrix::zeros(x.nrows(), others.nrows());
+        let mut rows: Vec<&mut [f64]> =
+            out.as_mut_slice().chunks_exact_mut(others.nrows().max(1)).collect();
+        tiles::distances(&x, &others, (metric, false), &mut rows, run)?;
+        Ok(out)
     }
 }
 
@@ -118,7 +143,7 @@ impl Function for CosineSimilarity {
         &Callable::new("metrics.cosine_similarity", FunctionKind::Metric).threads();
 
     fn call(&self, given: RowsAndRows, run: &Context) -> Result<Matrix> {
-        every_pair(given.X, given.others()?, run, |x, y, _| cosine(x, y))
+        cosines(given.X, given.others()?, run, |cosine| cosine)
     }
 }
 
@@ -128,40 +153,63 @@ fn claim(x: MatRef, y: MatRef, run: &Context) -> Result<()> {
 
 fn euclidean_distances(x: MatRef, y: MatRef, roots: bool, run: &Context) -> Result<Matrix> {
     claim(x, y, run)?;
-    let points = y.gather_rows(&(0..y.nrows()).collect::<Vec<_>>());
-    let panel = Distances::new(&points);
-    let mut out = Matrix::zeros(x.nrows(), y.nrows());
-    let width = y.nrows();
-    run.par_fill(out.as_mut_slice(), ROWS * width, |start, piece| {
-        let first = start / width;
-        panel.of(x.rows(first, first + piece.len() / width), piece);
+    let points = y.to_matrix();
+    let (count, width) = (y.nrows(), y.ncols());
+    let at_once = (CACHED / width.max(1)).max(32);
+    let panels: Vec<Distances> = (0..count)
+        .step_by(at_once)
+        .map(|first| {
+            let end = (first + at_once).min(count);
+            Distances::new(&points.view().rows(first, end).to_matrix())
+        })
+        .collect();
+    let mut out = Matrix::zeros(x.nrows(), count);
+    run.par_fill(out.as_mut_slice(), ROWS * count, |start, piece| {
+        let first = start / count;
+        let rows = x.rows(first, first + piece.len() / count);
+        match &panels[..] {
+            [all] => all.of(rows, piece),
+            panels => by_panels(panels, rows, at_once, piece),
+        }
         if roots {
-            piece.iter_mut().for_each(|square| *square = square.sqrt());
+            learnt_core::vectorized!(for square in piece.iter_mut() {
+                *square = square.sqrt();
+            });
         }
     });
     Ok(out)
 }
 
-/// A number for every pair; the last argument says whether both have the same place.
-fn every_pair(
+/// The squares of some rows to all points, of which each panel has `at_once`.
+fn by_panels(panels: &[Distances], rows: MatRef, at_once: usize, out: &mut [f64]) {
+    let count = out.len() / rows.nrows().max(1);
+    let mut squares = vec![0.0; rows.nrows() * at_once];
+    for (k, panel) in panels.iter().enumerate() {
+        let (first, end) = (k * at_once, ((k + 1) * at_once).min(count));
+        let squares = &mut squares[..rows.nrows() * (end - first)];
+        panel.of(rows, squares);
+        for (out, squares) in out.chunks_exact_mut(count).zip(squares.chunks_exact(end - first)) {
+            out[first..end].copy_from_slice(squares);
+        }
+    }
+}
+
+/// The cosines of all pairs, changed by `finish`; 0 where either row has no length.
+fn cosines(
     x: MatRef,
     y: MatRef,
     run: &Context,
-    value: impl Fn(&[f64], &[f64], bool) -> f64 + Sync,
+    finish: impl Fn(f64) -> f64 + Sync,
 ) -> Result<Matrix> {
     claim(x, y, run)?;
-    let all = |view: MatRef| view.gather_rows(&(0..view.nrows()).collect::<Vec<_>>());
-    let (x, y) = (all(x), all(y));
-    let width = y.nrows();
-    let mut out = Matrix::zeros(x.nrows(), width);
-    run.par_fill(out.as_mut_slice(), ROWS * width, |start, piece| {
-        for (k, row) in piece.chunks_exact_mut(width).enumerate() {
-            let i = start / width + k;
-            for (j, cell) in row.iter_mut().enumerate() {
-                *cell = value(x.row(i), y.row(j), i == j);
-            }
-        }
-    });
+    let length = |row: &[f64]| Some(norm(row)).filter(|&length| length > 0.0).unwrap_or(1.0);
+    let unit = |rows: MatRef| tiles::scaled(&rows.to_matrix(), length);
+    let (x, others) = (unit(x), Others::new(&unit(y)));
+    let mut out = Matrix::zeros(x.nrows(), y.nrows());
+    let mut rows: Vec<&mut [f64]> = out.as_mut_slice().chunks_exact_mut(y.nrows().max(1)).collect();
+    others.fill(Step::Products, &x, &mut rows, run, |_, row| {
+        row.iter_mut().for_each(|product| *product = finish(product.clamp(-1.0, 1.0)));
+    })?;
     Ok(out)
 }
 
@@ -180,8 +228,22 @@ mod tests {
         assert_eq!(with(DistanceKind::Chebyshev, 2.0), [0.0, 4.0, 4.0, 0.0]);
         assert_eq!(with(DistanceKind::Sqeuclidean, 2.0), [0.0, 25.0, 25.0, 0.0]);
         assert_eq!(with(DistanceKind::Cosine, 2.0)[1], 1.0);
+        let huge = Matrix::from_rows(&[[3e200, 4e200], [0.0, 1e-200]]).unwrap();
+        let cosines = CosineSimilarity {}.compute(RowsAndRows { X: huge.view(), Y: None }).unwrap();
+        assert_eq!(cosines.as_slice(), [1.0, 0.8, 0.8, 1.0]);
         let wide = Matrix::from_rows(&[[0.0]]).unwrap();
         let other = RowsAndRows { X: x.view(), Y: Some(wide.view()) };
         assert_eq!(CosineSimilarity {}.compute(other).unwrap_err().code(), Code::Shape);
+    }
+
+    #[test]
+    fn points_in_several_panels_have_the_squares_of_one() {
+        let x = Matrix::from_fn(70, 1100, |i, j| ((i * 7 + j * 3) as f64 * 0.37).sin());
+        let given = RowsAndRows { X: x.view(), Y: None };
+        let metric = DistanceKind::Sqeuclidean;
+        let found = PairwiseDistances { metric, p: 2.0 }.compute(given).unwrap();
+        let mut expected = vec![0.0; 70 * 70];
+        Distances::new(&x).of(x.view(), &mut expected);
+        assert_eq!(found.as_slice(), expected);
     }
 }

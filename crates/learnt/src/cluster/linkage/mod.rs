@@ -9,7 +9,8 @@
 //!
 //! `single` is a minimum spanning tree (Prim), n memory. `ward` follows chains of nearest neighbours
 //! over means, n p memory; so do `complete`, `average` and `weighted` over a table of n (n-1) / 2
-//! distances with the update of Lance and Williams. `centroid` and `median` can invert and so take
+//! distances with the update of Lance and Williams, and `ward` too where rows are wide and few
+//! ([`table_is_cheaper`]): the last digits of its heights then differ. `centroid` and `median` can invert and so take
 //! the nearest pair each time. Equal distances go to the lower cluster.
 //!
 //! F. Murtagh (1985), Multidimensional Clustering Algorithms; D. Müllner (2011), arXiv:1109.2378.
@@ -108,11 +109,27 @@ pub fn link_rows(x: MatRef, linkage: Linkage, metric: Metric, run: &Context) -> 
             let edges = prim(x, metric, None, run)?;
             return Tree::from_edges(n, edges);
         }
+        Linkage::Ward if table_is_cheaper(n, x.ncols(), run) => {
+            chain(&mut Table::of_rows(x, linkage, metric, run)?, n, run)?
+        }
         Linkage::Ward => chain(&mut Points::new(x, linkage), n, run)?,
         Linkage::Centroid | Linkage::Median => nearest_pairs(&mut Points::new(x, linkage), n, run)?,
         _ => chain(&mut Table::of_rows(x, linkage, metric, run)?, n, run)?,
     };
     Tree::from_mergers(n, &mergers, linkage)
+}
+
+/// Whether a table of distances costs less than points that are measured at every scan, and is no larger than
+/// twice the rows.
+///
+/// Chains scan about three times for each row, half of all rows each time: 3/2 n² scans of p numbers. The table
+/// measures each of n²/2 pairs once, six times as fast by tiles, and then scans one number out of order, which takes
+/// as long as 32 numbers of a point.
+fn table_is_cheaper(n: usize, p: usize, run: &Context) -> bool {
+    let (n, p) = (n as f64, p as f64);
+    let points = 1.5 * n * n * p;
+    let table = 0.5 * n * n * p / 6.0 + 1.5 * n * n * 32.0;
+    table < points && n <= 4.0 * p && run.has_room((4.0 * n * n) as u64)
 }
 
 /// The tree of a square table of distances, which need no triangle inequality.

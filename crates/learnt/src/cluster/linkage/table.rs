@@ -1,12 +1,10 @@
 //! Clusters as a table of distances, pairs once: n (n-1) / 2 numbers, updated by Lance and Williams.
 
 use super::{Linkage, LinkageUpdate, Space};
+use crate::metrics::tiles;
 use crate::neighbors::Metric;
 use learnt_core::linalg::Pages;
 use learnt_core::prelude::*;
-
-/// Distances that one thread computes at a time.
-const PAIRS: usize = 1 << 14;
 
 /// Distances of live clusters; squared where the linkage is defined by means.
 pub(super) struct Table<'a> {
@@ -24,7 +22,7 @@ impl<'a> Table<'a> {
         run.claim(8 * pairs, "the distances of all pairs of rows")
     }
 
-    /// Distances of the rows of a table.
+    /// Distances of the rows of a table; squares, of `euclidean`, where the linkage is defined by means.
     pub(super) fn of_rows(
         x: MatRef,
         linkage: Linkage,
@@ -35,23 +33,15 @@ impl<'a> Table<'a> {
         Self::claim(n, run)?;
         let rows = x.to_matrix();
         let mut values = Pages::zeros(n * n.saturating_sub(1) / 2);
-        run.par_fill(&mut values, PAIRS, |first, values| {
-            if run.checkpoint().is_err() {
-                return;
-            }
-            // The last row whose pairs begin here or before.
-            let mut i = first_after(n, first) - 1;
-            let mut j = first.wrapping_sub(start(n, i));
-            for value in values {
-                *value = metric.distance(rows.row(i), rows.row(j));
-                j += 1;
-                if j == n {
-                    i += 1;
-                    j = i + 1;
-                }
-            }
-        });
-        run.checkpoint()?;
+        let mut rest: &mut [f64] = &mut values;
+        let mut pairs = Vec::with_capacity(n);
+        for i in 0..n {
+            let (own, later) = rest.split_at_mut(n - i - 1);
+            pairs.push(own);
+            rest = later;
+        }
+        let squares = linkage.needs_means();
+        tiles::distances(&rows, &rows, (metric, squares), &mut pairs, run)?;
         Self::of_pairs(n, values, linkage)
     }
 
@@ -87,16 +77,16 @@ impl<'a> Table<'a> {
                 }
             }
         }
+        if linkage.needs_means() {
+            values.iter_mut().for_each(|value| *value *= *value);
+        }
         Self::of_pairs(n, values, linkage)
     }
 
-    fn of_pairs(n: usize, mut values: Pages, linkage: Linkage) -> Result<Table<'a>> {
+    fn of_pairs(n: usize, values: Pages, linkage: Linkage) -> Result<Table<'a>> {
         if let Some(bad) = values.iter().find(|value| !(**value >= 0.0 && value.is_finite())) {
             let message = format!("a distance is {bad}, and must be a number of at least 0");
             return Err(Error::new(Code::NotFinite, message));
-        }
-        if linkage.needs_means() {
-            values.iter_mut().for_each(|value| *value *= *value);
         }
         let live = (0..n as u32).collect();
         Ok(Table { linkage, own: None, n, values, sizes: vec![1.0; n], live })
@@ -120,17 +110,6 @@ fn pair(n: usize, a: usize, b: usize) -> usize {
 fn start(n: usize, i: usize) -> usize {
     // i (n - 1) - i (i + 1) / 2 + (i + 1) - 1 - i, without going below zero.
     (i * (2 * n - i - 1) / 2).wrapping_sub(i + 1)
-}
-
-/// The first row whose pairs begin after this place.
-fn first_after(n: usize, place: usize) -> usize {
-    let (mut low, mut high) = (0, n);
-    while low < high {
-        let middle = low.midpoint(high);
-        let begins = middle * (2 * n - middle - 1) / 2;
-        (low, high) = if begins <= place { (middle + 1, high) } else { (low, middle) };
-    }
-    low
 }
 
 impl Space for Table<'_> {

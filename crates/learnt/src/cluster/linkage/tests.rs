@@ -210,3 +210,20 @@ fn a_table_made_on_several_threads_has_the_heights_of_the_spanning_tree() {
     let by_table = Tree::from_mergers(x.nrows(), &mergers, Linkage::Single).unwrap();
     assert_eq!(by_table.heights, by_edges.heights);
 }
+
+#[test]
+fn wide_rows_have_the_tree_of_ward_by_a_table_and_by_points() {
+    let x = rows(150, 60);
+    let run = Context::default();
+    assert!(table_is_cheaper(150, 60, &run) && !table_is_cheaper(300, 60, &run));
+    assert!(!table_is_cheaper(30, 20, &run) && table_is_cheaper(1000, 2000, &run));
+    let short = Context::default().with_memory_limit(Some(100_000));
+    assert!(!table_is_cheaper(1000, 2000, &short));
+    let chosen = link_rows(x.view(), Linkage::Ward, Metric::Euclidean, &run).unwrap();
+    let mergers = chain(&mut Points::new(x.view(), Linkage::Ward), 150, &run).unwrap();
+    let points = Tree::from_mergers(150, &mergers, Linkage::Ward).unwrap();
+    assert_eq!(chosen.children, points.children);
+    for (a, b) in chosen.heights.iter().zip(&points.heights) {
+        assert!((a - b).abs() < 1e-10 * b, "{a} {b}");
+    }
+}
