@@ -2,13 +2,16 @@
 //! the weighted moments of the components.
 //!
 //! ln π_k + ln N(x; μ_k, L Lᵀ) by forward substitution L z = x - μ_k; responsibilities by
-//! log-sum-exp. Moments are taken about the means before the step, which at convergence are the means
+//! log-sum-exp. Wide triangles are solved in blocks of eight equations whose sums stay in registers, with fused
+//! multiply-adds, which decide the last digits on processors that have them. A triangle that all components share
+//! is solved once for each row, about the mean of the means. Moments are taken about the means before the step, which at convergence are the means
 //! after it, so that nothing cancels. A row's numbers come from its own values alone.
 
 use super::super::gaussian::factor_of;
-use learnt_core::linalg::{add_gram, mirror_lower, vector_math};
+use learnt_core::linalg::{self, add_gram, mirror_lower, vector_math};
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
+use pulp::Simd;
 use std::f64::consts::TAU;
 
 /// Rows of a tile.
@@ -22,6 +25,12 @@ const CHUNK: usize = 256;
 
 /// Columns up to which second moments are summed tile by tile, and beyond by matrix product.
 const NARROW: usize = 32;
+
+/// Columns up to which triangles are solved column by column: blocks would be mostly padding.
+const SMALL: usize = 12;
+
+/// Equations of a block of a triangle.
+const BLOCK: usize = 8;
 
 /// The form of the covariances.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
@@ -128,7 +137,10 @@ impl Components {
             for (k, covariance) in self.covariances.iter().enumerate() {
                 let factor = factor_of(covariance).ok_or_else(|| collapsed(k))?;
                 logarithms.push(factor.ln_determinant());
-                factors.push(by_columns(&factor.lower));
+                factors.push(match width <= SMALL {
+                    true => by_columns(&factor.lower),
+                    false => by_blocks(&factor.lower),
+                });
             }
         } else {
             for (k, variances) in self.covariances[0].rows().enumerate() {
@@ -144,7 +156,29 @@ impl Components {
             self.weights[k].ln() - 0.5 * (width as f64 * TAU.ln() + determinant)
         };
         let constants = (0..self.count()).map(constant).collect();
-        Ok(Kernel { components: self, constants, factors })
+        let (origin, solved) = match self.form {
+            MixtureCovariance::Tied => self.solved_means(&factors[0]),
+            _ => (Vec::new(), Matrix::zeros(0, width)),
+        };
+        Ok(Kernel { components: self, constants, factors, origin, solved })
+    }
+
+    /// The mean of the means, and the means about it after a triangle was solved for them.
+    fn solved_means(&self, factor: &[f64]) -> (Vec<f64>, Matrix) {
+        let (count, width) = (self.count(), self.means.ncols());
+        let middle = |j: usize| self.means.column(j).iter().map(|mean| mean / count as f64).sum();
+        let origin: Vec<f64> = (0..width).map(middle).collect();
+        let mut work = padded(width);
+        let mut solved = Matrix::zeros(count, width);
+        for k in 0..count {
+            for (work, (mean, origin)) in work.iter_mut().zip(self.means.row(k).iter().zip(&origin))
+            {
+                *work = [mean - origin; LANES];
+            }
+            vectorized!(solved_square(factor, width, &mut work));
+            solved.row_mut(k).iter_mut().zip(&work).for_each(|(z, work)| *z = work[0]);
+        }
+        (origin, solved)
     }
 }
 
@@ -159,11 +193,37 @@ fn by_columns(lower: &Matrix) -> Vec<f64> {
     out
 }
 
+/// A lower triangle in blocks of equations: of each the coefficients of one unknown after the other up to its last,
+/// the diagonal as reciprocals, and zeros where there is none.
+fn by_blocks(lower: &Matrix) -> Vec<f64> {
+    let width = lower.nrows();
+    let mut out = Vec::with_capacity((width + BLOCK) * (width + BLOCK) / 2);
+    for first in (0..width).step_by(BLOCK) {
+        for (j, i) in (0..first + BLOCK).flat_map(|j| (first..first + BLOCK).map(move |i| (j, i))) {
+            out.push(match i < width && j <= i {
+                true if i == j => lower[(i, i)].recip(),
+                true => lower[(i, j)],
+                false => 0.0,
+            });
+        }
+    }
+    out
+}
+
+/// Zeros for one tile, to whole blocks of columns.
+fn padded(width: usize) -> Vec<Lanes> {
+    vec![[0.0; LANES]; width.next_multiple_of(BLOCK)]
+}
+
 /// A mixture with the factors of its covariances.
 pub(super) struct Kernel<'a> {
     components: &'a Components,
     constants: Vec<f64>,
     factors: Vec<Vec<f64>>,
+    /// What is subtracted from rows before the triangle that all share is solved.
+    origin: Vec<f64>,
+    /// The means, solved likewise.
+    solved: Matrix,
 }
 
 impl Kernel<'_> {
@@ -176,7 +236,7 @@ impl Kernel<'_> {
     pub(super) fn joint(&self, x: MatRef, out: &mut [f64]) {
         let count = self.count();
         let mut logs = vec![[0.0; LANES]; count];
-        let mut work = vec![[0.0; LANES]; x.ncols()];
+        let mut work = padded(x.ncols());
         Tiles::new(x).each(|first, tile, inside| {
             vectorized!(self.joint_of_tile(tile, &mut work, &mut logs));
             for lane in 0..inside {
@@ -186,19 +246,22 @@ impl Kernel<'_> {
         });
     }
 
+    /// `work` is [`padded`].
     #[inline(always)]
     fn joint_of_tile(&self, tile: &[Lanes], work: &mut [Lanes], logs: &mut [Lanes]) {
-        let triangle = self.components.form.has_triangle();
+        if self.components.form == MixtureCovariance::Tied {
+            subtract(tile, &self.origin, work);
+            solved_square(&self.factors[0], tile.len(), work);
+        }
         for (k, log) in logs.iter_mut().enumerate() {
-            for ((work, x), &mean) in work.iter_mut().zip(tile).zip(self.components.means.row(k)) {
-                for lane in 0..LANES {
-                    work[lane] = x[lane] - mean;
+            let mean = self.components.means.row(k);
+            let square = match self.components.form {
+                MixtureCovariance::Tied => square_from(self.solved.row(k), work),
+                MixtureCovariance::Full => {
+                    subtract(tile, mean, work);
+                    solved_square(&self.factors[k], tile.len(), work)
                 }
-            }
-            let factor = &self.factors[k.min(self.factors.len() - 1)];
-            let square = match triangle {
-                true => solved_square(factor, work),
-                false => scaled_square(factor, work),
+                _ => scaled_square(&self.factors[k], mean, tile),
             };
             for lane in 0..LANES {
                 log[lane] = self.constants[k] - 0.5 * square[lane];
@@ -207,9 +270,26 @@ impl Kernel<'_> {
     }
 }
 
-/// ‖L⁻¹ d‖², which destroys d.
 #[inline(always)]
-fn solved_square(columns: &[f64], d: &mut [Lanes]) -> Lanes {
+fn subtract(tile: &[Lanes], mean: &[f64], out: &mut [Lanes]) {
+    for ((out, x), &mean) in out.iter_mut().zip(tile).zip(mean) {
+        for lane in 0..LANES {
+            out[lane] = x[lane] - mean;
+        }
+    }
+}
+
+/// ‖L⁻¹ d‖²; d becomes L⁻¹ d. The triangle is by columns up to [`SMALL`] columns, else by blocks.
+#[inline(always)]
+fn solved_square(triangle: &[f64], width: usize, d: &mut [Lanes]) -> Lanes {
+    match width <= SMALL {
+        true => solved_by_columns(triangle, &mut d[..width]),
+        false => linalg::run(Solve { triangle, d }),
+    }
+}
+
+#[inline(always)]
+fn solved_by_columns(columns: &[f64], d: &mut [Lanes]) -> Lanes {
     let mut square = [0.0; LANES];
     let mut rest = columns;
     for j in 0..d.len() {
@@ -220,6 +300,7 @@ fn solved_square(columns: &[f64], d: &mut [Lanes]) -> Lanes {
             z[lane] *= column[0];
             square[lane] += z[lane] * z[lane];
         }
+        d[j] = z;
         for (d, &l) in d[j + 1..].iter_mut().zip(&column[1..]) {
             for lane in 0..LANES {
                 d[lane] -= l * z[lane];
@@ -229,12 +310,98 @@ fn solved_square(columns: &[f64], d: &mut [Lanes]) -> Lanes {
     square
 }
 
+/// Forward substitution by blocks of equations, for as many as `d` has.
+struct Solve<'a> {
+    triangle: &'a [f64],
+    d: &'a mut [Lanes],
+}
+
+impl linalg::Kernel for Solve<'_> {
+    type Output = Lanes;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Lanes {
+        match S::F64_LANES {
+            8 => self.with_vectors::<S, 1, 8>(simd),
+            4 => self.with_vectors::<S, 2, 4>(simd),
+            2 => self.with_vectors::<S, 4, 2>(simd),
+            _ => self.with_vectors::<S, 8, 1>(simd),
+        }
+    }
+}
+
+impl Solve<'_> {
+    /// With rows as `N` vectors and the sums of `E` equations in registers. Every sum runs over the unknowns in
+    /// order, however many equations go together.
+    #[inline(always)]
+    fn with_vectors<S: Simd, const N: usize, const E: usize>(self, simd: S) -> Lanes {
+        let d = S::as_mut_simd_f64s(self.d.as_flattened_mut()).0;
+        let mut square = [simd.splat_f64s(0.0); N];
+        let mut rest = self.triangle;
+        for first in (0..d.len() / N).step_by(BLOCK) {
+            let (block, later) = rest.split_at((first + BLOCK) * BLOCK);
+            rest = later;
+            for inner in (0..BLOCK).step_by(E) {
+                let start = first + inner;
+                let (known, unknown) = d.split_at_mut(start * N);
+                let unknown = &mut unknown[..E * N];
+                let mut sums = [[simd.splat_f64s(0.0); N]; E];
+                for e in 0..E {
+                    for v in 0..N {
+                        sums[e][v] = unknown[e * N + v];
+                    }
+                }
+                let coefficients = block.chunks_exact(BLOCK);
+                for (z, coefficients) in known.chunks_exact(N).zip(coefficients) {
+                    let coefficients = &coefficients[inner..inner + E];
+                    for e in 0..E {
+                        let coefficient = simd.splat_f64s(coefficients[e]);
+                        for v in 0..N {
+                            sums[e][v] = simd.negate_mul_add_f64s(coefficient, z[v], sums[e][v]);
+                        }
+                    }
+                }
+                for e in 0..E {
+                    let column = &block[(start + e) * BLOCK + inner..][..E];
+                    for v in 0..N {
+                        let z = simd.mul_f64s(sums[e][v], simd.splat_f64s(column[e]));
+                        unknown[e * N + v] = z;
+                        square[v] = simd.mul_add_f64s(z, z, square[v]);
+                        for later in e + 1..E {
+                            let coefficient = simd.splat_f64s(column[later]);
+                            sums[later][v] =
+                                simd.negate_mul_add_f64s(coefficient, z, sums[later][v]);
+                        }
+                    }
+                }
+            }
+        }
+        let mut out = [0.0; LANES];
+        out.copy_from_slice(pulp::bytemuck::cast_slice(&square));
+        out
+    }
+}
+
+/// ‖z - m‖².
 #[inline(always)]
-fn scaled_square(scales: &[f64], d: &[Lanes]) -> Lanes {
+fn square_from(mean: &[f64], z: &[Lanes]) -> Lanes {
     let mut square = [0.0; LANES];
-    for (d, &scale) in d.iter().zip(scales) {
+    for (z, &mean) in z.iter().zip(mean) {
         for lane in 0..LANES {
-            let z = d[lane] * scale;
+            let d = z[lane] - mean;
+            square[lane] += d * d;
+        }
+    }
+    square
+}
+
+/// ‖s (x - m)‖².
+#[inline(always)]
+fn scaled_square(scales: &[f64], mean: &[f64], x: &[Lanes]) -> Lanes {
+    let mut square = [0.0; LANES];
+    for ((x, &mean), &scale) in x.iter().zip(mean).zip(scales) {
+        for lane in 0..LANES {
+            let z = (x[lane] - mean) * scale;
             square[lane] += z * z;
         }
     }
@@ -301,22 +468,38 @@ impl<'a> Tiles<'a> {
     /// Calls `f` with the number of the first row, the tile and the rows inside it.
     fn each(&self, mut f: impl FnMut(usize, &[Lanes], usize)) {
         let (n, width) = (self.x.nrows(), self.x.ncols());
-        let mut rows = vec![0.0; CHUNK * width];
+        let whole = self.x.col_stride() == 1;
+        let mut copy = vec![0.0; if whole { 0 } else { CHUNK * width }];
         let mut tile = vec![[0.0; LANES]; width];
         for start in (0..n).step_by(CHUNK) {
             let end = (start + CHUNK).min(n);
-            let rows = &mut rows[..(end - start) * width];
-            self.x.rows(start, end).write_rows(rows);
+            if !whole {
+                self.x.rows(start, end).write_rows(&mut copy[..(end - start) * width]);
+            }
             for first in (start..end).step_by(LANES) {
                 let inside = LANES.min(end - first);
-                for lane in 0..LANES {
-                    let row = first - start + lane.min(inside - 1);
-                    let row = &rows[row * width..(row + 1) * width];
-                    tile.iter_mut().zip(row).for_each(|(lanes, &x)| lanes[lane] = x);
-                }
+                let row = |lane: usize| {
+                    let i = first + lane.min(inside - 1);
+                    match self.x.row_slice(i) {
+                        Some(row) => row,
+                        None => &copy[(i - start) * width..(i - start + 1) * width],
+                    }
+                };
+                let rows: [&[f64]; LANES] = std::array::from_fn(row);
+                vectorized!(turn(&rows, &mut tile));
                 f(first, &tile, inside);
             }
         }
+    }
+}
+
+/// Rows as the lanes of a tile.
+#[inline(always)]
+fn turn(rows: &[&[f64]; LANES], tile: &mut [Lanes]) {
+    let width = tile.len();
+    let [a, b, c, d, e, f, g, h] = rows.map(|row| &row[..width]);
+    for j in 0..width {
+        tile[j] = [a[j], b[j], c[j], d[j], e[j], f[j], g[j], h[j]];
     }
 }
 
@@ -338,7 +521,7 @@ impl Moments {
     pub(super) fn expected(data: &Dataset, kernel: &Kernel) -> Moments {
         let shares = &kernel.components.weights;
         let mut log_likelihood = 0.0;
-        let mut work = vec![[0.0; LANES]; data.x.ncols()];
+        let mut work = padded(data.x.ncols());
         let mut moments = Self::of(data, &kernel.components.means, kernel.components.form, {
             let log_likelihood = &mut log_likelihood;
             #[inline(always)]

@@ -53,6 +53,34 @@ fn densities_are_those_of_the_definition_and_responsibilities_sum_to_one() {
     }
 }
 
+/// Narrow triangles are solved by columns, wide ones by blocks, the last of which may be part padding.
+#[test]
+fn wide_densities_are_those_of_the_definition_and_a_row_has_the_same_bits_alone() {
+    let run = Context::default();
+    for (covariance_type, width) in
+        FORMS.into_iter().flat_map(|form| [12, 13, 40].map(|w| (form, w)))
+    {
+        let data = groups(301, width);
+        let settings = GaussianMixture { n_components: 3, covariance_type, ..Default::default() };
+        let learner = GaussianMixture { reg_covar: 0.1, max_iter: 5, ..settings };
+        let model = learner.fit(&data.view()).unwrap();
+        let logs = model.log_density_in(&data.x.frame(), &run).unwrap();
+        let parts = model.components().unwrap();
+        for (i, row) in data.x.values().rows().enumerate() {
+            let (log, expected) = (logs[i], by_definition(&parts, row));
+            assert!((log - expected).abs() < 1e-9 * expected.abs().max(1.0), "{log} {expected}");
+            let alone = model.log_density_in(&data.x.frame().rows(i, i + 1), &run).unwrap();
+            assert_eq!(alone, [log]);
+        }
+        let turned = data.x.values().transposed();
+        let kernel = parts.kernel().unwrap();
+        let (mut there, mut here) = (vec![0.0; 903], vec![0.0; 903]);
+        kernel.joint(data.x.values().view(), &mut there);
+        kernel.joint(turned.view().transposed(), &mut here);
+        assert_eq!(there, here);
+    }
+}
+
 #[test]
 fn the_likelihood_never_falls_in_any_form_and_width() {
     for (covariance_type, width) in
