@@ -7,14 +7,18 @@
 //! for scores and probabilities, a class k scores 2 ln π_k - Σ (x_j - c_kj)² / s_j² (`euclidean` alone), and the
 //! probabilities are exp(score) as shares of their sum, as scikit-learn has them; columns with s_j = 0 count as they are.
 //!
+//! Sums run over tiles of rows and columns on all threads, and tiles of rows are added up in order: their height
+//! decides the last digits of tables of more rows.
+//!
 //! R. Tibshirani et al. (2002), PNAS 99, 6567-6572.
 
 use learnt_core::estimator::Offers;
-use learnt_core::linalg::squared_distance;
+use learnt_core::linalg::Distances;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 use learnt_core::stats::special::softmax_in_place;
 use learnt_core::stats::summary::{averaged_quantiles, median};
+use learnt_core::vectorized;
 
 /// Nearest-centroid classification (Rocchio): each class is its centre.
 ///
@@ -114,25 +118,17 @@ impl Estimator for NearestCentroid {
             let message = format!("the class '{}' has no rows", classes[empty]);
             return Err(Error::new(Code::TooFew, message));
         }
-        let mut centroids = Matrix::zeros(classes.len(), x.ncols());
-        for (k, rows) in members.iter().enumerate() {
-            let weights: Vec<f64> = rows.iter().map(|&i| data.weight(i)).collect();
-            let largest = weights.iter().fold(0.0_f64, |most, &w| most.max(w));
-            let total: f64 = weights.iter().map(|w| w / largest).sum();
-            let shares: Vec<f64> = weights.iter().map(|w| w / largest / total).collect();
-            for j in 0..x.ncols() {
-                let values: Vec<f64> = rows.iter().map(|&i| x.at(i, j)).collect();
-                centroids[(k, j)] = match self.metric {
-                    CentroidMetric::Euclidean => mean(&values, &shares),
-                    CentroidMetric::Manhattan => {
-                        let found = averaged_quantiles(&values, Some(&weights), &[0.5]);
-                        found.map_or(values[0], |found| found[0])
-                    }
-                };
-            }
-        }
+        let weights = Weights::new(data);
+        let class_weights: Vec<f64> =
+            members.iter().map(|rows| rows.iter().map(|&i| weights.shares[i]).sum()).collect();
+        let rows = Tiles { x, codes, members: &members, shares: &weights.shares };
+        let sums = rows.sums(run)?;
+        let mut centroids = match self.metric {
+            CentroidMetric::Euclidean => sums.centres(&class_weights),
+            CentroidMetric::Manhattan => medians(data, &members, run)?,
+        };
         let class_prior = self.priors.of(&members, data, run)?;
-        let spread = Spread::new(&centroids, data, codes, &members)?;
+        let spread = Spread::new(&centroids, &rows, sums, weights.total, &class_weights, run)?;
         let deviations = spread.apply(&mut centroids, self.shrink_threshold)?;
         if !centroids.as_slice().iter().all(|value| value.is_finite()) {
             return Err(Error::numeric("centres overflow: the values are too large"));
@@ -214,39 +210,30 @@ struct Spread {
 impl Spread {
     fn new(
         centroids: &Matrix,
-        data: &Dataset,
-        codes: &[u32],
-        members: &[Vec<usize>],
+        rows: &Tiles,
+        sums: Sums,
+        total: f64,
+        class_weights: &[f64],
+        run: &Context,
     ) -> Result<Spread> {
-        let (x, classes) = (data.x.values(), centroids.nrows() as f64);
-        let Weights { shares, total } = Weights::new(data);
-        let (mut within, mut overall, mut varies) = (Vec::new(), Vec::new(), false);
-        for j in 0..x.ncols() {
-            let column: Vec<f64> = (0..x.nrows()).map(|i| x.at(i, j)).collect();
-            varies |= column.iter().any(|&value| value != column[0]);
-            overall.push(mean(&column, &shares));
-            // About the largest difference, so that squares do not overflow.
-            let apart = |i: usize| (column[i] - centroids[(codes[i] as usize, j)]).abs();
-            let largest = (0..x.nrows()).map(apart).fold(0.0, f64::max);
-            let squares = (0..x.nrows()).map(|i| shares[i] * (apart(i) / largest).powi(2));
-            within.push(match largest > 0.0 && total > classes {
-                true => largest * (squares.sum::<f64>() / (1.0 - classes / total)).sqrt(),
-                false => 0.0,
-            });
-        }
-        if !varies {
+        let classes = centroids.nrows() as f64;
+        if !sums.varies {
             let message = "All features have zero variance: every column is constant";
             return Err(Error::numeric(message).hint("nothing tells the classes apart"));
         }
+        let (largest, squares) = rows.squares(centroids, run)?;
+        let deviation = |(largest, squares): (f64, f64)| match largest > 0.0 && total > classes {
+            true => largest * (squares / (1.0 - classes / total)).sqrt(),
+            false => 0.0,
+        };
+        let within: Vec<f64> = largest.into_iter().zip(squares).map(deviation).collect();
         if !within.iter().all(|s| s.is_finite()) {
             return Err(Error::numeric("deviations overflow: the values are too large")
                 .hint("scale the columns"));
         }
-        let unit = |rows: &Vec<usize>| {
-            let share: f64 = rows.iter().map(|&i| shares[i]).sum();
-            ((1.0 / share - 1.0) / total).max(0.0).sqrt()
-        };
-        Ok(Spread { within, overall, units: members.iter().map(unit).collect(), rows: total })
+        let unit = |share: &f64| ((1.0 / share - 1.0) / total).max(0.0).sqrt();
+        let units = class_weights.iter().map(unit).collect();
+        Ok(Spread { within, overall: sums.overall(), units, rows: total })
     }
 
     /// The distances of the centres from the mean of all rows, in their units, and with a threshold the centres that
@@ -288,10 +275,198 @@ impl Spread {
     }
 }
 
-/// The mean by shares of the weight, about the first value.
-fn mean(values: &[f64], shares: &[f64]) -> f64 {
-    let parts = values.iter().zip(shares).map(|(x, share)| share * (x - values[0]));
-    values[0] + parts.sum::<f64>()
+/// Rows of a tile.
+const HEIGHT: usize = 8192;
+
+/// Columns of a tile.
+const WIDTH: usize = 64;
+
+/// The rows, their classes and their shares of the weight, to be summed by tiles.
+struct Tiles<'a> {
+    x: MatRef<'a>,
+    codes: &'a [u32],
+    members: &'a [Vec<usize>],
+    shares: &'a [f64],
+}
+
+/// Sums by shares of the weight, of each column about the value of the first row of a class.
+struct Sums {
+    /// The first row of each class.
+    bases: Matrix,
+    /// Σ share (x - base) of each class.
+    classes: Matrix,
+    /// The first row, and Σ share (x - first) over all rows.
+    first: Vec<f64>,
+    all: Vec<f64>,
+    /// Whether any column has two values.
+    varies: bool,
+}
+
+impl Sums {
+    /// The mean of each class, whose weights are these.
+    fn centres(&self, weights: &[f64]) -> Matrix {
+        Matrix::from_fn(self.bases.nrows(), self.bases.ncols(), |k, j| {
+            self.bases[(k, j)] + self.classes[(k, j)] / weights[k]
+        })
+    }
+
+    fn overall(&self) -> Vec<f64> {
+        self.first.iter().zip(&self.all).map(|(first, sum)| first + sum).collect()
+    }
+}
+
+impl Tiles<'_> {
+    /// Calls `f` with the first column, the first row and the values of each tile, which are row by row. The results
+    /// come with the first column, tiles of the same columns in the order of their rows.
+    fn each<T: Send>(
+        &self,
+        run: &Context,
+        f: impl Fn(usize, usize, MatRef) -> T + Sync,
+    ) -> Result<Vec<(usize, T)>> {
+        let (n, p) = (self.x.nrows(), self.x.ncols());
+        let heights = n.div_ceil(HEIGHT);
+        let out = run.par_map(p.div_ceil(WIDTH) * heights, |tile| {
+            let (left, top) = (tile / heights * WIDTH, tile % heights * HEIGHT);
+            let (right, end) = ((left + WIDTH).min(p), (top + HEIGHT).min(n));
+            let values = self.x.columns(left, right).rows(top, end);
+            let found = match values.col_stride() == 1 {
+                true => f(left, top, values),
+                false => f(left, top, values.to_matrix().view()),
+            };
+            (left, found)
+        });
+        run.checkpoint()?;
+        Ok(out)
+    }
+
+    fn sums(&self, run: &Context) -> Result<Sums> {
+        let (classes, p) = (self.members.len(), self.x.ncols());
+        let bases: Vec<usize> = self.members.iter().map(|rows| rows[0]).collect();
+        let bases = self.x.gather_rows(&bases);
+        let first = self.x.gather_rows(&[0]).into_vec();
+        let parts = self.each(run, |left, top, values| {
+            vectorized!(self.sums_of_tile(&bases, &first, (left, top), values))
+        })?;
+        let mut sums = Matrix::zeros(classes + 1, p);
+        let mut varies = false;
+        for (left, (part, differ)) in parts {
+            varies |= differ;
+            for (k, part) in part.rows().enumerate() {
+                add(&mut sums.row_mut(k)[left..], part);
+            }
+        }
+        let all = sums.row(classes).to_vec();
+        let classes = sums.view().rows(0, classes).to_matrix();
+        Ok(Sums { bases, classes, first, all, varies })
+    }
+
+    /// The sums of each class and, last, of all rows, and whether any value differs from the first row's.
+    #[inline(always)]
+    fn sums_of_tile(
+        &self,
+        bases: &Matrix,
+        first: &[f64],
+        (left, top): (usize, usize),
+        values: MatRef,
+    ) -> (Matrix, bool) {
+        let (classes, width) = (bases.nrows(), values.ncols());
+        let mut sums = Matrix::zeros(classes + 1, width);
+        let mut differ = false;
+        for i in 0..values.nrows() {
+            let row = values.row_slice(i).unwrap_or_default();
+            let (class, share) = (self.codes[top + i] as usize, self.shares[top + i]);
+            let base = &bases.row(class)[left..left + width];
+            for ((sum, x), base) in sums.row_mut(class).iter_mut().zip(row).zip(base) {
+                *sum += share * (x - base);
+            }
+            for ((sum, x), first) in sums.row_mut(classes).iter_mut().zip(row).zip(&first[left..]) {
+                *sum += share * (x - first);
+                differ |= x != first;
+            }
+        }
+        (sums, differ)
+    }
+
+    /// For each column a unit, about the largest difference from the centres so that no square overflows, and the sum
+    /// by shares of the squared differences in that unit.
+    fn squares(&self, centres: &Matrix, run: &Context) -> Result<(Vec<f64>, Vec<f64>)> {
+        let p = self.x.ncols();
+        let mut units = vec![0.0_f64; p];
+        let largest = self.each(run, |left, top, values| {
+            vectorized!(self.largest_of_tile(centres, (left, top), values))
+        })?;
+        for (left, part) in largest {
+            units[left..].iter_mut().zip(part).for_each(|(unit, part)| *unit = unit.max(part));
+        }
+        let scales: Vec<f64> =
+            units.iter().map(|unit| if unit.is_normal() { unit.recip() } else { 1.0 }).collect();
+        let parts = self.each(run, |left, top, values| {
+            vectorized!(self.squares_of_tile(centres, &scales, (left, top), values))
+        })?;
+        let mut squares = vec![0.0; p];
+        parts.iter().for_each(|(left, part)| add(&mut squares[*left..], part));
+        Ok((units, squares))
+    }
+
+    #[inline(always)]
+    fn largest_of_tile(
+        &self,
+        centres: &Matrix,
+        (left, top): (usize, usize),
+        values: MatRef,
+    ) -> Vec<f64> {
+        let mut largest = vec![0.0; values.ncols()];
+        for i in 0..values.nrows() {
+            let row = values.row_slice(i).unwrap_or_default();
+            let centre = &centres.row(self.codes[top + i] as usize)[left..];
+            for ((most, x), centre) in largest.iter_mut().zip(row).zip(centre) {
+                let apart = (x - centre).abs();
+                *most = if apart > *most { apart } else { *most };
+            }
+        }
+        largest
+    }
+
+    #[inline(always)]
+    fn squares_of_tile(
+        &self,
+        centres: &Matrix,
+        scales: &[f64],
+        (left, top): (usize, usize),
+        values: MatRef,
+    ) -> Vec<f64> {
+        let mut squares = vec![0.0; values.ncols()];
+        for i in 0..values.nrows() {
+            let row = values.row_slice(i).unwrap_or_default();
+            let centre = &centres.row(self.codes[top + i] as usize)[left..];
+            let columns = row.iter().zip(centre).zip(&scales[left..]);
+            for (sum, ((x, centre), scale)) in squares.iter_mut().zip(columns) {
+                let apart = (x - centre) * scale;
+                *sum += self.shares[top + i] * (apart * apart);
+            }
+        }
+        squares
+    }
+}
+
+fn add(sums: &mut [f64], part: &[f64]) {
+    sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+}
+
+/// The weighted median of each column in each class.
+fn medians(data: &Dataset, members: &[Vec<usize>], run: &Context) -> Result<Matrix> {
+    let x = data.x.values();
+    let columns = run.par_map(x.ncols(), |j| {
+        let median = |rows: &Vec<usize>| {
+            let values: Vec<f64> = rows.iter().map(|&i| x.at(i, j)).collect();
+            let weights: Vec<f64> = rows.iter().map(|&i| data.weight(i)).collect();
+            let found = averaged_quantiles(&values, Some(&weights), &[0.5]);
+            found.map_or(values[0], |found| found[0])
+        };
+        members.iter().map(median).collect::<Vec<f64>>()
+    });
+    run.checkpoint()?;
+    Ok(Matrix::from_fn(members.len(), x.ncols(), |k, j| columns[j][k]))
 }
 
 impl NearestCentroidModel {
@@ -311,13 +486,19 @@ impl NearestCentroidModel {
     /// Distances of each row from the centre of each class.
     fn distances(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         match self.metric {
-            CentroidMetric::Euclidean => {
-                self.measured(x, run, |row, centre| squared_distance(row, centre).sqrt())
-            }
+            CentroidMetric::Euclidean => self.euclidean_distances(x, run),
             CentroidMetric::Manhattan => self.measured(x, run, |row, centre| {
                 row.iter().zip(centre).map(|(x, c)| (x - c).abs()).sum()
             }),
         }
+    }
+
+    fn euclidean_distances(&self, x: &Frame, run: &Context) -> Result<Matrix> {
+        let (classes, panel) = (self.centroids.nrows(), Distances::new(&self.centroids));
+        self.by_blocks(x, run, |first, out| {
+            panel.of(x.values().rows(first, first + out.len() / classes), out);
+            vectorized!(out.iter_mut().for_each(|square| *square = square.sqrt()));
+        })
     }
 
     /// A number for each row and each centre.
@@ -328,6 +509,25 @@ impl NearestCentroidModel {
         measure: impl Fn(&[f64], &[f64]) -> f64 + Sync,
     ) -> Result<Matrix> {
         let (classes, width) = (self.centroids.nrows(), self.centroids.ncols());
+        self.by_blocks(x, run, |first, out| {
+            let mut row = vec![0.0; width];
+            for (i, out) in out.chunks_exact_mut(classes).enumerate() {
+                x.values().copy_row(first + i, &mut row);
+                for (out, centre) in out.iter_mut().zip(self.centroids.rows()) {
+                    *out = measure(&row, centre);
+                }
+            }
+        })
+    }
+
+    /// Numbers of all rows, filled by the first row and the numbers of a block.
+    fn by_blocks(
+        &self,
+        x: &Frame,
+        run: &Context,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<Matrix> {
+        let (classes, width) = (self.centroids.nrows(), self.centroids.ncols());
         if x.ncols() != width {
             let expected = format!("{width} columns as in training");
             return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
@@ -335,14 +535,10 @@ impl NearestCentroidModel {
         run.checkpoint()?;
         run.claim_table(x.nrows(), classes, "the distances from the centres")?;
         let mut out = Matrix::zeros(x.nrows(), classes);
-        run.par_fill(out.as_mut_slice(), 4096 * classes, |start, piece| {
-            let mut row = vec![0.0; width];
-            for (i, out) in piece.chunks_exact_mut(classes).enumerate() {
-                x.values().copy_row(start / classes + i, &mut row);
-                for (out, centre) in out.iter_mut().zip(self.centroids.rows()) {
-                    *out = measure(&row, centre);
-                }
-            }
+        // About as many numbers read in each, so that wide tables have enough blocks too.
+        let rows = (1 << 17) / width.max(classes) + 64;
+        run.par_fill(out.as_mut_slice(), rows * classes, |start, piece| {
+            fill(start / classes, piece);
         });
         match out.as_slice().iter().all(|number| number.is_finite()) {
             true => Ok(out),
@@ -506,6 +702,42 @@ mod tests {
         let near_first = Table::unnamed(Matrix::from_rows(&[[-0.2, -0.2]]).unwrap());
         assert_eq!(one.classify(&near_first.frame()).unwrap(), [1]);
         assert_eq!(learner.fit(&data.view()).unwrap().classify(&near_first.frame()).unwrap(), [0]);
+    }
+
+    #[test]
+    fn tables_of_several_tiles_have_the_centres_and_deviations_of_plain_sums_in_any_memory_order() {
+        let (n, p) = (HEIGHT + 100, WIDTH + 3);
+        let x = Matrix::from_fn(n, p, |i, j| {
+            ((i * (3 + j)) as f64 * 0.37).sin() + 1e3 + (i % 3) as f64
+        });
+        let labels: Vec<Label> = (0..n).map(|i| ["a", "b", "c"][i % 3].into()).collect();
+        let data = OwnedDataset::classification(x, &labels);
+        let run = |threads| Context::default().with_threads(threads);
+        let fit = |run: &Context| NearestCentroid::default().fit_in(&data.view(), run).unwrap();
+        let (model, again) = (fit(&run(1)), fit(&run(3)));
+        assert_eq!(model.centroids, again.centroids);
+        assert_eq!(model.within_class_std_dev, again.within_class_std_dev);
+        let x = data.x.values().view();
+        let centre = |k: usize, j: usize| {
+            let own = (k..n).step_by(3);
+            own.clone().map(|i| x.at(i, j)).sum::<f64>() / own.count() as f64
+        };
+        for j in [0, 1, WIDTH - 1, WIDTH, p - 1] {
+            let squares = (0..n).map(|i| (x.at(i, j) - centre(i % 3, j)).powi(2));
+            let within = (squares.sum::<f64>() / (n - 3) as f64).sqrt();
+            let found = model.within_class_std_dev.as_ref().unwrap()[j];
+            assert!((found / within - 1.0).abs() < 1e-10, "{found} {within}");
+            (0..3).for_each(|k| assert!((model.centroids[(k, j)] - centre(k, j)).abs() < 1e-9));
+        }
+        let codes: Vec<u32> = (0..n).map(|i| i as u32 % 3).collect();
+        let members: Vec<Vec<usize>> = (0..3).map(|k| (k..n).step_by(3).collect()).collect();
+        let shares = vec![1.0 / n as f64; n];
+        let turned = x.to_matrix().transposed();
+        let sums = [x, turned.view().transposed()].map(|x| {
+            let tiles = Tiles { x, codes: &codes, members: &members, shares: &shares };
+            tiles.sums(&run(2)).unwrap().classes
+        });
+        assert_eq!(sums[0], sums[1]);
     }
 
     #[test]
