@@ -71,13 +71,15 @@ pub fn functions_of(kind: FunctionKind) -> impl Iterator<Item = &'static Functio
 /// The function with this path (`metrics.roc_curve`), name (`roc_curve`) or command name
 /// (`roc-curve`).
 pub fn find_function(name: &str) -> Result<&'static FunctionEntry> {
-    let found = functions().find(|entry| {
-        let about = entry.about;
-        about.path == name
-            || about.name() == name
-            || about.command() == name
-            || about.aliases.contains(&name)
-    });
+    // By path first: every call from Python comes by it, and the names of commands are made anew.
+    let by_path = functions().find(|entry| entry.about.path == name);
+    let by_name = || {
+        functions().find(|entry| {
+            let about = entry.about;
+            about.name() == name || about.command() == name || about.aliases.contains(&name)
+        })
+    };
+    let found = by_path.or_else(by_name);
     found.ok_or_else(|| Error::unknown("function", name, functions().map(|e| e.about.name())))
 }
 
