@@ -6,7 +6,8 @@ use super::loss::Loss;
 use crate::inspect::{Attentive, Contributions, QUESTIONS, answer, check_output};
 use crate::tree::contributions::contributions;
 use crate::tree::dependence::traversed;
-use crate::tree::many::{add_up, check_finite, total_importances};
+use crate::tree::kept::Kept;
+use crate::tree::many::{Walks, add_up, check_finite, total_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::text::importance_table;
 use learnt_core::estimator::Accepts;
@@ -26,7 +27,7 @@ pub(super) struct Boosted {
 impl Boosted {
     /// The scores of rows, one row a row.
     pub(super) fn scores_by_row(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        add_up(&self.trees, &self.start, x, run, |_, _| true)
+        add_up((&self.trees, &Kept::default()), &self.start, x, run, |_, _| true)
     }
 
     /// The scores of rows: the first of all rows, then the second.
@@ -67,7 +68,7 @@ pub(super) struct Beside {
 
 /// The scores of rows, one row a row: the beginning, then tree after tree.
 pub(super) fn scores_of(
-    trees: &[Tree],
+    (trees, kept): (&[Tree], &Kept<Walks>),
     start: &[f64],
     beginning: &Beginning,
     loss: Loss,
@@ -75,7 +76,7 @@ pub(super) fn scores_of(
     run: &Context,
 ) -> Result<Matrix> {
     let Some(mut scores) = beginning.scores(loss, x, run)? else {
-        return add_up(trees, start, x, run, |_, _| true);
+        return add_up((trees, kept), start, x, run, |_, _| true);
     };
     for (t, tree) in trees.iter().enumerate() {
         for (i, leaf) in tree.apply(x, run)?.into_iter().enumerate() {
@@ -83,6 +84,15 @@ pub(super) fn scores_of(
         }
     }
     Ok(scores)
+}
+
+/// The first trees, with what is kept of all where these are all.
+fn first_of<'a>(
+    (trees, kept): (&'a [Tree], &'a Kept<Walks>),
+    count: usize,
+    none: &'a Kept<Walks>,
+) -> (&'a [Tree], &'a Kept<Walks>) {
+    if count >= trees.len() { (trees, kept) } else { (&trees[..count], none) }
 }
 
 /// Fewer members or rounds than the model to go on from has.
@@ -93,7 +103,7 @@ pub(super) fn fewer(parameter: &str, made: usize, asked: usize) -> Error {
 
 /// A fitted boosting classifier.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks)]
 #[model(members = members, parts = parts, accepts = accepts)]
 pub struct BoostedClassifierModel {
     /// Number of rounds.
@@ -124,11 +134,13 @@ pub struct BoostedClassifierModel {
     pub oob_improvement: Vec<f64>,
     #[model(later)]
     beginning: Beginning,
+    #[model(transient)]
+    walks: Kept<Walks>,
 }
 
 /// A fitted boosting regressor.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks)]
 #[model(members = members, parts = parts, accepts = accepts)]
 pub struct BoostedRegressorModel {
     /// Number of rounds.
@@ -159,6 +171,8 @@ pub struct BoostedRegressorModel {
     pub oob_improvement: Vec<f64>,
     #[model(later)]
     beginning: Beginning,
+    #[model(transient)]
+    walks: Kept<Walks>,
 }
 
 /// Trees of several scores: rounds, importances and the trees fit one another.
@@ -260,6 +274,7 @@ impl BoostedClassifierModel {
             oob_scores: Vec::new(),
             oob_improvement: Vec::new(),
             beginning: Beginning::default(),
+            walks: Kept::default(),
         })
     }
 
@@ -298,15 +313,14 @@ impl BoostedClassifierModel {
 
     /// The probabilities after this many rounds.
     pub fn staged_probabilities(&self, x: &Frame, round: usize, run: &Context) -> Result<Matrix> {
-        let trees = &self.trees[..(round * self.start.len()).min(self.trees.len())];
-        self.probabilities_of(&self.scores_of(trees, x, run)?)
+        self.probabilities_of(&self.scores_of(round * self.start.len(), x, run)?)
     }
 
     /// Twice the mean log loss of rows with their classes, at the start and after each round.
     pub(super) fn staged_deviances(&self, data: &Dataset, run: &Context) -> Result<Vec<f64>> {
         let (codes, _) = data.class_target()?;
         let (outputs, rows) = (self.start.len(), data.nrows());
-        let mut scores = self.scores_of(&[], &data.x, run)?;
+        let mut scores = self.scores_of(0, &data.x, run)?;
         let deviance = |scores: &Matrix| -> Result<f64> {
             let shares = self.probabilities_of(scores)?;
             let loss = |i: usize| -shares[(i, codes[i] as usize)].max(f64::MIN_POSITIVE).ln();
@@ -324,7 +338,10 @@ impl BoostedClassifierModel {
         Ok(staged)
     }
 
-    fn scores_of(&self, trees: &[Tree], x: &Frame, run: &Context) -> Result<Matrix> {
+    /// The scores by the first trees.
+    fn scores_of(&self, first: usize, x: &Frame, run: &Context) -> Result<Matrix> {
+        let none = Kept::default();
+        let trees = first_of((&self.trees, &self.walks), first, &none);
         scores_of(trees, &self.start, &self.beginning, self.loss(), x, run)
     }
 
@@ -342,7 +359,7 @@ impl BoostedClassifierModel {
 
 impl Classifier for BoostedClassifierModel {
     fn decision_scores_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        self.scores_of(&self.trees, x, run)
+        self.scores_of(self.trees.len(), x, run)
     }
 
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
@@ -408,6 +425,7 @@ impl BoostedRegressorModel {
             oob_scores: Vec::new(),
             oob_improvement: Vec::new(),
             beginning: Beginning::default(),
+            walks: Kept::default(),
         })
     }
 
@@ -424,8 +442,9 @@ impl BoostedRegressorModel {
 
     /// The predictions after this many rounds.
     pub fn staged_predict(&self, x: &Frame, round: usize, run: &Context) -> Result<Matrix> {
-        let trees = &self.trees[..round.min(self.trees.len())];
         let loss = if self.logarithmic { Loss::Poisson } else { Loss::Squared };
+        let none = Kept::default();
+        let trees = first_of((&self.trees, &self.walks), round, &none);
         let mut out = scores_of(trees, &self.start, &self.beginning, loss, x, run)?;
         out.as_mut_slice().iter_mut().for_each(|f| *f = loss.mean_of_score(*f));
         Ok(out)

@@ -14,7 +14,9 @@
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
 use super::grow::{Criterion, Entropy, Exponential, Gini, LossGini, WithCases, check_one_number};
+use super::kept::Kept;
 use super::loss::Losses;
+use super::many::Walks;
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Splitter};
 use super::prune::{self, PruningPath};
@@ -112,6 +114,11 @@ pub struct DecisionTreeClassifierModel {
     losses: Losses,
     #[model(later)]
     surrogates: Surrogates,
+    #[model(transient)]
+    walks: Kept<Walks>,
+    /// The label of each node.
+    #[model(transient)]
+    labels: Kept<Vec<u32>>,
 }
 
 impl Estimator for DecisionTreeClassifier {
@@ -138,7 +145,7 @@ impl Estimator for DecisionTreeClassifier {
         let mut tree = self.grown(data, (codes, classes.len()), &losses, weights, run)?;
         let surrogates = Surrogates::of(&tree, &data.x, data.weights, self.max_surrogates, run)?;
         if losses.is_given() {
-            let leaves = surrogates.apply(&tree, &data.x, run)?;
+            let leaves = surrogates.apply((&tree, &Kept::default()), &data.x, run)?;
             set_shares(&mut tree, &leaves, codes, plain.as_deref());
         }
         Ok(DecisionTreeClassifierModel {
@@ -150,6 +157,8 @@ impl Estimator for DecisionTreeClassifier {
             classes: classes.to_vec(),
             losses,
             surrogates,
+            walks: Kept::default(),
+            labels: Kept::default(),
         })
     }
 }
@@ -298,12 +307,14 @@ impl DecisionTreeClassifierModel {
             classes: classes.to_vec(),
             losses: Losses::default(),
             surrogates: Surrogates::default(),
+            walks: Kept::default(),
+            labels: Kept::default(),
         }
     }
 
     /// The leaf of each row.
     pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        self.surrogates.apply(&self.tree, x, run)
+        self.surrogates.apply((&self.tree, &self.walks), x, run)
     }
 
     /// The subtrees of this tree that are optimal for some `ccp_alpha`.
@@ -321,6 +332,8 @@ impl DecisionTreeClassifierModel {
             depth: tree.depth(),
             surrogates: self.surrogates.of_subtree(&self.tree, &tree),
             tree,
+            walks: Kept::default(),
+            labels: Kept::default(),
             ..self.clone()
         }
     }
@@ -383,15 +396,16 @@ impl DecisionTreeClassifierModel {
 impl Classifier for DecisionTreeClassifierModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let leaves = self.apply(x, run)?;
-        let shares = leaves.iter().flat_map(|&leaf| self.tree.value(leaf as usize).iter().copied());
-        Matrix::from_vec(x.nrows(), self.classes.len(), shares.collect())
+        self.tree.values_of(&leaves, run)
     }
 
     fn classify_in(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
         let leaves = self.apply(x, run)?;
-        Ok(leaves
-            .into_iter()
-            .map(|leaf| self.losses.label(self.tree.value(leaf as usize)))
-            .collect())
+        let label = |node: usize| self.losses.label(self.tree.value(node));
+        if self.labels.get().is_none() && leaves.len() < self.tree.len() {
+            return Ok(leaves.into_iter().map(|leaf| label(leaf as usize)).collect());
+        }
+        let labels = self.labels.get_or_make(|| (0..self.tree.len()).map(label).collect());
+        Ok(leaves.into_iter().map(|leaf| labels[leaf as usize]).collect())
     }
 }

@@ -10,6 +10,8 @@
 //! Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees" (1984).
 
 use super::grow::{Absolute, Poisson, Squared, check_one_number};
+use super::kept::Kept;
+use super::many::Walks;
 use super::nodes::Tree;
 use super::options::{Extras, Growth, Method, Splitter};
 use super::prune::{self, PruningPath};
@@ -79,6 +81,8 @@ pub struct DecisionTreeRegressorModel {
     schema: Schema,
     #[model(later)]
     surrogates: Surrogates,
+    #[model(transient)]
+    walks: Kept<Walks>,
 }
 
 impl Estimator for DecisionTreeRegressor {
@@ -123,6 +127,7 @@ impl Estimator for DecisionTreeRegressor {
             surrogates: Surrogates::of(&tree, x, data.weights, self.max_surrogates, run)?,
             tree,
             schema: data.x.schema().clone(),
+            walks: Kept::default(),
         })
     }
 }
@@ -191,12 +196,13 @@ impl DecisionTreeRegressorModel {
             tree,
             schema: schema.clone(),
             surrogates: Surrogates::default(),
+            walks: Kept::default(),
         }
     }
 
     /// The leaf of each row.
     pub fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        self.surrogates.apply(&self.tree, x, run)
+        self.surrogates.apply((&self.tree, &self.walks), x, run)
     }
 
     /// The subtrees of this tree that are optimal for some `ccp_alpha`.
@@ -214,6 +220,7 @@ impl DecisionTreeRegressorModel {
             depth: tree.depth(),
             surrogates: self.surrogates.of_subtree(&self.tree, &tree),
             tree,
+            walks: Kept::default(),
             ..self.clone()
         }
     }
@@ -268,7 +275,6 @@ impl DecisionTreeRegressorModel {
 impl Regressor for DecisionTreeRegressorModel {
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
         let leaves = self.apply(x, run)?;
-        let values = leaves.iter().flat_map(|&leaf| self.tree.value(leaf as usize).iter().copied());
-        Matrix::from_vec(x.nrows(), self.tree.outputs, values.collect())
+        self.tree.values_of(&leaves, run)
     }
 }

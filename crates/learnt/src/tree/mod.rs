@@ -12,6 +12,7 @@ mod gain_ratio;
 pub(crate) mod grow;
 mod id3_classifier;
 mod impurity;
+pub(crate) mod kept;
 pub(crate) mod loss;
 mod m5_regressor;
 pub(crate) mod many;

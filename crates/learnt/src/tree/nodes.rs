@@ -2,8 +2,11 @@
 //! the left child right after it. Nothing here recurses, so depth is no danger.
 
 use super::grow::{Split, Summary, has_level, level, unordered_levels};
+use super::kept::Kept;
+use super::many;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use std::collections::HashMap;
 
 /// No feature, no child, no set of levels.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -114,37 +117,39 @@ impl Tree {
         }
     }
 
-    /// Puts a subtree in the place of a leaf.
-    pub(crate) fn graft(&mut self, node: u32, subtree: Tree) {
-        let (offset, level_offset) = (self.len() as u32, self.levels.len() as u32);
-        let place = |child: u32| if child == NONE { NONE } else { offset + child - 1 };
-        let start = |start: u32| if start == NONE { NONE } else { level_offset + start };
-        let at = node as usize;
-        self.feature[at] = subtree.feature[0];
-        self.threshold[at] = subtree.threshold[0];
-        self.left[at] = place(subtree.left[0]);
-        self.right[at] = place(subtree.right[0]);
-        self.missing_left[at] = subtree.missing_left[0];
-        self.level_start[at] = start(subtree.level_start[0]);
-        self.feature.extend(&subtree.feature[1..]);
-        self.threshold.extend(&subtree.threshold[1..]);
-        self.left.extend(subtree.left[1..].iter().map(|&child| place(child)));
-        self.right.extend(subtree.right[1..].iter().map(|&child| place(child)));
-        self.missing_left.extend(&subtree.missing_left[1..]);
-        self.level_start.extend(subtree.level_start[1..].iter().map(|&s| start(s)));
-        self.levels.extend(subtree.levels);
-        self.rows.extend(&subtree.rows[1..]);
-        self.weight.extend(&subtree.weight[1..]);
-        self.impurity.extend(&subtree.impurity[1..]);
-        self.values.extend(&subtree.values[self.outputs..]);
+    /// Makes room for this many nodes in all; what is not used costs nothing.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.feature.reserve(nodes);
+        self.threshold.reserve(nodes);
+        self.left.reserve(nodes);
+        self.right.reserve(nodes);
+        self.missing_left.reserve(nodes);
+        self.level_start.reserve(nodes);
+        self.rows.reserve(nodes);
+        self.weight.reserve(nodes);
+        self.impurity.reserve(nodes);
+        self.values.reserve(nodes.saturating_mul(self.outputs));
     }
 
     /// The nodes from the root, a left subtree before its right one; what is not reached is gone.
     #[must_use]
     pub(crate) fn in_preorder(&self) -> Tree {
+        self.with_parts(&[])
+    }
+
+    /// The same with subtrees in the places of leaves, which keep what is known of their rows. Predictions of many numbers are large, and are copied once.
+    #[must_use]
+    pub(crate) fn with_parts(&self, parts: &[(u32, Tree)]) -> Tree {
         let mut out = Tree::new(self.outputs, self.columns.clone());
-        let mut open = vec![(0, NONE)];
-        while let Some((node, parent)) = open.pop() {
+        let more = |part: &(u32, Tree)| part.1.len().saturating_sub(1);
+        out.reserve(self.len() + parts.iter().map(more).sum::<usize>());
+        let part_of: HashMap<u32, &Tree> = parts.iter().map(|(leaf, part)| (*leaf, part)).collect();
+        let mut open = vec![(self, 0, NONE)];
+        while let Some((mut tree, mut node, parent)) = open.pop() {
+            out.copy_answer(tree, node as usize);
+            if let (true, Some(part)) = (std::ptr::eq(tree, self), part_of.get(&node)) {
+                (tree, node) = (part, 0);
+            }
             let id = out.len() as u32;
             if parent != NONE {
                 // The left child comes right after its parent, so any other child is the right.
@@ -152,30 +157,35 @@ impl Tree {
                 let side = if out.left[parent] == NONE { &mut out.left } else { &mut out.right };
                 side[parent] = id;
             }
-            self.copy_node(node as usize, &mut out);
-            if !self.is_leaf(node as usize) {
-                open.push((self.right[node as usize], id));
-                open.push((self.left[node as usize], id));
+            out.copy_question(tree, node as usize);
+            if !tree.is_leaf(node as usize) {
+                open.push((tree, tree.right[node as usize], id));
+                open.push((tree, tree.left[node as usize], id));
             }
         }
         out
     }
 
-    fn copy_node(&self, node: usize, out: &mut Tree) {
-        out.feature.push(self.feature[node]);
-        out.threshold.push(self.threshold[node]);
-        out.left.push(NONE);
-        out.right.push(NONE);
-        out.missing_left.push(self.missing_left[node]);
-        out.rows.push(self.rows[node]);
-        out.weight.push(self.weight[node]);
-        out.impurity.push(self.impurity[node]);
-        out.values.extend_from_slice(self.value(node));
-        let start = self.level_start[node];
-        out.level_start.push(if start == NONE { NONE } else { out.levels.len() as u32 });
+    /// Adds a node of another tree as far as it asks; its children are adopted later.
+    fn copy_question(&mut self, tree: &Tree, node: usize) {
+        self.feature.push(tree.feature[node]);
+        self.threshold.push(tree.threshold[node]);
+        self.left.push(NONE);
+        self.right.push(NONE);
+        self.missing_left.push(tree.missing_left[node]);
+        let start = tree.level_start[node];
+        self.level_start.push(if start == NONE { NONE } else { self.levels.len() as u32 });
         if start != NONE {
-            out.levels.extend_from_slice(self.level_bits(node));
+            self.levels.extend_from_slice(tree.level_bits(node));
         }
+    }
+
+    /// Adds what is known of the rows of a node of another tree.
+    fn copy_answer(&mut self, tree: &Tree, node: usize) {
+        self.rows.push(tree.rows[node]);
+        self.weight.push(tree.weight[node]);
+        self.impurity.push(tree.impurity[node]);
+        self.values.extend_from_slice(tree.value(node));
     }
 
     /// The levels that go left, as bits; empty for quantities.
@@ -265,17 +275,27 @@ impl Tree {
 
     /// The leaf of each row.
     pub(crate) fn apply(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        self.check_width(x)?;
-        Ok(by_rows(x, run, |rows, i| self.leaf(|j| rows.at(i, j)) as u32))
+        many::leaves(self, &Kept::default(), x, run)
     }
 
     /// The prediction for each row.
     pub(crate) fn predict(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        let mut out = Vec::with_capacity(x.nrows() * self.outputs);
-        for leaf in self.apply(x, run)? {
-            out.extend_from_slice(self.value(leaf as usize));
-        }
-        Matrix::from_vec(x.nrows(), self.outputs, out)
+        self.values_of(&self.apply(x, run)?, run)
+    }
+
+    /// The predictions of these leaves.
+    pub(crate) fn values_of(&self, leaves: &[u32], run: &Context) -> Result<Matrix> {
+        /// Numbers that are copied at once.
+        const TOGETHER: usize = 1 << 14;
+        let width = self.outputs.max(1);
+        let mut out = vec![0.0; leaves.len() * self.outputs];
+        run.par_fill(&mut out, width * (TOGETHER / width).max(1), |first, out| {
+            let leaves = &leaves[first / width..];
+            for (out, &leaf) in out.chunks_exact_mut(width).zip(leaves) {
+                out.copy_from_slice(self.value(leaf as usize));
+            }
+        });
+        Matrix::from_vec(leaves.len(), self.outputs, out)
     }
 
     pub(crate) fn check_width(&self, x: &Frame) -> Result<()> {

@@ -4,6 +4,8 @@
 //! without surrogates are no larger.
 
 use super::grow::{Columns as Prepared, Sides, Store, Surrogate, level, surrogates};
+use super::kept::Kept;
+use super::many::{Walks, leaves};
 use super::nodes::{NONE, Tree, by_rows};
 use super::text::set_of;
 use learnt_core::answer::number;
@@ -122,9 +124,14 @@ impl Surrogates {
     }
 
     /// The leaf of each row.
-    pub(super) fn apply(&self, tree: &Tree, x: &Frame, run: &Context) -> Result<Vec<u32>> {
+    pub(super) fn apply(
+        &self,
+        (tree, kept): (&Tree, &Kept<Walks>),
+        x: &Frame,
+        run: &Context,
+    ) -> Result<Vec<u32>> {
         if self.is_empty() {
-            return tree.apply(x, run);
+            return leaves(tree, kept, x, run);
         }
         tree.check_width(x)?;
         Ok(by_rows(x, run, |rows, i| {

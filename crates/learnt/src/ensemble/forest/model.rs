@@ -5,7 +5,8 @@ use super::out_of_bag::OutOfBag;
 use crate::inspect::{self, Attentive, Contributions, answer, check_output};
 use crate::tree::contributions::contributions;
 use crate::tree::dependence::traversed;
-use crate::tree::many::{add_up, check_finite, mean_importances};
+use crate::tree::kept::Kept;
+use crate::tree::many::{Walks, add_up, check_finite, mean_importances};
 use crate::tree::nodes::Tree;
 use crate::tree::{
     DecisionTreeClassifier, DecisionTreeClassifierModel, DecisionTreeRegressor,
@@ -17,7 +18,7 @@ use learnt_core::prelude::*;
 
 /// A fitted forest of classification trees.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report, questions = QUESTIONS)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks)]
 #[model(members = members)]
 pub struct ForestClassifierModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
@@ -36,13 +37,15 @@ pub struct ForestClassifierModel {
     #[model(transient)]
     pub oob_decision_function: Matrix,
     trees: Vec<Tree>,
+    #[model(transient)]
+    walks: Kept<Walks>,
     schema: Schema,
     classes: Vec<Label>,
 }
 
 /// A fitted forest of regression trees.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks)]
 #[model(members = members)]
 pub struct ForestRegressorModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
@@ -61,6 +64,8 @@ pub struct ForestRegressorModel {
     #[model(transient)]
     pub oob_prediction: Matrix,
     trees: Vec<Tree>,
+    #[model(transient)]
+    walks: Kept<Walks>,
     schema: Schema,
     outputs: usize,
 }
@@ -118,8 +123,13 @@ fn walked(trees: &[Tree], outputs: usize, given: &dyn Fn(usize) -> Option<f64>) 
 }
 
 /// The mean over trees.
-fn mean(trees: &[Tree], outputs: usize, x: &Frame, run: &Context) -> Result<Matrix> {
-    let mut sums = add_up(trees, &vec![0.0; outputs], x, run, |_, _| true)?;
+fn mean(
+    (trees, walks): (&[Tree], &Kept<Walks>),
+    outputs: usize,
+    x: &Frame,
+    run: &Context,
+) -> Result<Matrix> {
+    let mut sums = add_up((trees, walks), &vec![0.0; outputs], x, run, |_, _| true)?;
     let count = trees.len() as f64;
     sums.as_mut_slice().iter_mut().for_each(|sum| *sum /= count);
     match sums.as_slice().iter().all(|mean| mean.is_finite()) {
@@ -260,6 +270,7 @@ impl ForestModel for ForestClassifierModel {
             oob_importances: out_of_bag.importances,
             oob_decision_function: out_of_bag.predictions,
             trees,
+            walks: Kept::default(),
             schema: outline.schema.clone(),
             classes: outline.classes.to_vec(),
         })
@@ -272,7 +283,7 @@ impl ForestModel for ForestClassifierModel {
 
 impl Classifier for ForestClassifierModel {
     fn probabilities_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        mean(&self.trees, self.classes.len(), x, run)
+        mean((&self.trees, &self.walks), self.classes.len(), x, run)
     }
 }
 
@@ -303,7 +314,7 @@ impl ForestRegressorModel {
         self.trees.is_empty()
     }
 
-    pub(in crate::ensemble) fn trees(&self) -> &[Tree] {
+    pub(crate) fn trees(&self) -> &[Tree] {
         &self.trees
     }
 
@@ -354,6 +365,7 @@ impl ForestModel for ForestRegressorModel {
             oob_importances: out_of_bag.importances,
             oob_prediction: out_of_bag.predictions,
             trees,
+            walks: Kept::default(),
             schema: outline.schema.clone(),
             outputs: outline.outputs,
         })
@@ -366,7 +378,7 @@ impl ForestModel for ForestRegressorModel {
 
 impl Regressor for ForestRegressorModel {
     fn predict_in(&self, x: &Frame, run: &Context) -> Result<Matrix> {
-        mean(&self.trees, self.outputs, x, run)
+        mean((&self.trees, &self.walks), self.outputs, x, run)
     }
 }
 

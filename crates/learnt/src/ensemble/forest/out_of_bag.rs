@@ -11,6 +11,7 @@
 
 use super::ForestRounds;
 use super::targets::{means, target_sums, targets};
+use crate::tree::kept::Kept;
 use crate::tree::many::add_up;
 use crate::tree::nodes::Tree;
 use learnt_core::estimator::first_maximum;
@@ -192,7 +193,7 @@ fn is_out(bits: &[u64], row: usize) -> bool {
 fn predictions(trees: &[Tree], left_out: &[Vec<u64>], x: &Frame, run: &Context) -> Result<Matrix> {
     let outputs = trees.first().map_or(0, |tree| tree.outputs);
     let takes = |t: usize, row: usize| is_out(&left_out[t], row);
-    let mut sums = add_up(trees, &vec![0.0; outputs], x, run, takes)?;
+    let mut sums = add_up((trees, &Kept::default()), &vec![0.0; outputs], x, run, takes)?;
     for row in 0..x.nrows() {
         let count = (0..trees.len()).filter(|&t| takes(t, row)).count();
         sums.row_mut(row).iter_mut().for_each(|sum| *sum /= count as f64);

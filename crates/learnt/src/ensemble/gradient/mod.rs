@@ -24,6 +24,7 @@ use super::boosted::{Beside, Boosted, scores_of};
 use super::loss::{Loss, Targets, weighted_quantile};
 use super::stopping::{has_stalled, set_aside, tell, told_rows};
 use crate::tree::grow::{self, Columns, Settings, Squared};
+use crate::tree::kept::Kept;
 use crate::tree::nodes::Tree;
 use crate::tree::prune::prune;
 use learnt_core::prelude::*;
@@ -258,7 +259,14 @@ fn boost(
         loss,
         growth,
         columns: Columns::sorted(&data.x, run)?,
-        scores: scores_of(trees, &start, &beside.beginning, loss, &data.x, run)?,
+        scores: scores_of(
+            (trees, &Kept::default()),
+            &start,
+            &beside.beginning,
+            loss,
+            &data.x,
+            run,
+        )?,
         run: *run,
     };
     let boosted = match before {

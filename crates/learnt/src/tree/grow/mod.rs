@@ -97,11 +97,10 @@ pub(crate) fn grow<C: Criterion>(
     let grower = Grower { settings, run: *run, total: summary.weight, levels: &levels };
     let bounds = Bounds::NONE;
     let root = Open { id: 0, range, depth: 0, key: ROOT_KEY, bounds, summary };
-    let tree = match settings.max_leaf_nodes {
-        Some(leaves) => grower.best_first(&mut space, root, leaves)?,
-        None => grower.depth_first(&mut space, root)?,
-    };
-    Ok(tree.in_preorder())
+    match settings.max_leaf_nodes {
+        Some(leaves) => Ok(grower.best_first(&mut space, root, leaves)?.in_preorder()),
+        None => grower.depth_first(&mut space, root),
+    }
 }
 
 /// The order of growth.
@@ -175,7 +174,7 @@ impl Grower<'_> {
         [open(0, left, first), open(1, right, second)]
     }
 
-    /// Large nodes here, with their columns on several threads; then small ones, one a thread.
+    /// Large nodes here, with their columns on several threads; then small ones, one a thread; all in preorder.
     fn depth_first<C: Criterion>(&self, space: &mut Space<C>, root: Open) -> Result<Tree> {
         let mut tree = self.seed(&root);
         let mut open = vec![root];
@@ -190,16 +189,16 @@ impl Grower<'_> {
         }
         let single = Grower { run: self.run.with_threads(1), ..*self };
         let space = &*space;
-        let subtrees = self.run.try_par_map(small.len(), |i| single.subtree(space, &small[i]))?;
-        for (node, subtree) in small.iter().zip(subtrees) {
-            tree.graft(node.id, subtree);
-        }
-        Ok(tree)
+        let parts = self
+            .run
+            .try_par_map(small.len(), |i| Ok((small[i].id, single.subtree(space, &small[i])?)))?;
+        Ok(tree.with_parts(&parts))
     }
 
     /// All below one node, on rows numbered anew so that they are near in memory.
     fn subtree<C: Criterion>(&self, space: &Space<C>, node: &Open) -> Result<Tree> {
         let mut tree = self.seed(node);
+        tree.reserve(2 * node.range.len());
         let mut space = space.extract(&node.range);
         let root = Open { id: 0, range: 0..space.len(), summary: node.summary.clone(), ..*node };
         let mut open = vec![root];

@@ -165,10 +165,9 @@ impl Growing {
     /// The whole tree, pruned.
     pub(super) fn finish(mut self, ccp_alpha: f64) -> Tree {
         give_impurities(&mut self.tree, &mut self.costs, &self.gains);
-        for Subtree { node, tree } in self.subtrees {
-            self.tree.graft(node, tree);
-        }
-        prune(self.tree.in_preorder(), ccp_alpha)
+        let parts: Vec<(u32, Tree)> =
+            self.subtrees.into_iter().map(|Subtree { node, tree }| (node, tree)).collect();
+        prune(self.tree.with_parts(&parts), ccp_alpha)
     }
 }
 
