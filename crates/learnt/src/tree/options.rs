@@ -235,6 +235,7 @@ impl Growth {
         let columns = match self.method {
             Method::Histogram => Columns::binned(x, self.max_bins, run)?,
             Method::Exact if extras.surrogates > 0 => Columns::ranked(x, run)?,
+            Method::Exact if settings.random => Columns::unsorted(x, run)?,
             // Few columns a node: sorting them there costs less than keeping all sorted.
             Method::Exact if settings.max_features * 3 <= x.ncols() => Columns::ranked(x, run)?,
             Method::Exact => Columns::sorted(x, run)?,

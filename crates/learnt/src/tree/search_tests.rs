@@ -181,6 +181,27 @@ proptest! {
     }
 
     #[test]
+    fn cuts_that_are_drawn_need_no_order(seed in 0_u64..1_000_000, rows in 2_usize..200, missing: bool, categories: bool, few: bool) {
+        let rng = &mut Context::default().with_seed(seed).rng(4);
+        let x = random_table(rng, rows, missing, categories);
+        let codes: Vec<u32> = (0..rows).map(|_| sample::below(rng, 5) as u32).collect();
+        let y: Vec<f64> = (0..rows).map(|_| sample::below(rng, 6) as f64).collect();
+        let mut settings = Settings { random: true, max_features: if few { 1 } else { 3 }, ..settings(3) };
+        settings.limits.min_rows = 1 + sample::below(rng, 3) as usize;
+        let run = Context::default().with_seed(seed);
+        let check = |criterion: &dyn Fn(Columns) -> Tree| {
+            let sorted = criterion(Columns::sorted(&x.frame(), &run).unwrap());
+            assert_eq!(criterion(Columns::unsorted(&x.frame(), &run).unwrap()), sorted);
+        };
+        check(&|columns| grow(columns, &Gini::new(codes.clone(), 5, None), &settings, &run).unwrap());
+        let two: Vec<u32> = codes.iter().map(|code| code % 2).collect();
+        check(&|columns| grow(columns, &Gini::new(two.clone(), 2, None), &settings, &run).unwrap());
+        check(&|columns| grow(columns, &Entropy::new(codes.clone(), 5, None), &settings, &run).unwrap());
+        check(&|columns| grow(columns, &Squared::new(y.clone(), 1, None), &settings, &run).unwrap());
+        check(&|columns| grow(columns, &Absolute::new(y.clone(), 1, None), &settings, &run).unwrap());
+    }
+
+    #[test]
     fn a_weight_of_two_is_a_repeated_row(seed in 0_u64..1_000_000, rows in 2_usize..60) {
         let rng = &mut Context::default().with_seed(seed).rng(3);
         let x = random_table(rng, rows, true, true);

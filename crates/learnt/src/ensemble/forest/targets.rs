@@ -299,7 +299,8 @@ impl ForestRounds {
         }
     }
 
-    /// Trees that sort the columns of their own rows; `criterion` knows rows with their counts.
+    /// Trees over the columns of their own rows, sorted unless cuts are drawn; `criterion` knows rows with their
+    /// counts.
     fn exact_trees<C: grow::Criterion>(
         &self,
         members: Range<usize>,
@@ -325,6 +326,7 @@ impl ForestRounds {
                 ..self.settings(x.nrows(), x.ncols(), weight)
             };
             let columns = match settings.max_features * 3 <= x.ncols() {
+                _ if settings.random => grow::Columns::unsorted(&part.frame(), &inner)?,
                 true => grow::Columns::ranked(&part.frame(), &inner)?,
                 false => grow::Columns::sorted(&part.frame(), &inner)?,
             };

@@ -3,9 +3,10 @@
 //! Costs of growing sides come from a Fenwick tree over the ranks of the targets: adding a row and
 //! finding the weighted median take log n each. One pass from the left and one from the right.
 
+use super::columns::MISSING;
 use super::criterion::{Criterion, Summary};
 use super::regression::Reals;
-use super::scan::{Cut, Limits, Sequence, better, code_of, row_of, tolerance};
+use super::scan::{Cut, Limits, Parted, Sequence, better, code_of, entry, row_of, tolerance};
 
 /// Absolute error, the mean over the outputs.
 #[derive(Clone, Debug)]
@@ -164,6 +165,16 @@ impl Criterion for Absolute {
             }
         }
         best
+    }
+
+    fn only_cut(&self, node: &Summary, parted: &Parted, limits: &Limits) -> Option<Cut> {
+        let side = |rows: &[u32], code: u32| -> Vec<u64> {
+            rows.iter().map(|&row| entry(code, row)).collect()
+        };
+        let known = [side(parted.left, 0), side(parted.right, 1)].concat();
+        let missing = side(parted.missing, MISSING);
+        let limits = Limits { only: Some(parted.left.len()), ..*limits };
+        self.best_cut(node, &Sequence { known: &known, missing: &missing }, &limits)
     }
 }
 

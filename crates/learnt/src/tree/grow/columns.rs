@@ -2,7 +2,8 @@
 //!
 //! Exact columns give every distinct value its own code. Binned columns have at most `max_bins`
 //! codes: one for each distinct value where that is enough, else bins of about equal row counts.
-//! Unordered categories keep their level as code. Missing values have a code of their own.
+//! Unordered categories keep their level as code. Missing values have a code of their own. Cuts that are drawn at
+//! random need no order, and their columns stay values.
 
 use super::scan::{code_of, entry, row_of};
 use learnt_core::prelude::*;
@@ -13,6 +14,9 @@ pub(crate) const MISSING: u32 = u32::MAX;
 pub(crate) const MISSING_BIN: u8 = u8::MAX;
 /// The most bins of a column.
 pub(crate) const MOST_BINS: usize = MISSING_BIN as usize;
+
+/// So many values are put in order before another thread is awake.
+const FEW_CELLS: u64 = 1 << 13;
 
 /// What the codes of a column stand for.
 #[derive(Clone, Debug)]
@@ -59,6 +63,9 @@ pub(crate) enum Store {
     Ranks(Vec<Vec<u32>>),
     /// Bins of each column by row.
     Bins(Vec<Vec<u8>>),
+    /// Values of each column by row, in no order. Equal ones have equal bits: -0 is 0, and there is one missing value,
+    /// which a level that is not one is too.
+    Values(Vec<Vec<f64>>),
 }
 
 /// The values of rows that may have been numbered anew.
@@ -99,7 +106,7 @@ pub(crate) struct Columns<'a> {
 impl<'a> Columns<'a> {
     /// Sorted columns, for searching them all in every node.
     pub(crate) fn sorted(x: &Frame<'a>, run: &Context) -> Result<Self> {
-        claim(x, 8, run)?;
+        let run = &claim(x, 8, run)?;
         let lists = run.try_par_map(x.ncols(), |j| Ok(sorted_entries(x, j)))?;
         let codes = x.schema().columns().iter().map(|column| match unordered_levels(column) {
             Some(levels) => Codes::Levels(levels),
@@ -111,7 +118,7 @@ impl<'a> Columns<'a> {
 
     /// Ranks by row, for searching few columns in a node.
     pub(crate) fn ranked(x: &Frame, run: &Context) -> Result<Self> {
-        claim(x, 20, run)?;
+        let run = &claim(x, 20, run)?;
         let parts = run.try_par_map(x.ncols(), |j| {
             let entries = sorted_entries(x, j);
             let mut ranks = vec![MISSING; x.nrows()];
@@ -122,6 +129,27 @@ impl<'a> Columns<'a> {
         })?;
         let (codes, ranks) = parts.into_iter().unzip();
         Ok(Columns { codes, store: Store::Ranks(ranks), rows: x.nrows(), values: None })
+    }
+
+    /// Values by row, for cuts that are drawn and need no order.
+    pub(crate) fn unsorted(x: &Frame, run: &Context) -> Result<Self> {
+        let run = &claim(x, 8, run)?;
+        let parts = run.try_par_map(x.ncols(), |j| {
+            let values = x.values();
+            Ok(match unordered_levels(x.schema().column(j)) {
+                None => {
+                    let one_of = |x: f64| if x.is_nan() { f64::NAN } else { x + 0.0 };
+                    let column = (0..x.nrows()).map(|i| one_of(values.at(i, j)));
+                    (Codes::Ordered { low: Vec::new(), high: Vec::new() }, column.collect())
+                }
+                Some(levels) => {
+                    let code = |i| level(values.at(i, j), levels).map_or(f64::NAN, f64::from);
+                    (Codes::Levels(levels), (0..x.nrows()).map(code).collect())
+                }
+            })
+        })?;
+        let (codes, columns) = parts.into_iter().unzip();
+        Ok(Columns { codes, store: Store::Values(columns), rows: x.nrows(), values: None })
     }
 
     /// Sorted columns of these rows alone, numbered anew in their order.
@@ -138,6 +166,7 @@ impl<'a> Columns<'a> {
             Store::Sorted(lists) => Store::Sorted(lists.iter().map(kept).collect()),
             Store::Ranks(columns) => Store::Ranks(picked(columns, rows)),
             Store::Bins(columns) => Store::Bins(picked(columns, rows)),
+            Store::Values(columns) => Store::Values(picked(columns, rows)),
         };
         let values = self.values.as_ref().map(|values| values.of_rows(rows));
         Columns { codes: self.codes.clone(), store, rows: rows.len(), values }
@@ -145,7 +174,7 @@ impl<'a> Columns<'a> {
 
     /// Bins by row, for histograms.
     pub(crate) fn binned(x: &Frame, max_bins: usize, run: &Context) -> Result<Self> {
-        claim(x, 16, run)?;
+        let run = &claim(x, 16, run)?;
         let max_bins = max_bins.clamp(2, MOST_BINS);
         let parts = run.try_par_map(x.ncols(), |j| binned_column(x, j, max_bins))?;
         let (codes, bins) = parts.into_iter().unzip();
@@ -158,12 +187,15 @@ fn picked<T: Copy>(columns: &[Vec<T>], rows: &[u32]) -> Vec<Vec<T>> {
     columns.iter().map(of_rows).collect()
 }
 
-fn claim(x: &Frame, bytes: u64, run: &Context) -> Result<()> {
+/// Claims the memory; the threads that are worth waking.
+fn claim<'r>(x: &Frame, bytes: u64, run: &Context<'r>) -> Result<Context<'r>> {
     if u32::try_from(x.nrows()).is_err() {
         let message = format!("{} rows, and a tree takes at most {}", x.nrows(), u32::MAX);
         return Err(Error::new(Code::Memory, message).hint("fit on a sample of the rows"));
     }
-    run.claim((x.nrows() as u64 * x.ncols() as u64).saturating_mul(bytes), "sorting the columns")
+    let cells = x.nrows() as u64 * x.ncols() as u64;
+    run.claim(cells.saturating_mul(bytes), "sorting the columns")?;
+    Ok(if cells < FEW_CELLS { run.with_threads(1) } else { *run })
 }
 
 /// The levels of an unordered category; ordered ones are quantities.

@@ -7,7 +7,7 @@
 //! - Gini with losses: Σ L_kl p_k p_l. Exponential loss of two classes: 2 √(p (1 - p)).
 //! - Squared error and Poisson deviance are in `regression.rs`, absolute error in `absolute.rs`.
 
-use super::scan::{self, Cut, Limits, Sequence};
+use super::scan::{self, Cut, Limits, Parted, Sequence};
 
 /// What a node's rows add up to.
 #[derive(Clone, Debug)]
@@ -63,6 +63,11 @@ pub(crate) trait Criterion: Clone + Send + Sync {
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
         scan::best_cut(self, node, sequence, limits)
     }
+
+    /// The cut that parts the rows so, unless it must not be.
+    fn only_cut(&self, node: &Summary, parted: &Parted, limits: &Limits) -> Option<Cut> {
+        scan::only_cut(self, node, parted, limits)
+    }
 }
 
 /// A criterion whose rows have other weights as cases.
@@ -112,6 +117,10 @@ impl<C: Criterion> Criterion for WithCases<C> {
 
     fn best_cut(&self, node: &Summary, sequence: &Sequence, limits: &Limits) -> Option<Cut> {
         self.inner.best_cut(node, sequence, limits)
+    }
+
+    fn only_cut(&self, node: &Summary, parted: &Parted, limits: &Limits) -> Option<Cut> {
+        self.inner.only_cut(node, parted, limits)
     }
 }
 
@@ -221,17 +230,23 @@ impl Classes {
         }
     }
 
-    pub(super) fn summary(&self, rows: &[u32], impurity: impl Fn(&[f64], f64) -> f64) -> Summary {
+    /// `impurity` is told the sums, their whole and their shares of it.
+    pub(super) fn summary(
+        &self,
+        rows: &[u32],
+        impurity: impl Fn(&[f64], f64, &[f64]) -> f64,
+    ) -> Summary {
         let mut sums = vec![0.0; self.count];
         for &row in rows {
             self.add(&mut sums, row as usize);
         }
         let weight: f64 = sums.iter().sum();
+        let value: Vec<f64> = sums.iter().map(|sum| sum / weight).collect();
         Summary {
             weight,
-            impurity: impurity(&sums, weight),
+            impurity: impurity(&sums, weight, &value),
             pure: sums.iter().filter(|&&sum| sum > 0.0).count() <= 1,
-            value: sums.iter().map(|sum| sum / weight).collect(),
+            value,
             sums,
         }
     }
@@ -278,8 +293,8 @@ fn x_log_x(x: f64) -> f64 {
 
 impl Criterion for Entropy {
     fn summary(&self, rows: &[u32]) -> Summary {
-        self.classes.summary(rows, |sums, weight| {
-            (-sums.iter().map(|sum| x_log_x(sum / weight)).sum::<f64>()).max(0.0)
+        self.classes.summary(rows, |_, _, shares| {
+            (-shares.iter().map(|share| x_log_x(*share)).sum::<f64>()).max(0.0)
         })
     }
 
@@ -350,7 +365,7 @@ impl LossGini {
 
 impl Criterion for LossGini {
     fn summary(&self, rows: &[u32]) -> Summary {
-        self.classes.summary(rows, |sums, weight| self.cost(|k| sums[k], weight) / weight)
+        self.classes.summary(rows, |sums, weight, _| self.cost(|k| sums[k], weight) / weight)
     }
 
     fn gather(&self, rows: &[u32]) -> Self {
@@ -395,7 +410,7 @@ impl Exponential {
 impl Criterion for Exponential {
     /// Shares have half a row added to both classes; half their log-odds is the score of a leaf.
     fn summary(&self, rows: &[u32]) -> Summary {
-        let mut summary = self.0.summary(rows, |sums, weight| {
+        let mut summary = self.0.summary(rows, |sums, weight, _| {
             2.0 * (sums[0] / weight * (sums[1] / weight)).max(0.0).sqrt()
         });
         let whole = summary.weight + 2.0 * HALF_A_ROW;

@@ -63,8 +63,8 @@ impl Left for Squares<'_> {
 
 impl Criterion for Gini {
     fn summary(&self, rows: &[u32]) -> Summary {
-        self.0.summary(rows, |sums, weight| {
-            (1.0 - sums.iter().map(|sum| (sum / weight) * (sum / weight)).sum::<f64>()).max(0.0)
+        self.0.summary(rows, |_, _, shares| {
+            (1.0 - shares.iter().map(|share| share * share).sum::<f64>()).max(0.0)
         })
     }
 

@@ -205,6 +205,65 @@ fn scan(
     }
 }
 
+/// The rows of a node beside a cut that was drawn, in no order that matters.
+pub(crate) struct Parted<'a> {
+    pub(super) left: &'a [u32],
+    pub(super) right: &'a [u32],
+    pub(super) missing: &'a [u32],
+}
+
+/// The cut that was drawn, with missing values on the better side. Only the left side is added up.
+pub(super) fn only_cut<C: Criterion>(
+    criterion: &C,
+    node: &Summary,
+    parted: &Parted,
+    limits: &Limits,
+) -> Option<Cut> {
+    match criterion.width() {
+        1 => cut_of(node, parted, limits, || Sums { criterion, node, sums: [0.0; 1] }),
+        2 => cut_of(node, parted, limits, || Sums { criterion, node, sums: [0.0; 2] }),
+        width => cut_of(node, parted, limits, || {
+            let sums = vec![0.0; width];
+            Sums { criterion, node, sums }
+        }),
+    }
+}
+
+#[inline(always)]
+fn cut_of<L: Left>(
+    node: &Summary,
+    parted: &Parted,
+    limits: &Limits,
+    empty: impl Fn() -> L,
+) -> Option<Cut> {
+    let Parted { left, right, missing } = *parted;
+    let total = left.len() + right.len() + missing.len();
+    let tolerance = tolerance(node);
+    let mut best: Option<Cut> = None;
+    for missing_left in [false, true] {
+        let before = if missing_left { missing } else { &[] };
+        let rows = before.len() + left.len();
+        if rows == total || (missing_left && missing.is_empty()) {
+            continue;
+        }
+        let mut side = empty();
+        let mut weight = 0.0;
+        for rows in [before, left] {
+            for &row in rows {
+                weight += side.add(row as usize);
+            }
+        }
+        if !limits.allow((rows, total - rows), (weight, node.weight - weight)) {
+            continue;
+        }
+        let gain = side.gain(weight);
+        if better(gain, best.map(|cut| cut.gain), tolerance) && side.ordered(limits, weight) {
+            best = Some(Cut { position: left.len(), missing_left, rows_left: rows, gain });
+        }
+    }
+    best
+}
+
 /// Rows of one code, added up.
 #[derive(Clone, Debug)]
 pub(super) struct Group {

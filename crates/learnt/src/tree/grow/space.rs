@@ -5,8 +5,9 @@
 //! Columns are searched on several threads where a node is large.
 
 use super::Settings;
-use super::columns::{Codes, MISSING, MISSING_BIN, Store, Values, midpoint};
+use super::columns::{Codes, MISSING, MISSING_BIN, Store, Values, level, midpoint};
 use super::criterion::{Criterion, Summary};
+use super::draw::random_split;
 use super::levels::{arrange, best_partition};
 use super::monotone::{Bounds, Monotone};
 use super::scan::{
@@ -39,8 +40,9 @@ pub(super) struct Space<'a, C: Criterion> {
     rows: Vec<u32>,
     /// Whether a row goes left in the division under way, as bits: they stay in the near caches.
     left: Vec<u64>,
-    /// Room for the rows that go right.
+    /// Room for what goes right: entries, and rows.
     scratch: Vec<u64>,
+    scratch_rows: Vec<u32>,
 }
 
 impl<'a, C: Criterion> Space<'a, C> {
@@ -62,6 +64,7 @@ impl<'a, C: Criterion> Space<'a, C> {
             values,
             rows: (0..rows as u32).collect(),
             scratch: Vec::new(),
+            scratch_rows: Vec::new(),
         }
     }
 
@@ -85,6 +88,9 @@ impl<'a, C: Criterion> Space<'a, C> {
             Store::Sorted(lists) => Store::Sorted(lists.iter().map(renumbered).collect()),
             Store::Ranks(columns) => Store::Ranks(columns.iter().map(|c| pick(c, rows)).collect()),
             Store::Bins(columns) => Store::Bins(columns.iter().map(|c| pick(c, rows)).collect()),
+            Store::Values(columns) => {
+                Store::Values(columns.iter().map(|c| pick(c, rows)).collect())
+            }
         };
         Space {
             codes: self.codes,
@@ -95,6 +101,7 @@ impl<'a, C: Criterion> Space<'a, C> {
             values: self.values.as_ref().map(|values| values.of_rows(rows)),
             rows: (0..rows.len() as u32).collect(),
             scratch: Vec::new(),
+            scratch_rows: Vec::new(),
         }
     }
 
@@ -150,13 +157,13 @@ impl<'a, C: Criterion> Space<'a, C> {
         }
         let once = self.settings.columns_once;
         let key = if once { super::ROOT_KEY } else { key };
-        let drawn = sample::choose(&mut run.rng(key), all, all);
-        let first_varying = drawn.iter().position(|&feature| self.varies(feature, node));
-        let count = match first_varying {
-            Some(place) if !once => wanted.max(place + 1),
-            _ => wanted,
-        };
-        let mut chosen = drawn[..count].to_vec();
+        // Draws of few columns are the first draws of all.
+        let mut chosen = sample::choose(&mut run.rng(key), all, wanted);
+        if !once && !chosen.iter().any(|&feature| self.varies(feature, node)) {
+            let drawn = sample::choose(&mut run.rng(key), all, all);
+            let varying = drawn.iter().position(|&feature| self.varies(feature, node));
+            chosen = drawn[..varying.map_or(wanted, |place| place + 1)].to_vec();
+        }
         chosen.sort_unstable();
         chosen
     }
@@ -171,6 +178,10 @@ impl<'a, C: Criterion> Space<'a, C> {
             }
             Store::Ranks(columns) => mixed(&|row| columns[feature][row as usize]),
             Store::Bins(columns) => mixed(&|row| u32::from(columns[feature][row as usize])),
+            Store::Values(columns) => {
+                let bits = |row: u32| columns[feature][row as usize].to_bits();
+                rows.iter().any(|&row| bits(row) != bits(rows[0]))
+            }
         }
     }
 
@@ -194,6 +205,19 @@ impl<'a, C: Criterion> Space<'a, C> {
                     rows.map(|&row| entry(ranks[row as usize], row)).collect();
                 entries.sort_unstable();
                 self.search_entries(feature, &entries, summary, place, run)
+            }
+            Store::Values(columns) => {
+                let (column, rows) = (&columns[feature], &self.rows[node.clone()]);
+                if let Codes::Levels(levels) = self.codes[feature] {
+                    let code = |row: u32| level(column[row as usize], levels).unwrap_or(MISSING);
+                    let mut entries: Vec<u64> =
+                        rows.iter().map(|&row| entry(code(row), row)).collect();
+                    entries.sort_unstable();
+                    return self.search_entries(feature, &entries, summary, place, run);
+                }
+                let limits = self.limits(feature, place);
+                let draw = (place.0, run);
+                random_split(&*self.criterion, (feature, column), (rows, summary), &limits, draw)
             }
             Store::Bins(columns) if node.len() <= self.criterion.few_rows() => {
                 let entries = entries_of(&columns[feature], &self.rows[node.clone()]);
@@ -368,7 +392,7 @@ impl<'a, C: Criterion> Space<'a, C> {
 
     /// Moves the rows that go left to the front of the node's range; returns where the right begins.
     pub(super) fn divide(&mut self, node: &Range<usize>, split: &Split, run: &Context) -> usize {
-        let Space { rows, left, store, scratch, .. } = self;
+        let Space { codes, rows, left, store, scratch, scratch_rows, .. } = self;
         let range = &mut rows[node.clone()];
         let lefts = match store {
             Store::Sorted(lists) => {
@@ -390,14 +414,20 @@ impl<'a, C: Criterion> Space<'a, C> {
                         partition(&mut list[node.clone()], scratch, goes_left);
                     }
                 }
-                partition(range, &mut Vec::new(), |&row| left(row as usize))
+                partition(range, scratch_rows, |&row| left(row as usize))
             }
-            Store::Ranks(columns) => partition(range, &mut Vec::new(), |&row| {
+            Store::Ranks(columns) => partition(range, scratch_rows, |&row| {
                 split.routes_left(|feature| columns[feature][row as usize])
             }),
+            Store::Values(columns) => {
+                let (column, codes) = (&columns[split.feature], &codes[split.feature]);
+                partition(range, scratch_rows, |&row| {
+                    split.sends_value_left(column[row as usize], codes)
+                })
+            }
             Store::Bins(columns) => {
                 let column = &columns[split.feature];
-                partition(range, &mut Vec::new(), |&row| {
+                partition(range, scratch_rows, |&row| {
                     split.sends_left(u32::from(column[row as usize]), u32::from(MISSING_BIN))
                 })
             }

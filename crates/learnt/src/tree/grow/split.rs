@@ -1,6 +1,6 @@
 //! How a node is divided: a cut of quantities or a set of levels, and where missing values go.
 
-use super::columns::MISSING;
+use super::columns::{Codes, MISSING, level};
 use super::scan::{Cut, Group, code_of, entry, row_of};
 use super::surrogate::Surrogate;
 
@@ -31,6 +31,19 @@ impl Split {
         match &self.levels {
             None => code <= self.last_left,
             Some(bits) => has_level(bits, code),
+        }
+    }
+
+    /// The side of a value as it stands in the table.
+    #[inline(always)]
+    pub(super) fn sends_value_left(&self, value: f64, codes: &Codes) -> bool {
+        match codes {
+            Codes::Ordered { .. } => {
+                value <= self.threshold || (value.is_nan() && self.missing_left)
+            }
+            Codes::Levels(levels) => {
+                self.sends_left(level(value, *levels).unwrap_or(MISSING), MISSING)
+            }
         }
     }
 
