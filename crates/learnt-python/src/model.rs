@@ -52,7 +52,7 @@ impl Model {
                 .with_threads(threads)
                 .observed_by(observer);
             let mut buffer = vec![0.0; rows * x.width];
-            let mut answer: Option<Prediction> = None;
+            let mut answer = None;
             for first in (0..x.rows).step_by(rows) {
                 let block = x.widen(first..(first + rows).min(x.rows), &mut buffer, &run)?;
                 let asked =
@@ -62,13 +62,14 @@ impl Model {
                     Err(error) if error.code() == Code::Cancelled => return Err(error),
                     _ => return Ok(None),
                 };
-                answer = match answer {
-                    None => Some(next),
-                    Some(before) => before.followed_by(next),
+                let mut all = match answer.take() {
+                    Some(all) => all,
+                    None => next.room_for(x.rows)?,
                 };
-                if answer.is_none() {
+                if !all.put(first, next, &run) {
                     return Ok(None);
                 }
+                answer = Some(all);
             }
             Ok(answer)
         })?;

@@ -236,30 +236,50 @@ pub enum Prediction {
 }
 
 impl Prediction {
-    /// The answer for more rows after these; `None` where the two are not of one kind and width.
-    #[must_use]
-    pub fn followed_by(self, later: Prediction) -> Option<Prediction> {
-        fn joined<T>(mut first: Vec<T>, later: Vec<T>) -> Vec<T> {
-            first.extend(later);
-            first
-        }
-        let stacked = |first: Matrix, later: Matrix| {
-            let (rows, width) = (first.nrows() + later.nrows(), first.ncols());
-            let values = joined(first.into_vec(), later.into_vec());
-            Matrix::from_vec(rows, width, values).ok()
-        };
-        Some(match (self, later) {
-            (Prediction::Real(a), Prediction::Real(b)) => Prediction::Real(stacked(a, b)?),
-            (Prediction::Class(a), Prediction::Class(b)) => Prediction::Class(joined(a, b)),
-            (Prediction::Cluster(a), Prediction::Cluster(b)) => Prediction::Cluster(joined(a, b)),
-            (Prediction::Outlier(a), Prediction::Outlier(b)) => Prediction::Outlier(joined(a, b)),
-            (Prediction::Table(a), Prediction::Table(b)) => {
-                let ((a, schema), (b, later)) = (a.into_parts(), b.into_parts());
-                let values = stacked(a, b).filter(|_| schema == later)?;
-                Prediction::Table(Table::new(values, schema).ok()?)
+    /// An answer of this kind and width for so many rows, to be [put in](Prediction::put).
+    pub fn room_for(&self, rows: usize) -> Result<Prediction> {
+        Ok(match self {
+            Prediction::Real(values) => Prediction::Real(Matrix::zeros(rows, values.ncols())),
+            Prediction::Class(_) => Prediction::Class(vec![0; rows]),
+            Prediction::Cluster(_) => Prediction::Cluster(vec![None; rows]),
+            Prediction::Outlier(_) => Prediction::Outlier(vec![false; rows]),
+            Prediction::Table(table) => {
+                let values = Matrix::zeros(rows, table.schema().len());
+                Prediction::Table(Table::new(values, table.schema().clone())?)
             }
-            _ => return None,
         })
+    }
+
+    /// Puts the answer for some rows in, from row `first` on; false where the two are not of one kind and width.
+    #[must_use]
+    pub fn put(&mut self, first: usize, some: Prediction, run: &Context) -> bool {
+        fn put<T: Copy>(all: &mut [T], first: usize, some: &[T]) -> bool {
+            let place = all.get_mut(first..first + some.len());
+            place.map(|place| place.copy_from_slice(some)).is_some()
+        }
+        let put_rows = |all: &mut Matrix, some: &Matrix| {
+            const PIECE: usize = 1 << 15;
+            let (width, values) = (all.ncols(), some.as_slice());
+            let end = (first + some.nrows()) * width;
+            if some.ncols() != width || end > all.as_slice().len() {
+                return false;
+            }
+            // On all threads: the first touch of memory takes longer than the copy.
+            run.par_fill(&mut all.as_mut_slice()[first * width..end], PIECE, |start, piece| {
+                piece.copy_from_slice(&values[start..start + piece.len()]);
+            });
+            true
+        };
+        match (self, some) {
+            (Prediction::Real(all), Prediction::Real(some)) => put_rows(all, &some),
+            (Prediction::Class(all), Prediction::Class(some)) => put(all, first, &some),
+            (Prediction::Cluster(all), Prediction::Cluster(some)) => put(all, first, &some),
+            (Prediction::Outlier(all), Prediction::Outlier(some)) => put(all, first, &some),
+            (Prediction::Table(all), Prediction::Table(some)) => {
+                all.schema() == some.schema() && put_rows(all.values_mut(), some.values())
+            }
+            _ => false,
+        }
     }
 
     /// All of it as numbers: codes as they are, -1 for noise and for outliers, 1 for inliers.
@@ -476,6 +496,22 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_for_some_rows_are_put_together() {
+        let run = Context::default();
+        let numbers = |first: f64| Matrix::from_fn(2, 3, |i, j| first + (3 * i + j) as f64);
+        let mut all = Prediction::Real(numbers(0.0)).room_for(5).unwrap();
+        assert!(all.put(0, Prediction::Real(numbers(0.0)), &run));
+        assert!(all.put(3, Prediction::Real(numbers(9.0)), &run));
+        assert!(!all.put(4, Prediction::Real(numbers(0.0)), &run), "a row beyond the end");
+        assert!(!all.put(0, Prediction::Class(vec![1]), &run), "another kind");
+        let expected = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0, 0.0];
+        assert_eq!(all.into_matrix().as_slice()[..9], expected);
+        let mut codes = Prediction::Class(vec![7]).room_for(3).unwrap();
+        assert!(codes.put(2, Prediction::Class(vec![7]), &run));
+        assert_eq!(codes, Prediction::Class(vec![0, 0, 7]));
+    }
 
     #[test]
     fn the_first_of_the_largest_numbers_is_found_among_few_and_many() {
