@@ -1,11 +1,13 @@
 //! Scores of predicted numbers, output by output and averaged.
 //!
-//! All are read off the residuals y - f ([`Residuals`]). Where the truth is constant, R² and explained
+//! All are read off the residuals y - f ([`Residuals`]), and so is whether every number was finite: large tables
+//! are looked at value by value only where a score came out wrong. Where the truth is constant, R² and explained
 //! variance do not exist: an error, or in a lenient run 1 without residuals and 0 with them.
 
 use super::{Estimated, Residuals, Score, undefined, undefined_or, weighted_mean};
-use learnt_core::function::{Scorer, Task};
+use learnt_core::function::{InputSpec, Scorer, Task, check_inputs};
 use learnt_core::prelude::*;
+use std::borrow::Cow;
 
 /// How the scores of several outputs become one.
 #[derive(Choice, Clone, Debug, PartialEq)]
@@ -51,15 +53,50 @@ pub(super) fn check_shapes(given: &Estimated) -> Result<()> {
     }
 }
 
-/// Truth and residuals of each output.
-fn outputs(given: &Estimated) -> Result<Vec<Residuals>> {
+/// What `score` says of each output.
+fn of_outputs<T>(
+    given: &Estimated,
+    run: &Context,
+    score: impl Fn(&Residuals) -> Result<T>,
+) -> Result<Vec<T>> {
     check_shapes(given)?;
     (0..given.y_true.ncols())
         .map(|j| {
-            let (truth, prediction) = (given.y_true.column(j), given.y_pred.column(j));
-            Residuals::new(&truth, &prediction, given.sample_weight)
+            let (truth, prediction) = (column(given.y_true, j), column(given.y_pred, j));
+            score(&Residuals::new(truth, prediction, given.sample_weight, run)?)
         })
         .collect()
+}
+
+/// A column, in place where its values are neighbours.
+fn column(values: MatRef<'_>, j: usize) -> Cow<'_, [f64]> {
+    values.column_slice(j).map_or_else(|| Cow::Owned(values.column(j)), Cow::Borrowed)
+}
+
+/// Rows from which on values are looked at by the sums over them.
+const MANY: usize = 4096;
+
+/// Checks, then computes, where every value that is not finite makes `call` fail: values are looked at one by one
+/// only for the reason.
+pub(super) fn compute_noticing<'a, F: Function>(
+    function: &F,
+    inputs: F::Inputs<'a>,
+    run: &Context,
+) -> Result<F::Output> {
+    let specs = <F::Inputs<'a> as Inputs<'a>>::SPECS;
+    let given = inputs.given();
+    let few = given.iter().flatten().any(|given| given.rows() < MANY);
+    let unlooked = |spec: &InputSpec| InputSpec {
+        missing: spec.missing || !(few || spec.name == "sample_weight"),
+        ..*spec
+    };
+    let unlooked: Vec<InputSpec> = specs.iter().map(unlooked).collect();
+    let checked = function.check().and_then(|()| check_inputs(&unlooked, &given, run));
+    let called = checked.and_then(|()| {
+        let reason = |error| check_inputs(specs, &given, run).err().unwrap_or(error);
+        function.call(inputs, run).map_err(reason)
+    });
+    called.map_err(|error| error.within(F::ABOUT.name()))
 }
 
 /// One function for a score of residuals.
@@ -81,9 +118,11 @@ macro_rules! scores {
 
             fn call(&self, given: Estimated, run: &Context) -> Result<Score> {
                 let score: fn(&Residuals, &Context) -> Result<f64> = $score;
-                let outputs = outputs(&given)?;
-                let scores = outputs.iter().map(|of| score(of, run)).collect::<Result<_>>()?;
-                self.multioutput.combine(scores, None)
+                self.multioutput.combine(of_outputs(&given, run, |of| score(of, run))?, None)
+            }
+
+            fn compute_in(&self, given: Estimated, run: &Context) -> Result<Score> {
+                compute_noticing(self, given, run)
             }
         }
     )*};
@@ -134,10 +173,15 @@ impl Function for MaxError {
             Scorer::lower("max-error", TASK, "Largest absolute error.").alias(&["neg-max-error"])
         ]);
 
-    fn call(&self, given: Compared, _run: &Context) -> Result<f64> {
+    fn call(&self, given: Compared, run: &Context) -> Result<f64> {
         let Compared { y_true, y_pred } = given;
-        let all = outputs(&Estimated { y_true, y_pred, sample_weight: None })?;
-        Ok(all.iter().fold(0.0, |largest, of| of.max_error().max(largest)))
+        let given = Estimated { y_true, y_pred, sample_weight: None };
+        let each = of_outputs(&given, run, |of| of.max_error())?;
+        Ok(each.into_iter().fold(0.0, f64::max))
+    }
+
+    fn compute_in(&self, given: Compared, run: &Context) -> Result<f64> {
+        compute_noticing(self, given, run)
     }
 }
 
@@ -155,14 +199,16 @@ impl Function for SumSquaredError {
         &Callable::new("metrics.sum_squared_error", FunctionKind::Metric)
             .exempt(&[("scaled weights", "it is a sum, not a mean")]);
 
-    fn call(&self, given: Estimated, _run: &Context) -> Result<f64> {
+    fn call(&self, given: Estimated, run: &Context) -> Result<f64> {
         let rows = given.y_true.nrows() as f64;
         let total = given.sample_weight.map_or(rows, |weights| weights.iter().sum());
-        let mut sum = 0.0;
-        for of in outputs(&given)? {
-            sum += of.mse()? * total;
-        }
+        let means = of_outputs(&given, run, |of| of.mse())?;
+        let sum: f64 = means.into_iter().map(|mean| mean * total).sum();
         Ok(if self.half { sum / 2.0 } else { sum })
+    }
+
+    fn compute_in(&self, given: Estimated, run: &Context) -> Result<f64> {
+        compute_noticing(self, given, run)
     }
 }
 
@@ -187,7 +233,11 @@ impl Function for R2Score {
         if given.y_true.nrows() < 2 {
             return undefined_or(run, "r2", "there is one row", f64::NAN).map(Score::One);
         }
-        explained("r2", &given, &self.multioutput, self.force_finite, run, Residuals::mse)
+        explained("r2", &given, &self.multioutput, self.force_finite, run, |of| of.mse())
+    }
+
+    fn compute_in(&self, given: Estimated, run: &Context) -> Result<Score> {
+        compute_noticing(self, given, run)
     }
 }
 
@@ -215,8 +265,12 @@ impl Function for ExplainedVarianceScore {
         ]);
 
     fn call(&self, given: Estimated, run: &Context) -> Result<Score> {
-        let left = Residuals::residual_variance;
+        let left = |of: &Residuals| of.residual_variance();
         explained("explained variance", &given, &self.multioutput, self.force_finite, run, left)
+    }
+
+    fn compute_in(&self, given: Estimated, run: &Context) -> Result<Score> {
+        compute_noticing(self, given, run)
     }
 }
 
@@ -227,11 +281,10 @@ fn explained(
     multioutput: &MultiOutput,
     finite: bool,
     run: &Context,
-    left: fn(&Residuals) -> Result<f64>,
+    left: impl Fn(&Residuals) -> Result<f64>,
 ) -> Result<Score> {
     let (mut scores, mut variances) = (Vec::new(), Vec::new());
-    for of in outputs(given)? {
-        let (left, spread) = (left(&of)?, of.truth_variance()?);
+    for (left, spread) in of_outputs(given, run, |of| Ok((left(of)?, of.truth_variance()?)))? {
         variances.push(spread);
         scores.push(match (spread > 0.0, finite, left > 0.0) {
             (true, ..) => 1.0 - left / spread,
@@ -262,6 +315,33 @@ mod tests {
         assert_eq!(with(MultiOutput::Weights(vec![1.0, 0.0])), Score::One(0.5));
         let half = SumSquaredError { half: true };
         assert_eq!(half.compute(given(&y, &f)).unwrap(), 8.5);
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_named_in_tables_of_any_size() {
+        for n in [10, 2 * MANY] {
+            let y = Matrix::from_fn(n, 2, |i, j| (i + j) as f64);
+            for bad in [f64::NAN, f64::INFINITY] {
+                let mut f = y.clone();
+                f[(n - 2, 1)] = bad;
+                let given = given(&y, &f);
+                let compared = Compared { y_true: y.view(), y_pred: f.view() };
+                let errors = [
+                    MeanSquaredError::default().compute(given).unwrap_err(),
+                    R2Score::default().compute(given).unwrap_err(),
+                    ExplainedVarianceScore::default().compute(given).unwrap_err(),
+                    MeanAbsolutePercentageError::default().compute(given).unwrap_err(),
+                    MaxError {}.compute(compared).unwrap_err(),
+                ];
+                for error in errors {
+                    assert_eq!(error.code(), Code::Missing);
+                    assert!(error.message().contains(&format!("row {}", n - 1)), "{error:?}");
+                }
+            }
+            let weights = vec![f64::NAN; n];
+            let given = Estimated { sample_weight: Some(&weights), ..given(&y, &y) };
+            assert!(MeanSquaredError::default().compute(given).is_err());
+        }
     }
 
     #[test]

@@ -274,9 +274,9 @@ fn multiclass_report() {
 #[test]
 fn regression_metrics() {
     let case = case("regression-metrics");
-    let scored =
-        Residuals::new(&numbers(case.input("y")), &numbers(case.input("prediction")), None)
-            .unwrap();
+    let run = Context::default();
+    let (y, f) = (numbers(case.input("y")), numbers(case.input("prediction")));
+    let scored = Residuals::new(y, f, None, &run).unwrap();
     case.close("mse", [scored.mse().unwrap()]);
     case.close("rmse", [scored.rmse().unwrap()]);
     case.close("mae", [scored.mae().unwrap()]);
@@ -288,7 +288,7 @@ fn regression_metrics() {
     let explained = ExplainedVarianceScore::default().compute(given).unwrap();
     case.close("explained_variance", explained.each());
     case.close("mape", [scored.mape().unwrap()]);
-    case.close("max_error", [scored.max_error()]);
+    case.close("max_error", [scored.max_error().unwrap()]);
 }
 
 fn foretold<'a>(known: &'a Known, p: &'a Matrix, weights: Option<&'a [f64]>) -> Foretold<'a> {
