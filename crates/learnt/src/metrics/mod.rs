@@ -33,6 +33,7 @@ mod residuals;
 mod roc_curve;
 mod roc_interval;
 mod row_losses;
+pub(crate) mod tiles;
 
 pub use accuracy::{
     AccuracyScore, BalancedAccuracyScore, CohenKappaScore, CostWeightedError, Disagreement,

@@ -172,9 +172,7 @@ fn euclidean_distances(x: MatRef, y: MatRef, roots: bool, run: &Context) -> Resu
             panels => by_panels(panels, rows, at_once, piece),
         }
         if roots {
-            learnt_core::vectorized!(for square in piece.iter_mut() {
-                *square = square.sqrt();
-            });
+            piece.iter_mut().for_each(|square| *square = square.sqrt());
         }
     });
     Ok(out)

@@ -497,7 +497,7 @@ impl NearestCentroidModel {
         let (classes, panel) = (self.centroids.nrows(), Distances::new(&self.centroids));
         self.by_blocks(x, run, |first, out| {
             panel.of(x.values().rows(first, first + out.len() / classes), out);
-            vectorized!(out.iter_mut().for_each(|square| *square = square.sqrt()));
+            out.iter_mut().for_each(|square| *square = square.sqrt());
         })
     }
 

@@ -486,7 +486,7 @@ impl<'a> Tiles<'a> {
                     }
                 };
                 let rows: [&[f64]; LANES] = std::array::from_fn(row);
-                vectorized!(turn(&rows, &mut tile));
+                turn(&rows, &mut tile);
                 f(first, &tile, inside);
             }
         }
@@ -494,7 +494,6 @@ impl<'a> Tiles<'a> {
 }
 
 /// Rows as the lanes of a tile.
-#[inline(always)]
 fn turn(rows: &[&[f64]; LANES], tile: &mut [Lanes]) {
     let width = tile.len();
     let [a, b, c, d, e, f, g, h] = rows.map(|row| &row[..width]);
