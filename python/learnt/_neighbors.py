@@ -165,11 +165,6 @@ class Neighborly:
 class Surrounded:
     """A learner that remembers its rows, with scikit-learn's methods for those within a radius."""
 
-    def _fit(self, X, y=None, *args, **kwargs):
-        super()._fit(X, y, *args, **kwargs)
-        self._training = _numbers(self, X)
-        return self
-
     @property
     def effective_metric_params_(self):
         """The power of Minkowski's distance where it is neither 1 nor 2."""
@@ -182,47 +177,13 @@ class Surrounded:
         Without `X`, those of every training row but itself. They come in the order of the rows, with
         `sort_results` the nearest first.
         """
-        self._fitted()
-        rows = self.__dict__.get("_training")
-        if rows is None:
-            raise UnsupportedError("a model from a file does not tell its training rows; fit it again")
-        queries = rows if X is None else self._rows(X).values
         radius = self.radius if radius is None else radius
-        found = [self._within(rows, query, radius) for query in queries]
-        if X is None:
-            found = [(d[r != i], r[r != i]) for i, (d, r) in enumerate(found)]
-        if sort_results:
-            if not return_distance:
-                raise ValueError("return_distance must be True if sort_results is True.")
-            orders = [np.argsort(d, kind="stable") for d, _ in found]
-            found = [(d[order], r[order]) for (d, r), order in zip(found, orders)]
-        numbers_found = _ragged([r for _, r in found])
-        return (_ragged([d for d, _ in found]), numbers_found) if return_distance else numbers_found
-
-    def _within(self, rows, query, radius):
-        from .metrics import pairwise_distances
-
-        metric = self.effective_metric_
-        if metric == "minkowski":
-            distances = (np.abs(rows - query) ** self.p).sum(axis=1) ** (1.0 / self.p)
-        else:
-            distances = np.asarray(pairwise_distances(query[None, :], rows, metric=metric)).ravel()
-        inside = np.flatnonzero(distances <= radius)
-        return distances[inside], inside
+        return _radius_neighbors(self, X, radius, return_distance, sort_results)
 
     def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
         """The graph of training rows within the radius, as a sparse matrix of SciPy's."""
-        from scipy.sparse import csr_matrix
-
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(
-                f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead'
-            )
-        distances, rows = self.radius_neighbors(X, radius, sort_results=sort_results)
-        starts = np.cumsum([0, *map(len, rows)])
-        places = np.concatenate(rows) if len(rows) else np.empty(0, dtype=np.intp)
-        values = np.concatenate(distances) if mode == "distance" else np.ones(len(places))
-        return csr_matrix((values, places, starts), shape=(len(rows), self.n_samples_fit_))
+        radius = self.radius if radius is None else radius
+        return _radius_graph(self, X, radius, mode, sort_results)
 
 
 class NearestNeighbors(Parameters):
@@ -276,15 +237,13 @@ class NearestNeighbors(Parameters):
 
     def fit(self, X, y=None):
         """Remembers the rows; `y` is not used."""
-        from .neighbors import KNeighborsRegressor, RadiusNeighborsRegressor
+        from .neighbors import KNeighborsRegressor
 
         if self.metric_params is not None:
             raise ParameterError("`metric_params` must be None; the power of Minkowski's distance is `p`")
         shared = {name: getattr(self, name) for name in ("algorithm", "leaf_size", "metric", "p", "n_jobs")}
-        zeros = np.zeros(len(X))
-        nearest = KNeighborsRegressor(n_neighbors=self.n_neighbors, **shared).fit(X, zeros)
+        nearest = KNeighborsRegressor(n_neighbors=self.n_neighbors, **shared).fit(X, np.zeros(len(X)))
         self._nearest = nearest
-        self._around = RadiusNeighborsRegressor(radius=self.radius, **shared).fit(X, zeros)
         for name in ("n_features_in_", "feature_names_in_", "n_samples_fit_", "effective_metric_"):
             if hasattr(nearest, name):
                 setattr(self, name, getattr(nearest, name))
@@ -307,12 +266,12 @@ class NearestNeighbors(Parameters):
     def radius_neighbors(self, X=None, radius=None, return_distance=True, sort_results=False):
         """Distances and numbers of the rows of the table within the radius, one array for each row."""
         radius = self.radius if radius is None else radius
-        return self._fitted("_around").radius_neighbors(X, radius, return_distance, sort_results)
+        return _radius_neighbors(self._fitted("_nearest"), X, radius, return_distance, sort_results)
 
     def radius_neighbors_graph(self, X=None, radius=None, mode="connectivity", sort_results=False):
         """The graph of rows within the radius, as a sparse matrix of SciPy's."""
         radius = self.radius if radius is None else radius
-        return self._fitted("_around").radius_neighbors_graph(X, radius, mode, sort_results)
+        return _radius_graph(self._fitted("_nearest"), X, radius, mode, sort_results)
 
     def _fitted(self, part):
         if part not in self.__dict__:
@@ -320,13 +279,50 @@ class NearestNeighbors(Parameters):
         return self.__dict__[part]
 
 
-def _numbers(learner, X):
-    from ._validation import read_table
+def _within(learner, X, radius):
+    """Rows and distances of all neighbours one row after the other, and where those of each row start."""
+    if X is None:
+        answer = learner.ask("training_within", radius=float(radius))
+    else:
+        answer = learner.ask("within", X, radius=float(radius))
+    counts, found = answer.tables()
+    starts = np.concatenate([[0], np.cumsum(np.asarray(counts["neighbors"], dtype=np.intp))])
+    return starts, np.asarray(found["neighbor"], dtype=np.intp), np.asarray(found["distance"], dtype=float)
 
-    return read_table(X, estimator=type(learner).__name__).values
+
+def _radius_neighbors(learner, X, radius, return_distance, sort_results):
+    learner._fitted()
+    if sort_results and not return_distance:
+        raise ValueError("return_distance must be True if sort_results is True.")
+    starts, rows, distances = _within(learner, X, radius)
+    if sort_results:
+        rows, distances = _nearest_first(starts, rows, distances)
+    found = _ragged(rows, starts)
+    return (_ragged(distances, starts), found) if return_distance else found
 
 
-def _ragged(arrays):
-    out = np.empty(len(arrays), dtype=object)
-    out[:] = arrays
+def _radius_graph(learner, X, radius, mode, sort_results):
+    from scipy.sparse import csr_matrix
+
+    if mode not in ("connectivity", "distance"):
+        raise ValueError(
+            f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead'
+        )
+    learner._fitted()
+    starts, rows, distances = _within(learner, X, radius)
+    if sort_results:
+        rows, distances = _nearest_first(starts, rows, distances)
+    values = distances if mode == "distance" else np.ones(len(rows))
+    return csr_matrix((values, rows, starts), shape=(len(starts) - 1, learner.n_samples_fit_))
+
+
+def _nearest_first(starts, rows, distances):
+    order = np.lexsort((distances, np.repeat(np.arange(len(starts) - 1), np.diff(starts))))
+    return rows[order], distances[order]
+
+
+def _ragged(values, starts):
+    """An array of arrays."""
+    out = np.empty(len(starts) - 1, dtype=object)
+    out[:] = [values[start:end] for start, end in zip(starts[:-1].tolist(), starts[1:].tolist())]
     return out

@@ -145,6 +145,20 @@ class KNeighborsClassifier(Neighborly, Weighted, Probabilities, Classifier):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
+    def within(self, X, *, radius=1.0):
+        """The training rows within a radius of each row, from 0, in their order, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("within", X, radius=radius)
+
+    def training_within(self, *, radius=1.0):
+        """The other training rows within a radius of each training row, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("training_within", radius=radius)
+
     def neighbors(self, X, *, k=0):
         """The nearest training rows of each row, from 0, with their distances, nearest first.
 
@@ -264,6 +278,20 @@ class KNeighborsRegressor(Neighborly, Weighted, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
+
+    def within(self, X, *, radius=1.0):
+        """The training rows within a radius of each row, from 0, in their order, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("within", X, radius=radius)
+
+    def training_within(self, *, radius=1.0):
+        """The other training rows within a radius of each training row, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("training_within", radius=radius)
 
     def neighbors(self, X, *, k=0):
         """The nearest training rows of each row, from 0, with their distances, nearest first.
@@ -394,6 +422,20 @@ class RadiusNeighborsClassifier(Surrounded, Weighted, Probabilities, Classifier)
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
 
+    def within(self, X, *, radius=1.0):
+        """The training rows within a radius of each row, from 0, in their order, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("within", X, radius=radius)
+
+    def training_within(self, *, radius=1.0):
+        """The other training rows within a radius of each training row, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("training_within", radius=radius)
+
 
 class RadiusNeighborsRegressor(Surrounded, Weighted, Regressor):
     """Regression by the mean target of all training rows within a radius.
@@ -498,6 +540,20 @@ class RadiusNeighborsRegressor(Surrounded, Weighted, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Learns from the rows of `X` and the target `y`."""
         return self._fit(X, y, sample_weight)
+
+    def within(self, X, *, radius=1.0):
+        """The training rows within a radius of each row, from 0, in their order, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("within", X, radius=radius)
+
+    def training_within(self, *, radius=1.0):
+        """The other training rows within a radius of each training row, with their distances.
+
+        `radius`: Rows at most this far are found. (a number)
+        """
+        return self.ask("training_within", radius=radius)
 
 
 class NearestCentroid(Weighted, SomeProbabilities, DecisionScores, Classifier):

@@ -328,6 +328,11 @@ def test_rows_within_a_radius_are_those_of_scikit_learn():
             graph = ours.radius_neighbors_graph(given, mode="distance")
             difference = graph - theirs.radius_neighbors_graph(given, mode="distance")
             assert abs(difference).max() < 1e-9
+        again = pickle.loads(pickle.dumps(ours)).radius_neighbors(X[:7], return_distance=False)
+        for found, row in zip(again, ours.radius_neighbors(X[:7], return_distance=False), strict=True):
+            np.testing.assert_array_equal(found, row)
+    counts = ours.within(X[:7], radius=0.8).tables()[0]["neighbors"]
+    assert counts.tolist() == [len(row) for row in again]
 
 
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan"])

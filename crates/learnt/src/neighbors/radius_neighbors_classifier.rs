@@ -4,7 +4,8 @@
 //! first class. A row without neighbours is an error, or the most frequent class if asked for.
 
 use super::ball::{Ball, BallSettings, nobody};
-use super::neighborhood::{Algorithm, MetricName, NeighborWeights};
+use super::neighborhood::{Algorithm, MetricName, NeighborWeights, class_totals};
+use super::questions::{self, WITHIN_QUESTIONS};
 use learnt_core::estimator::first_maximum;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -60,7 +61,7 @@ pub enum OutlierLabel {
 
 /// A fitted [`RadiusNeighborsClassifier`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, validate = validate)]
+#[model(classifier, validate = validate, questions = WITHIN_QUESTIONS)]
 pub struct RadiusNeighborsClassifierModel {
     /// The distance in use.
     pub effective_metric: String,
@@ -96,7 +97,7 @@ impl RadiusNeighborsClassifier {
 
 impl Estimator for RadiusNeighborsClassifier {
     type Model = RadiusNeighborsClassifierModel;
-    type Fit = Whole;
+    type Fit = WholeNoticed;
     const ABOUT: &'static About = &About::classifier("neighbors.RadiusNeighborsClassifier")
         .alias(&["radius-neighbors"])
         .weights()
@@ -111,10 +112,7 @@ impl Estimator for RadiusNeighborsClassifier {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<RadiusNeighborsClassifierModel> {
         let (codes, classes) = data.class_target()?;
-        let mut class_totals = vec![0.0; classes.len()];
-        for (i, &code) in codes.iter().enumerate() {
-            class_totals[code as usize] += data.weight(i);
-        }
+        let class_totals = class_totals(data, codes, classes.len());
         if !class_totals.iter().sum::<f64>().is_finite() {
             return Err(Error::new(Code::Weights, "the sum of the weights overflows")
                 .hint("divide all weights by a number: only their shares count"));
@@ -133,6 +131,10 @@ impl Estimator for RadiusNeighborsClassifier {
 }
 
 impl RadiusNeighborsClassifierModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        questions::within(&self.ball.index, asked)
+    }
+
     fn validate(&self) -> Result<()> {
         let index = &self.ball.index;
         let good =

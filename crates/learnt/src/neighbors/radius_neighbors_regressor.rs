@@ -4,6 +4,7 @@
 
 use super::ball::{Ball, BallSettings, nobody};
 use super::neighborhood::{Algorithm, MetricName, NeighborWeights};
+use super::questions::{self, WITHIN_QUESTIONS};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
 
@@ -45,7 +46,7 @@ pub struct RadiusNeighborsRegressor {
 
 /// A fitted [`RadiusNeighborsRegressor`].
 #[derive(Model, Clone, Debug)]
-#[model(regressor, validate = validate)]
+#[model(regressor, validate = validate, questions = WITHIN_QUESTIONS)]
 pub struct RadiusNeighborsRegressorModel {
     /// The distance in use.
     pub effective_metric: String,
@@ -78,7 +79,7 @@ impl RadiusNeighborsRegressor {
 
 impl Estimator for RadiusNeighborsRegressor {
     type Model = RadiusNeighborsRegressorModel;
-    type Fit = Whole;
+    type Fit = WholeNoticed;
     const ABOUT: &'static About = &About::regressor("neighbors.RadiusNeighborsRegressor")
         .alias(&["radius-neighbors"])
         .weights()
@@ -110,6 +111,10 @@ impl Estimator for RadiusNeighborsRegressor {
 }
 
 impl RadiusNeighborsRegressorModel {
+    fn answer_question(&self, asked: &Asked) -> Result<Answer> {
+        questions::within(&self.ball.index, asked)
+    }
+
     fn validate(&self) -> Result<()> {
         let index = &self.ball.index;
         let good =
