@@ -168,6 +168,24 @@ def test_a_hole_in_a_large_table_of_float32_is_named():
         Ridge().fit(x, np.arange(70_000.0))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_answers_about_large_tables_of_float32_are_those_about_the_same_doubles(order):
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(70_000, 16)).astype(np.float32, order=order)
+    y = x[:, 0] - x[:, 3] > draw.normal(size=len(x))
+    double = x.astype(float)
+    asked = [(LinearRegression(), "predict"), (LogisticRegression(max_iter=5), "predict_proba")]
+    asked += [(GaussianNB(), "predict"), (StandardScaler(), "transform")]
+    for learner, method in asked:
+        model = clone(learner).fit(double[:1000], y[:1000])
+        answers = [getattr(model, method)(table) for table in (x, double)]
+        assert np.array_equal(*answers), (learner, method)
+    x[69_000, 3] = np.nan
+    with pytest.raises(ValueError, match="row 69001"):
+        model = LinearRegression().fit(double[:1000], y[:1000])
+        model.predict(x)
+
+
 def test_a_read_only_memory_map_is_read_in_place(tmp_path):
     np.save(tmp_path / "x.npy", VALUES)
     x = np.load(tmp_path / "x.npy", mmap_mode="r")

@@ -35,7 +35,8 @@ impl Model {
     }
 
     /// The answer for a table of `float32`, of which some rows at a time are converted. `None` where something is to be
-    /// said about rows: the answer for the whole table says it of the right ones.
+    /// said about rows, because the answer for the whole table says it of the right ones; and where the answer is as
+    /// large as the table, because then copies of its parts take longer than the conversion.
     fn answer_singles(
         &self,
         py: Python<'_>,
@@ -45,6 +46,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Option<Prediction>> {
         const VALUES: usize = 1 << 19;
+        const TRIED: usize = 64;
         let rows = (VALUES / x.width.max(1)).clamp(1, x.rows.max(1));
         let outcome = interrupt::run(py, |observer| {
             let run = Context::default()
@@ -53,8 +55,10 @@ impl Model {
                 .observed_by(observer);
             let mut buffer = vec![0.0; rows * x.width];
             let mut answer = None;
-            for first in (0..x.rows).step_by(rows) {
-                let block = x.widen(first..(first + rows).min(x.rows), &mut buffer, &run)?;
+            let mut first = 0;
+            while first < x.rows {
+                let end = (first + if first == 0 { TRIED.min(rows) } else { rows }).min(x.rows);
+                let block = x.widen(first..end, &mut buffer, &run)?;
                 let asked =
                     self.trained.ask_rows(method, &Frame::new(block, schema)?, None, None, &run);
                 let next = match asked {
@@ -64,12 +68,14 @@ impl Model {
                 };
                 let mut all = match answer.take() {
                     Some(all) => all,
+                    None if next.width() > x.width / 2 => return Ok(None),
                     None => next.room_for(x.rows)?,
                 };
                 if !all.put(first, next, &run) {
                     return Ok(None);
                 }
                 answer = Some(all);
+                first = end;
             }
             Ok(answer)
         })?;

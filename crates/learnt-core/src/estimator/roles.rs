@@ -236,6 +236,15 @@ pub enum Prediction {
 }
 
 impl Prediction {
+    /// Numbers that a row has.
+    pub fn width(&self) -> usize {
+        match self {
+            Prediction::Real(values) => values.ncols(),
+            Prediction::Table(table) => table.schema().len(),
+            _ => 1,
+        }
+    }
+
     /// An answer of this kind and width for so many rows, to be [put in](Prediction::put).
     pub fn room_for(&self, rows: usize) -> Result<Prediction> {
         Ok(match self {
