@@ -5,13 +5,16 @@
 //! scoring, (Σ w W z zᵀ + n alpha) step = gradient, with step halving. Starts where all rows have the
 //! mean of the target; logit and probit at zero; without an intercept, from means close to the
 //! targets. Ends as the learner's [`Tolerance`] says, or when rounding allows no further decrease.
+//! With a penalty and more columns than rows the steps are taken by rows, where that is less work (`by_rows`).
 //!
 //! McCullagh and Nelder (1989), Generalized Linear Models, section 2.5.
 
 use super::alias::{Aliases, in_order};
+use super::by_rows::{self, Goal, rows_pay};
 use super::family::{Family, Law, Link};
 use super::model::{Finished, GeneralizedModel};
-use super::pass::{Pass, Summary, Sums, Survey};
+use super::pass::{Gathered, Pass, Summary, Sums, Survey};
+use crate::linear::least_squares::Rows;
 use crate::linear::likelihood::geometry::quadratic_form;
 use learnt_core::error::plain;
 use learnt_core::linalg::Cholesky;
@@ -59,6 +62,18 @@ pub struct Fit {
     start: Matrix,
     newton: Option<Newton>,
     best: Best,
+    /// Whether the rows are gathered for steps by rows.
+    by_rows: bool,
+}
+
+/// Where the steps ended.
+#[derive(Default)]
+struct End {
+    point: Vec<f64>,
+    damped: bool,
+    information: Matrix,
+    n_iter: usize,
+    converged: bool,
 }
 
 /// What the last accepted pass said.
@@ -77,10 +92,14 @@ impl Rounds for Scoring {
     fn begin(&self, outline: &Outline, run: &Context) -> Result<Fit> {
         let d = outline.schema.len();
         let offset = self.offset.as_deref().map(|name| outline.schema.find(name)).transpose()?;
-        let entries = (d as u64 + 1).saturating_mul(d as u64 + 1);
-        let copies = 8 * (run.threads() as u64 + 4);
-        let what = format!("matrices of second derivatives by {d} columns");
-        run.claim(entries.saturating_mul(copies), &what)?;
+        let by_rows = self.alpha > 0.0 && offset.is_none() && rows_pay(outline.rows, d);
+        match by_rows {
+            true => {
+                let bytes = outline.rows.saturating_mul(32 * (outline.rows + d as u64));
+                run.claim(bytes, &format!("products of {} rows", outline.rows))?;
+            }
+            false => claim_for_columns(d, run)?,
+        }
         Ok(Fit {
             names: outline.names(),
             rows: outline.rows,
@@ -92,6 +111,7 @@ impl Rounds for Scoring {
             start: Matrix::default(),
             newton: None,
             best: Best::default(),
+            by_rows,
         })
     }
 
@@ -99,6 +119,9 @@ impl Rounds for Scoring {
         let Some(survey) = &fit.survey else {
             return Survey::of(block, self.law).map(Summary::Survey);
         };
+        if fit.by_rows {
+            return Rows::of(&block.data).map(|rows| Summary::Rows(Gathered { rows }));
+        }
         let first = fit.newton.is_none();
         let zero = fit.with_offset(vec![0.0; fit.names.len() + usize::from(self.intercept)]);
         let origin = vec![0.0; fit.names.len()];
@@ -125,6 +148,7 @@ impl Rounds for Scoring {
     ) -> Result<Step<Fit, GeneralizedModel>> {
         let sums = match all {
             Summary::Survey(survey) => return self.after_survey(fit, survey).map(Step::Again),
+            Summary::Rows(gathered) => return self.by_rows(fit, gathered.rows, run),
             Summary::Sums(sums) => sums,
         };
         if fit.start.as_slice().is_empty() {
@@ -178,8 +202,41 @@ impl Scoring {
         } else if law.link.starts_at_zero() || everywhere {
             fit.newton = Some(newton_at(fit.with_offset(zero)));
         }
+        // By rows a fit starts where all have one mean.
+        fit.by_rows &= fit.newton.is_some();
         fit.survey = Some(survey);
         Ok(fit)
+    }
+
+    /// All steps by rows; steps by columns from the start if those give up.
+    fn by_rows(
+        &self,
+        mut fit: Fit,
+        rows: Rows,
+        run: &Context,
+    ) -> Result<Step<Fit, GeneralizedModel>> {
+        let d = fit.names.len();
+        let (Some(survey), Some(newton)) = (&fit.survey, &fit.newton) else {
+            return Err(Error::internal("rows before their survey"));
+        };
+        let start = if self.intercept { newton.point()[d] } else { 0.0 };
+        let Scoring { law, alpha, intercept, max_iter, tolerance, .. } = *self;
+        let goal = Goal { law, alpha, intercept, max_iter, tolerance };
+        let Some(found) = by_rows::minimize(goal, survey, rows, start, run)? else {
+            fit.by_rows = false;
+            claim_for_columns(d, run)?;
+            return Ok(Step::Again(fit));
+        };
+        // Coefficients are in the units of the columns already; constant ones are left out.
+        fit.factor.iter_mut().for_each(|factor| *factor = f64::from(*factor > 0.0));
+        let columns: Vec<usize> = (0..d).filter(|&j| fit.factor[j] == 0.0).collect();
+        let dependence = Matrix::zeros(d, columns.len());
+        fit.aliases = Aliases { columns, dependence };
+        fit.null_deviance = f64::INFINITY;
+        let best = Best { deviance: found.deviance, pearson: found.pearson, margin: 0.0 };
+        let point = [found.coef, vec![found.level; usize::from(intercept)]].concat();
+        let end = End { point, n_iter: found.n_iter, converged: found.converged, ..End::default() };
+        Fit { best, ..fit }.ended(self, end, run).map(Step::Done)
     }
 
     /// Leaves out dependent columns and keeps what later rounds compare with.
@@ -249,6 +306,14 @@ impl Scoring {
             false => Ok(Step::Again(fit)),
         }
     }
+}
+
+/// Room for second derivatives by columns.
+fn claim_for_columns(d: usize, run: &Context) -> Result<()> {
+    let entries = (d as u64 + 1).saturating_mul(d as u64 + 1);
+    let copies = 8 * (run.threads() as u64 + 4);
+    let what = format!("matrices of second derivatives by {d} columns");
+    run.claim(entries.saturating_mul(copies), &what)
 }
 
 fn newton_at(point: Vec<f64>) -> Newton {
@@ -395,11 +460,25 @@ impl Fit {
     }
 
     fn finish(self, problem: &Scoring, converged: bool, run: &Context) -> Result<GeneralizedModel> {
-        let divergence = self.divergence(problem);
-        let (Some(survey), Some(newton)) = (self.survey, self.newton) else {
+        let Some(newton) = &self.newton else {
             return Err(Error::internal("a fit that ends before it began"));
         };
-        let n_iter = newton.iterations();
+        let end = End {
+            point: newton.best().to_vec(),
+            damped: newton.damped(),
+            information: newton.hessian().clone(),
+            n_iter: newton.iterations(),
+            converged,
+        };
+        self.ended(problem, end, run)
+    }
+
+    fn ended(self, problem: &Scoring, end: End, run: &Context) -> Result<GeneralizedModel> {
+        let divergence = self.divergence(problem);
+        let Some(survey) = self.survey else {
+            return Err(Error::internal("a fit that ends before it began"));
+        };
+        let End { point, damped, information, n_iter, converged } = end;
         if let Some(message) = &divergence {
             run.warn(Code::Separation, message.clone());
         } else if !converged {
@@ -418,9 +497,9 @@ impl Fit {
             offset: self.offset,
             aliases: self.aliases,
             factor: self.factor,
-            point: newton.best().to_vec(),
-            damped: newton.damped(),
-            information: newton.hessian().clone(),
+            point,
+            damped,
+            information,
             n_iter,
             converged,
             divergence,

@@ -2,6 +2,7 @@
 
 mod alias;
 pub(super) mod asked;
+mod by_rows;
 pub(super) mod family;
 mod fit;
 mod gamma_regressor;

@@ -1,10 +1,11 @@
-//! One pass over rows: a survey of the columns and the target, or the sums of a step.
+//! One pass over rows: a survey of the columns and the target, the sums of a step, or the rows themselves.
 //!
 //! Rows are standardised as z = (x - centre) / scale in chunks that stay in cache, so that far
 //! origins and unequal units cost no digits. A step's sums are Σ w W z zᵀ, Σ w s z, the deviance and
 //! Pearson's Σ w (y - μ)² / V, with W and s of [`Law::at`](super::family::Law::at).
 
 use super::family::Law;
+use crate::linear::least_squares::Rows;
 use crate::linear::likelihood::copy_padded;
 use crate::linear::likelihood::kernels::{add_gradient, padded, scores};
 use learnt_core::linalg::{self, Lines, add_scaled};
@@ -17,6 +18,14 @@ pub enum Summary {
     Survey(Survey),
     /// At some coefficients.
     Sums(Sums),
+    /// The rows themselves.
+    Rows(Gathered),
+}
+
+/// Rows, inputs and target side by side.
+#[derive(Clone, Debug, Stored, Merge)]
+pub struct Gathered {
+    pub(super) rows: Rows,
 }
 
 /// Weight, means and spreads.
@@ -54,6 +63,7 @@ impl Merge for Summary {
         match (self, later) {
             (Summary::Survey(a), Summary::Survey(b)) => Ok(Summary::Survey(a.merge(&b))),
             (Summary::Sums(a), Summary::Sums(b)) => Ok(Summary::Sums(a.merge(&b))),
+            (Summary::Rows(a), Summary::Rows(b)) => a.merge(b).map(Summary::Rows),
             _ => Err(Error::internal("summaries of two kinds in one round")),
         }
     }
