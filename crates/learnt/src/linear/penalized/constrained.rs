@@ -77,7 +77,7 @@ pub fn norm_constrained(
     check_bound(bound)?;
     let problem = intercept
         .with(data, run, |data| Ok(Problem::of(data, intercept == Intercept::Free, run)?.0))?;
-    let spectrum = Spectrum::of(&problem)?;
+    let spectrum = Spectrum::of(&problem, run)?;
     let outputs = problem.right.len();
     let penalty: Vec<f64> = (0..outputs).map(|t| spectrum.penalty_for(t, bound)).collect();
     let coef: Vec<Vec<f64>> = (0..outputs).map(|t| spectrum.coef(t, penalty[t])).collect();

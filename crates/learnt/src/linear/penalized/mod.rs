@@ -15,6 +15,7 @@ mod problem;
 pub(crate) mod quadratic;
 mod quadratic_penalty;
 mod ridge_cv;
+mod ridge_rows;
 mod spectrum;
 mod sums;
 mod working_set;

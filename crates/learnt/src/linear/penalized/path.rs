@@ -139,7 +139,7 @@ pub fn path(
         PathKind::ElasticNet { l1_ratio } => {
             net_path(&problem, names, kind, l1_ratio, options, run)
         }
-        PathKind::Ridge => ridge_path(&problem, names, options),
+        PathKind::Ridge => ridge_path(&problem, names, options, run),
     }
 }
 
@@ -284,9 +284,10 @@ fn ridge_path(
     problem: &Problem,
     names: Vec<String>,
     options: &PathOptions,
+    run: &Context,
 ) -> Result<RegularizationPath> {
     let outputs = problem.right.len();
-    let spectrum = Spectrum::of(problem)?;
+    let spectrum = Spectrum::of(problem, run)?;
     let alphas = match &options.alphas {
         Some(alphas) => falling(alphas),
         None => {

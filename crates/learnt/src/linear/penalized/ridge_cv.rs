@@ -3,12 +3,13 @@
 //! Without folds, by leave-one-out from one decomposition: with h_i(alpha) the leverage of row i, the
 //! error of the fit without that row is r_i / (1 - h_i), so score = -(1/n) Σ w (r / (1 - h))². With
 //! folds, by the mean R² of the test folds, averaged over outputs. The first penalty in the list of
-//! equals wins.
+//! equals wins. Tables with fewer rows than columns take the products of rows (`ridge_rows`, `spectrum`).
 //!
 //! Golub, Heath and Wahba (1979), Technometrics 21(2), 215-223.
 
 use super::folds::Folds;
-use super::problem::Problem;
+use super::problem::{Gram, Problem};
+use super::ridge_rows::{RowProducts, rows_pay};
 use super::spectrum::Spectrum;
 use super::sums::Stage;
 use crate::linear::coefficient_table::of_outputs;
@@ -93,6 +94,17 @@ impl RidgeCV {
         let best = self.best(scores)?;
         let a = self.alphas[best] / problem.weight;
         let coef: Vec<Vec<f64>> = (0..problem.right.len()).map(|t| spectrum.coef(t, a)).collect();
+        self.chosen(problem, (best, scores[best]), coef, spectrum.freedom(a))
+    }
+
+    /// The model with the penalty at a place, its score, coefficients and degrees of freedom.
+    fn chosen(
+        &self,
+        problem: &Problem,
+        (best, best_score): (usize, f64),
+        coef: Vec<Vec<f64>>,
+        freedom: f64,
+    ) -> Result<RidgeCVModel> {
         let intercept = |(t, coef): (usize, &Vec<f64>)| match self.fit_intercept {
             true => problem.intercept(t, coef),
             false => 0.0,
@@ -103,10 +115,10 @@ impl RidgeCV {
         }
         Ok(RidgeCVModel {
             alpha: self.alphas[best],
-            best_score: scores[best],
+            best_score,
             coef: Matrix::from_rows(&coef)?,
             intercept,
-            effective_df: spectrum.freedom(a) + f64::from(self.fit_intercept),
+            effective_df: freedom + f64::from(self.fit_intercept),
         })
     }
 
@@ -114,7 +126,7 @@ impl RidgeCV {
         let folds = Folds::of(data, Some(folds), self.fit_intercept, run)?;
         let each = run.try_par_map(folds.count(), |k| {
             let problem = folds.problem(Some(k), &run.child(0))?;
-            let spectrum = Spectrum::of(&problem)?;
+            let spectrum = Spectrum::of(&problem, &run.child(0))?;
             Ok(self
                 .alphas
                 .iter()
@@ -125,7 +137,7 @@ impl RidgeCV {
         let mean = |i: usize| each.iter().map(|scores| scores[i]).sum::<f64>() / each.len() as f64;
         let scores: Vec<f64> = (0..self.alphas.len()).map(mean).collect();
         let problem = folds.problem(None, run)?;
-        self.model(&problem, &Spectrum::of(&problem)?, &scores)
+        self.model(&problem, &Spectrum::of(&problem, run)?, &scores)
     }
 
     /// R² on a test fold, averaged over outputs; of a constant target 1 if it is met, else 0.
@@ -153,7 +165,10 @@ impl RidgeCV {
     fn by_leaving_one_out(&self, data: &Dataset, run: &Context) -> Result<RidgeCVModel> {
         let stage = Stage::begin(&InMemory::new(*data).outline(), run)?;
         let (problem, _) = stage.gather(data, self.fit_intercept, run)?;
-        let spectrum = Spectrum::of(&problem)?;
+        if let Some(model) = self.by_rows(data, &problem, run)? {
+            return Ok(model);
+        }
+        let spectrum = Spectrum::of(&problem, run)?;
         let errors = LeaveOneOut::new(&problem, &spectrum, &self.alphas, self.fit_intercept);
         const ROWS: usize = 256;
         let parts = run
@@ -166,6 +181,34 @@ impl RidgeCV {
         let count = (data.nrows() * problem.right.len()) as f64;
         let scores: Vec<f64> = sums.iter().map(|sum| -sum / count).collect();
         self.model(&problem, &spectrum, &scores)
+    }
+}
+
+impl RidgeCV {
+    /// Leave-one-out from the products of rows, where that is cheaper and has the digits.
+    fn by_rows(
+        &self,
+        data: &Dataset,
+        problem: &Problem,
+        run: &Context,
+    ) -> Result<Option<RidgeCVModel>> {
+        let d = data.x.ncols();
+        let Gram::Columns(columns) = &problem.gram else { return Ok(None) };
+        if !rows_pay(data.nrows(), d, self.alphas.len()) {
+            return Ok(None);
+        }
+        let means = &problem.mean[d..];
+        let rows = RowProducts::new(columns, data, means, self.fit_intercept, run)?;
+        let mut left = Vec::with_capacity(self.alphas.len());
+        for alpha in &self.alphas {
+            let Some(found) = rows.left(alpha / problem.weight, run)? else { return Ok(None) };
+            left.push(found);
+        }
+        let count = (data.nrows() * problem.right.len()) as f64;
+        let scores: Vec<f64> = left.iter().map(|left| -left.squares / count).collect();
+        let best = self.best(&scores)?;
+        let coef = left[best].shares.iter().map(|shares| rows.coef(shares)).collect();
+        self.chosen(problem, (best, scores[best]), coef, left[best].freedom).map(Some)
     }
 }
 
@@ -280,7 +323,9 @@ mod tests {
 
     #[test]
     fn leave_one_out_is_that_of_explicit_fits() {
-        for (n, d, fit_intercept) in [(25, 4, true), (25, 4, false), (9, 14, true)] {
+        for (n, d, fit_intercept) in
+            [(25, 4, true), (25, 4, false), (9, 14, true), (9, 14, false), (14, 14, true)]
+        {
             let data = random(n, d);
             let alpha = 2.0;
             let mut squares = 0.0;
@@ -323,6 +368,26 @@ mod tests {
             let place = alphas.iter().position(|alpha| *alpha == all.alpha).unwrap();
             assert_eq!(scores[place], best);
         }
+    }
+
+    #[test]
+    fn factors_of_products_of_rows_give_what_eigenvectors_give() {
+        let mut data = random(30, 50);
+        data.weights = Some((0..30).map(|i| 0.5 + f64::from(i % 3)).collect());
+        for fit_intercept in [true, false] {
+            for scale in [1e-2, 1.0, 1e3] {
+                let few = RidgeCV { alphas: vec![scale], fit_intercept, ..RidgeCV::default() };
+                let many = RidgeCV { alphas: vec![scale; 13], ..few.clone() };
+                assert!(rows_pay(30, 50, 1) && !rows_pay(30, 50, 13));
+                let (a, b) = (few.fit(&data.view()).unwrap(), many.fit(&data.view()).unwrap());
+                assert!((a.best_score / b.best_score - 1.0).abs() < 1e-9, "{scale}");
+                assert!((a.effective_df - b.effective_df).abs() < 1e-9);
+                for (a, b) in a.coef.as_slice().iter().zip(b.coef.as_slice()) {
+                    assert!((a - b).abs() < 1e-10);
+                }
+            }
+        }
+        assert!(!rows_pay(51, 50, 1));
     }
 
     #[test]
