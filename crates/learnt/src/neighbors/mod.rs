@@ -2,6 +2,7 @@
 
 mod ball;
 mod box_tree;
+mod class_tiles;
 mod count_tree;
 mod geometry;
 mod grid;

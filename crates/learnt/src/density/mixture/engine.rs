@@ -2,16 +2,14 @@
 //! the weighted moments of the components.
 //!
 //! ln π_k + ln N(x; μ_k, L Lᵀ) by forward substitution L z = x - μ_k; responsibilities by
-//! log-sum-exp. Wide triangles are solved in blocks of eight equations whose sums stay in registers, with fused
-//! multiply-adds, which decide the last digits on processors that have them. A triangle that all components share
-//! is solved once for each row, about the mean of the means. Moments are taken about the means before the step, which at convergence are the means
+//! log-sum-exp. A triangle that all components share is solved once for each row, about the mean of the means. Moments are taken about the means before the step, which at convergence are the means
 //! after it, so that nothing cancels. A row's numbers come from its own values alone.
 
 use super::super::gaussian::factor_of;
-use learnt_core::linalg::{self, add_gram, mirror_lower, vector_math};
+use super::triangle::{packed, padded, solved_square};
+use learnt_core::linalg::{add_gram, mirror_lower, vector_math};
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
-use pulp::Simd;
 use std::f64::consts::TAU;
 
 /// Rows of a tile.
@@ -25,12 +23,6 @@ const CHUNK: usize = 256;
 
 /// Columns up to which second moments are summed tile by tile, and beyond by matrix product.
 const NARROW: usize = 32;
-
-/// Columns up to which triangles are solved column by column: blocks would be mostly padding.
-const SMALL: usize = 12;
-
-/// Equations of a block of a triangle.
-const BLOCK: usize = 8;
 
 /// The form of the covariances.
 #[derive(Choice, Clone, Copy, Debug, PartialEq)]
@@ -137,10 +129,7 @@ impl Components {
             for (k, covariance) in self.covariances.iter().enumerate() {
                 let factor = factor_of(covariance).ok_or_else(|| collapsed(k))?;
                 logarithms.push(factor.ln_determinant());
-                factors.push(match width <= SMALL {
-                    true => by_columns(&factor.lower),
-                    false => by_blocks(&factor.lower),
-                });
+                factors.push(packed(&factor.lower));
             }
         } else {
             for (k, variances) in self.covariances[0].rows().enumerate() {
@@ -180,39 +169,6 @@ impl Components {
         }
         (origin, solved)
     }
-}
-
-/// A lower triangle column by column, its diagonal as reciprocals.
-fn by_columns(lower: &Matrix) -> Vec<f64> {
-    let width = lower.nrows();
-    let mut out = Vec::with_capacity(width * (width + 1) / 2);
-    for j in 0..width {
-        out.push(lower[(j, j)].recip());
-        out.extend((j + 1..width).map(|i| lower[(i, j)]));
-    }
-    out
-}
-
-/// A lower triangle in blocks of equations: of each the coefficients of one unknown after the other up to its last,
-/// the diagonal as reciprocals, and zeros where there is none.
-fn by_blocks(lower: &Matrix) -> Vec<f64> {
-    let width = lower.nrows();
-    let mut out = Vec::with_capacity((width + BLOCK) * (width + BLOCK) / 2);
-    for first in (0..width).step_by(BLOCK) {
-        for (j, i) in (0..first + BLOCK).flat_map(|j| (first..first + BLOCK).map(move |i| (j, i))) {
-            out.push(match i < width && j <= i {
-                true if i == j => lower[(i, i)].recip(),
-                true => lower[(i, j)],
-                false => 0.0,
-            });
-        }
-    }
-    out
-}
-
-/// Zeros for one tile, to whole blocks of columns.
-fn padded(width: usize) -> Vec<Lanes> {
-    vec![[0.0; LANES]; width.next_multiple_of(BLOCK)]
 }
 
 /// A mixture with the factors of its covariances.
@@ -276,109 +232,6 @@ fn subtract(tile: &[Lanes], mean: &[f64], out: &mut [Lanes]) {
         for lane in 0..LANES {
             out[lane] = x[lane] - mean;
         }
-    }
-}
-
-/// ‖L⁻¹ d‖²; d becomes L⁻¹ d. The triangle is by columns up to [`SMALL`] columns, else by blocks.
-#[inline(always)]
-fn solved_square(triangle: &[f64], width: usize, d: &mut [Lanes]) -> Lanes {
-    match width <= SMALL {
-        true => solved_by_columns(triangle, &mut d[..width]),
-        false => linalg::run(Solve { triangle, d }),
-    }
-}
-
-#[inline(always)]
-fn solved_by_columns(columns: &[f64], d: &mut [Lanes]) -> Lanes {
-    let mut square = [0.0; LANES];
-    let mut rest = columns;
-    for j in 0..d.len() {
-        let (column, later) = rest.split_at(d.len() - j);
-        rest = later;
-        let mut z = d[j];
-        for lane in 0..LANES {
-            z[lane] *= column[0];
-            square[lane] += z[lane] * z[lane];
-        }
-        d[j] = z;
-        for (d, &l) in d[j + 1..].iter_mut().zip(&column[1..]) {
-            for lane in 0..LANES {
-                d[lane] -= l * z[lane];
-            }
-        }
-    }
-    square
-}
-
-/// Forward substitution by blocks of equations, for as many as `d` has.
-struct Solve<'a> {
-    triangle: &'a [f64],
-    d: &'a mut [Lanes],
-}
-
-impl linalg::Kernel for Solve<'_> {
-    type Output = Lanes;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Lanes {
-        match S::F64_LANES {
-            8 => self.with_vectors::<S, 1, 8>(simd),
-            4 => self.with_vectors::<S, 2, 4>(simd),
-            2 => self.with_vectors::<S, 4, 2>(simd),
-            _ => self.with_vectors::<S, 8, 1>(simd),
-        }
-    }
-}
-
-impl Solve<'_> {
-    /// With rows as `N` vectors and the sums of `E` equations in registers. Every sum runs over the unknowns in
-    /// order, however many equations go together.
-    #[inline(always)]
-    fn with_vectors<S: Simd, const N: usize, const E: usize>(self, simd: S) -> Lanes {
-        let d = S::as_mut_simd_f64s(self.d.as_flattened_mut()).0;
-        let mut square = [simd.splat_f64s(0.0); N];
-        let mut rest = self.triangle;
-        for first in (0..d.len() / N).step_by(BLOCK) {
-            let (block, later) = rest.split_at((first + BLOCK) * BLOCK);
-            rest = later;
-            for inner in (0..BLOCK).step_by(E) {
-                let start = first + inner;
-                let (known, unknown) = d.split_at_mut(start * N);
-                let unknown = &mut unknown[..E * N];
-                let mut sums = [[simd.splat_f64s(0.0); N]; E];
-                for e in 0..E {
-                    for v in 0..N {
-                        sums[e][v] = unknown[e * N + v];
-                    }
-                }
-                let coefficients = block.chunks_exact(BLOCK);
-                for (z, coefficients) in known.chunks_exact(N).zip(coefficients) {
-                    let coefficients = &coefficients[inner..inner + E];
-                    for e in 0..E {
-                        let coefficient = simd.splat_f64s(coefficients[e]);
-                        for v in 0..N {
-                            sums[e][v] = simd.negate_mul_add_f64s(coefficient, z[v], sums[e][v]);
-                        }
-                    }
-                }
-                for e in 0..E {
-                    let column = &block[(start + e) * BLOCK + inner..][..E];
-                    for v in 0..N {
-                        let z = simd.mul_f64s(sums[e][v], simd.splat_f64s(column[e]));
-                        unknown[e * N + v] = z;
-                        square[v] = simd.mul_add_f64s(z, z, square[v]);
-                        for later in e + 1..E {
-                            let coefficient = simd.splat_f64s(column[later]);
-                            sums[later][v] =
-                                simd.negate_mul_add_f64s(coefficient, z, sums[later][v]);
-                        }
-                    }
-                }
-            }
-        }
-        let mut out = [0.0; LANES];
-        out.copy_from_slice(pulp::bytemuck::cast_slice(&square));
-        out
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod engine;
 mod rounds;
+mod triangle;
 
 pub use engine::{Components, MixtureCovariance, Moments};
 pub use rounds::{MixtureState, MixtureSummary};
