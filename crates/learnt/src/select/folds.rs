@@ -353,19 +353,28 @@ fn groups_of(data: &Dataset) -> Result<Vec<u32>> {
 
 /// The largest group left goes into the emptiest fold.
 fn packed(groups: &[u32], folds: usize) -> Result<Vec<u32>> {
-    let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
-    groups.iter().for_each(|&group| *sizes.entry(group).or_default() += 1);
-    enough(folds, sizes.len(), "groups")?;
-    let mut order: Vec<(u32, usize)> = sizes.into_iter().collect();
-    order.sort_by_key(|&(group, size)| (std::cmp::Reverse(size), group));
+    let mut names = groups.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    enough(folds, names.len(), "groups")?;
+    // Groups are mostly numbered from zero; then each is its own place.
+    let numbered = names.last().is_some_and(|&last| last as usize + 1 == names.len());
+    let place = |group: &u32| match numbered {
+        true => *group as usize,
+        false => names.partition_point(|name| name < group),
+    };
+    let mut sizes = vec![0_usize; names.len()];
+    groups.iter().for_each(|group| sizes[place(group)] += 1);
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&place| (std::cmp::Reverse(sizes[place]), place));
     let mut filled = vec![0; folds];
-    let mut fold_of: BTreeMap<u32, u32> = BTreeMap::new();
-    for (group, size) in order {
+    let mut fold_of = vec![0; names.len()];
+    for group in order {
         let emptiest = (0..folds).min_by_key(|&fold| filled[fold]).unwrap_or_default();
-        filled[emptiest] += size;
-        fold_of.insert(group, emptiest as u32);
+        filled[emptiest] += sizes[group];
+        fold_of[group] = emptiest as u32;
     }
-    Ok(groups.iter().map(|group| fold_of[group]).collect())
+    Ok(groups.iter().map(|group| fold_of[place(group)]).collect())
 }
 
 /// Groups, the most uneven in classes first, each into the fold after which the shares of the classes
@@ -436,7 +445,18 @@ impl Plan {
     fn split(&self, k: usize) -> Split {
         match self {
             Plan::Folds(fold_of, _) => {
-                let (test, train) = (0..fold_of.len()).partition(|&i| fold_of[i] as usize == k);
+                // Every row is written to both, and counts in one: nothing is predicted wrongly.
+                let tested = fold_of.iter().filter(|&&fold| fold as usize == k).count();
+                let mut train = vec![0; fold_of.len() - tested + 1];
+                let mut test = vec![0; tested + 1];
+                let (mut trained, mut tested) = (0, 0);
+                for (i, &fold) in fold_of.iter().enumerate() {
+                    let inside = usize::from(fold as usize == k);
+                    (train[trained], test[tested]) = (i, i);
+                    (trained, tested) = (trained + 1 - inside, tested + inside);
+                }
+                train.truncate(trained);
+                test.truncate(tested);
                 Split { train, test }
             }
             Plan::Alone(n) => Split { train: (0..*n).filter(|&i| i != k).collect(), test: vec![k] },
@@ -560,6 +580,17 @@ mod tests {
             }
         }
         assert_eq!(splits(&Splitter::LeaveOneGroupOut).len(), 8);
+    }
+
+    #[test]
+    fn the_numbers_of_groups_change_no_fold() {
+        let dense: Vec<u32> = (0..97).map(|i| (i * i) % 13 % 9).collect();
+        let names: std::collections::BTreeSet<u32> = dense.iter().copied().collect();
+        let dense: Vec<u32> =
+            dense.iter().map(|group| names.range(..group).count() as u32).collect();
+        let sparse: Vec<u32> = dense.iter().map(|group| 1_000_000 * group + 7).collect();
+        assert_eq!(packed(&dense, 3).unwrap(), packed(&sparse, 3).unwrap());
+        assert_eq!(packed(&[5, 5, 9, 2, 9, 5], 3).unwrap(), [0, 0, 1, 2, 1, 0]);
     }
 
     #[test]
