@@ -72,6 +72,12 @@ impl Tree {
         }
     }
 
+    /// The same where children are adopted later.
+    pub(crate) fn ask_split(&mut self, node: u32, split: &Split) {
+        let levels = split.levels.as_deref();
+        self.ask(node, split.feature, split.threshold, split.missing_left, levels);
+    }
+
     /// Adds a leaf whose impurity is not known yet; `value` adds its prediction.
     pub(crate) fn push_leaf(
         &mut self,
@@ -129,6 +135,21 @@ impl Tree {
         self.weight.reserve(nodes);
         self.impurity.reserve(nodes);
         self.values.reserve(nodes.saturating_mul(self.outputs));
+    }
+
+    /// Gives back the room that no node needs.
+    pub(crate) fn shrink(&mut self) {
+        self.feature.shrink_to_fit();
+        self.threshold.shrink_to_fit();
+        self.left.shrink_to_fit();
+        self.right.shrink_to_fit();
+        self.missing_left.shrink_to_fit();
+        self.level_start.shrink_to_fit();
+        self.levels.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.weight.shrink_to_fit();
+        self.impurity.shrink_to_fit();
+        self.values.shrink_to_fit();
     }
 
     /// The nodes from the root, a left subtree before its right one; what is not reached is gone.

@@ -30,7 +30,7 @@ pub(crate) use scan::Limits;
 pub(crate) use split::{Split, has_level};
 pub(crate) use surrogate::{Sides, Surrogate, surrogates};
 
-use super::nodes::Tree;
+use super::nodes::{NONE, Tree};
 use learnt_core::prelude::*;
 use monotone::Bounds;
 use space::Space;
@@ -40,6 +40,9 @@ use std::ops::Range;
 
 /// A node with at most this many rows grows to its end on one thread.
 const SMALL: usize = 8192;
+
+/// Numbers in predictions for which there is room before nodes are there.
+const MOST_ROOM: usize = 1 << 22;
 
 /// The random stream of the root; every other node's comes from its parent's.
 const ROOT_KEY: u64 = 0x7265_6573_0000_0001;
@@ -71,9 +74,10 @@ pub(crate) struct Settings {
     pub(crate) directions: Vec<i8>,
 }
 
-/// A node that may still be split.
+/// A node that may still be split; trees that grow depth first have it only once it is looked at.
 struct Open {
     id: u32,
+    parent: u32,
     range: Range<usize>,
     depth: usize,
     key: u64,
@@ -96,9 +100,10 @@ pub(crate) fn grow<C: Criterion>(
     let summary = space.summary(&range);
     let grower = Grower { settings, run: *run, total: summary.weight, levels: &levels };
     let bounds = Bounds::NONE;
-    let root = Open { id: 0, range, depth: 0, key: ROOT_KEY, bounds, summary };
+    let root = Open { id: 0, parent: NONE, range, depth: 0, key: ROOT_KEY, bounds, summary };
     match settings.max_leaf_nodes {
         Some(leaves) => Ok(grower.best_first(&mut space, root, leaves)?.in_preorder()),
+        None if run.threads() == 1 => grower.in_order(&mut space, root),
         None => grower.depth_first(&mut space, root),
     }
 }
@@ -114,6 +119,15 @@ struct Grower<'a> {
 }
 
 impl Grower<'_> {
+    /// No tree yet, with room for all below a node, unless that is much.
+    fn bare(&self, node: &Open) -> Tree {
+        let outputs = node.summary.value.len();
+        let mut tree = Tree::new(outputs, self.levels.to_vec());
+        let most = (2 * node.range.len()).min(MOST_ROOM / outputs.max(1));
+        tree.reserve(most);
+        tree
+    }
+
     /// A tree of one leaf.
     fn seed(&self, node: &Open) -> Tree {
         let mut tree = Tree::new(node.summary.value.len(), self.levels.to_vec());
@@ -156,19 +170,33 @@ impl Grower<'_> {
         split: &Split,
         tree: &mut Tree,
     ) -> [Open; 2] {
-        let middle = space.divide(&node.range, split, &self.run);
-        let [left, right] = [node.range.start..middle, middle..node.range.end];
         let ids = [tree.len() as u32, tree.len() as u32 + 1];
         tree.split(node.id, split, ids);
+        let mut children = self.children(space, node, split);
+        for (child, id) in children.iter_mut().zip(ids) {
+            child.id = id;
+            self.push(tree, &child.summary, child.range.len(), child.bounds);
+        }
+        children
+    }
+
+    /// The children of a node, left first.
+    fn children<C: Criterion>(
+        &self,
+        space: &mut Space<C>,
+        node: &Open,
+        split: &Split,
+    ) -> [Open; 2] {
+        let middle = space.divide(&node.range, split, &self.run);
+        let [left, right] = [node.range.start..middle, middle..node.range.end];
         let summaries = [space.summary(&left), space.summary(&right)];
         let bounds = match self.settings.directions.get(split.feature) {
             None => [node.bounds; 2],
             Some(&direction) => node.bounds.divided(direction, &summaries),
         };
-        let mut open = |side: usize, range: Range<usize>, summary: Summary| {
-            self.push(tree, &summary, range.len(), bounds[side]);
+        let open = |side: usize, range: Range<usize>, summary: Summary| {
             let (depth, key) = (node.depth + 1, child_key(node.key, side as u64));
-            Open { id: ids[side], range, depth, key, bounds: bounds[side], summary }
+            Open { id: NONE, parent: node.id, range, depth, key, bounds: bounds[side], summary }
         };
         let [first, second] = summaries;
         [open(0, left, first), open(1, right, second)]
@@ -197,20 +225,64 @@ impl Grower<'_> {
 
     /// All below one node, on rows numbered anew so that they are near in memory.
     fn subtree<C: Criterion>(&self, space: &Space<C>, node: &Open) -> Result<Tree> {
-        let mut tree = self.seed(node);
-        tree.reserve(2 * node.range.len());
-        let mut space = space.extract(&node.range);
-        let root = Open { id: 0, range: 0..space.len(), summary: node.summary.clone(), ..*node };
+        let mut tree = self.bare(node);
+        self.below(space, node, NONE, &mut tree)?;
+        Ok(tree)
+    }
+
+    /// The whole tree on one thread, every node at its place at once, so that nothing is copied.
+    fn in_order<C: Criterion>(&self, space: &mut Space<C>, root: Open) -> Result<Tree> {
+        let mut tree = self.bare(&root);
         let mut open = vec![root];
-        while let Some(node) = open.pop() {
-            if let Some(split) = self.find(&space, &node) {
-                if tree.len().is_multiple_of(256) {
-                    self.run.checkpoint()?;
-                }
-                open.extend(self.divide(&mut space, &node, &split, &mut tree));
+        while let Some(mut node) = open.pop() {
+            if node.range.len() <= SMALL {
+                self.below(space, &node, node.parent, &mut tree)?;
+                continue;
+            }
+            self.run.checkpoint()?;
+            self.plant(&mut tree, &mut node);
+            if let Some(split) = self.find(space, &node) {
+                let [left, right] = self.children(space, &node, &split);
+                tree.ask_split(node.id, &split);
+                open.extend([right, left]);
             }
         }
+        tree.shrink();
         Ok(tree)
+    }
+
+    /// Adds a node with all below it, on rows numbered anew so that they are near in memory.
+    fn below<C: Criterion>(
+        &self,
+        space: &Space<C>,
+        node: &Open,
+        parent: u32,
+        tree: &mut Tree,
+    ) -> Result<()> {
+        let mut space = space.extract(&node.range);
+        let summary = node.summary.clone();
+        let mut open = vec![Open { parent, range: 0..space.len(), summary, ..*node }];
+        while let Some(mut node) = open.pop() {
+            self.plant(tree, &mut node);
+            if let Some(split) = self.find(&space, &node) {
+                if node.id.is_multiple_of(256) {
+                    self.run.checkpoint()?;
+                }
+                let [left, right] = self.children(&mut space, &node, &split);
+                tree.ask_split(node.id, &split);
+                open.extend([right, left]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a node to the tree and to its parent.
+    fn plant(&self, tree: &mut Tree, node: &mut Open) {
+        node.id = tree.len() as u32;
+        if node.parent != NONE {
+            tree.adopt(node.parent, node.id);
+        }
+        self.push(tree, &node.summary, node.range.len(), node.bounds);
     }
 
     /// The split with the largest gain comes first, of equals the one of the older node.
