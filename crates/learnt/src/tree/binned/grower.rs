@@ -5,7 +5,7 @@
 //! the number of leaves is limited. Nothing recurses.
 
 use super::measure::{FEW_ROWS, Measure};
-use super::search::{Found, Order, ROOT_PATH, Search, Sought, way};
+use super::search::{FEW_DRAWN, Found, Order, ROOT_PATH, Search, Sought, between, way};
 use super::table::Kind;
 use crate::tree::grow::Settings;
 use crate::tree::nodes::{NONE, Tree};
@@ -220,7 +220,15 @@ impl<M: Measure> Grower<'_, M> {
         let node = Sought { measure, kinds, settings, cell: *cell, rows, path, run };
         let count = settings.limits.min_rows > 1;
         let (found, _) = self.search.best(&node, 0..kinds.len(), |bins, feature| {
-            bins.gather(measure, view.column(feature), items, count);
+            let column = view.column(feature);
+            match &kinds[feature] {
+                Kind::Ordered { high, .. } if settings.random && view.rows <= FEW_DRAWN => {
+                    let stream =
+                        |low, top| between((low, top), &mut run.row_rng(path, feature as u64));
+                    bins.part(measure, column, items, high, stream);
+                }
+                _ => bins.gather(measure, column, items, count),
+            }
         });
         found.filter(|found| helps(settings, weight, found.gain))
     }

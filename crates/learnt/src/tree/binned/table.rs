@@ -313,9 +313,12 @@ fn kind(x: &Frame, j: usize, limits: BinLimits, sampled: Option<&[u64]>) -> Kind
 pub(crate) fn counted(x: &Frame, j: usize, rows: impl Iterator<Item = usize>) -> Vec<(f64, u64)> {
     let values = x.values();
     let known = |i: usize| Some(values.at(i, j) + 0.0).filter(|value| !value.is_nan());
-    let mut sorted: Vec<f64> = rows.filter_map(known).collect();
+    let mut sorted = Vec::with_capacity(rows.size_hint().0);
+    sorted.extend(rows.filter_map(known));
     sorted.sort_unstable_by(f64::total_cmp);
-    sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len() as u64)).collect()
+    let mut counted = Vec::with_capacity(sorted.len());
+    counted.extend(sorted.chunk_by(|a, b| a == b).map(|group| (group[0], group.len() as u64)));
+    counted
 }
 
 /// The number of rows of each level.
