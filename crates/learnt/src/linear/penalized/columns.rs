@@ -12,12 +12,6 @@ use std::sync::OnceLock;
 /// Columns up to which products on demand are always cheap.
 const SOME: usize = 128;
 
-/// Columns that are copied together.
-const COLUMNS: usize = 16;
-
-/// Mean and squared length of some columns.
-type Facts = Vec<(f64, f64)>;
-
 /// Columns √(w/W) (x - mean), each in one piece.
 pub(super) struct Columns {
     /// A row for each column of the table.
@@ -43,66 +37,57 @@ impl Columns {
         centred: bool,
         run: &Context,
     ) -> Result<Split> {
-        let x = rows.values.view();
-        let copy = |first: usize, piece: &mut [f64]| transpose(x, first, piece);
-        Self::from_columns(copy, x.ncols(), &rows.weights, outputs, centred, run)
+        let mut values = Matrix::zeros(rows.values.ncols(), rows.weights.len());
+        transpose(rows.values.view(), values.as_mut_slice(), run);
+        Self::from_columns(values, &rows.weights, outputs, centred, run)
     }
 
     /// The same of a table in memory, without gathering it first.
     pub(super) fn of_data(data: &Dataset, centred: bool, run: &Context) -> Result<Split> {
-        let (x, y, d) = (data.x.values(), data.real_target()?, data.x.ncols());
-        let weights: Vec<f64> = (0..data.nrows()).map(|i| data.weight(i)).collect();
-        let copy = |first: usize, piece: &mut [f64]| {
-            let inputs = d.saturating_sub(first) * weights.len();
-            let (inputs, outputs) = piece.split_at_mut(inputs.min(piece.len()));
-            transpose(x, first, inputs);
-            transpose(y, first.saturating_sub(d), outputs);
-        };
-        Self::from_columns(copy, d + y.ncols(), &weights, y.ncols(), centred, run)
+        let (x, y, n) = (data.x.values(), data.real_target()?, data.nrows());
+        let mut values = Matrix::zeros(x.ncols() + y.ncols(), n);
+        let (inputs, outputs) = values.as_mut_slice().split_at_mut(x.ncols() * n);
+        transpose(x, inputs, run);
+        transpose(y, outputs, run);
+        let weights: Vec<f64> = (0..n).map(|i| data.weight(i)).collect();
+        Self::from_columns(values, &weights, y.ncols(), centred, run)
     }
 
-    /// From raw columns, which `copy` puts one after the other: some at a time, which stay in cache until they
-    /// are centred and scaled.
+    /// From raw columns, one a row of `values`.
     fn from_columns(
-        copy: impl Fn(usize, &mut [f64]) + Sync,
-        width: usize,
+        mut values: Matrix,
         weights: &[f64],
         outputs: usize,
         centred: bool,
         run: &Context,
     ) -> Result<Split> {
         run.checkpoint()?;
-        let n = weights.len();
+        let (width, n) = (values.nrows(), values.ncols());
         let weight: f64 = weights.iter().sum();
         let roots: Vec<f64> = weights.iter().map(|w| (w / weight).sqrt()).collect();
-        let mut all = vec![0.0; width * n];
-        let facts: Vec<OnceLock<Facts>> =
-            (0..width.div_ceil(COLUMNS)).map(|_| OnceLock::new()).collect();
-        run.par_fill(&mut all, COLUMNS * n.max(1), |start, piece| {
-            let first = start / n.max(1);
-            copy(first, piece);
-            let scaled = piece.chunks_exact_mut(n).map(|column| {
-                vectorized!({
-                    let mean = if centred { mean(column, weights, weight) } else { 0.0 };
-                    column.iter_mut().zip(&roots).for_each(|(x, root)| *x = root * (*x - mean));
-                    (mean, dot(column, column))
-                })
-            });
-            facts[first / COLUMNS].get_or_init(|| scaled.collect());
+        let means: Vec<f64> = run.par_map(width, |j| match centred {
+            true => vectorized!(mean(values.row(j), weights, weight)),
+            false => 0.0,
         });
-        let (means, mut diagonal): (Vec<f64>, Vec<f64>) =
-            facts.into_iter().filter_map(OnceLock::into_inner).flatten().unzip();
+        run.par_fill(values.as_mut_slice(), n.max(1), |start, column| {
+            let mean = means[start / n.max(1)];
+            vectorized!(for (x, root) in column.iter_mut().zip(&roots) {
+                *x = root * (*x - mean);
+            });
+        });
+        let mut all = values.into_vec();
         let last = all.split_off((width - outputs) * n);
-        let own = diagonal.split_off(width - outputs);
         Ok(Split {
-            inputs: Columns::new(Matrix::from_vec(width - outputs, n, all)?, diagonal),
-            outputs: Columns::new(Matrix::from_vec(outputs, n, last)?, own),
+            inputs: Columns::new(Matrix::from_vec(width - outputs, n, all)?, run),
+            outputs: Columns::new(Matrix::from_vec(outputs, n, last)?, run),
             mean: means,
             weight,
         })
     }
 
-    fn new(values: Matrix, diagonal: Vec<f64>) -> Columns {
+    fn new(values: Matrix, run: &Context) -> Columns {
+        let diagonal =
+            run.par_map(values.nrows(), |j| vectorized!(dot(values.row(j), values.row(j))));
         Columns { values, diagonal, whole: OnceLock::new() }
     }
 
@@ -167,21 +152,25 @@ fn mean(column: &[f64], weights: &[f64], weight: f64) -> f64 {
     first + (lane_sum(sums) + rest) / weight
 }
 
-/// Some columns of `x` from the first on, one after the other.
-fn transpose(x: MatRef, first: usize, piece: &mut [f64]) {
+/// The columns of `x`, one after the other.
+fn transpose(x: MatRef, out: &mut [f64], run: &Context) {
+    const COLUMNS: usize = 16;
     let n = x.nrows();
-    if n == 0 || x.row_stride() == 1 {
-        for (k, column) in piece.chunks_exact_mut(n.max(1)).enumerate() {
-            x.copy_column(first + k, column);
+    run.par_fill(out, COLUMNS * n.max(1), |start, piece| {
+        let first = start / n.max(1);
+        if x.row_stride() == 1 {
+            for (k, column) in piece.chunks_exact_mut(n).enumerate() {
+                x.copy_column(first + k, column);
+            }
+            return;
         }
-        return;
-    }
-    let count = piece.len() / n;
-    for i in 0..n {
-        for k in 0..count {
-            piece[k * n + i] = x.at(i, first + k);
+        let count = piece.len() / n.max(1);
+        for i in 0..n {
+            for k in 0..count {
+                piece[k * n + i] = x.at(i, first + k);
+            }
         }
-    }
+    });
 }
 
 impl Products for Columns {
