@@ -4,6 +4,7 @@ many classes or levels."""
 from dataclasses import dataclass, field
 from typing import Callable
 
+from . import family_data  # noqa: F401, its tables are found by name
 from .shapes import ALL, as_frame, by_columns, changed, itself, levels_found, single
 from .workloads import (
     BOTH,
