@@ -12,7 +12,7 @@
 use super::affine::check_width;
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Polynomial and interaction features: products of columns up to a total degree.
@@ -242,7 +242,7 @@ struct Run {
 impl Plan {
     fn new(columns: usize, terms: &[Vec<Factor>]) -> Plan {
         let mut parts =
-            Parts { columns: columns as u32, places: HashMap::new(), pairs: Vec::new() };
+            Parts { columns: columns as u32, places: BTreeMap::new(), pairs: Vec::new() };
         let outer: Vec<[u32; 2]> = terms.iter().map(|term| parts.pair(term)).collect();
         let length = 1 + columns + parts.pairs.len();
         let inner = runs(&parts.pairs, 1 + columns as u32);
@@ -290,7 +290,7 @@ impl Run {
 /// Pairs of places in the numbers whose products are numbers themselves.
 struct Parts {
     columns: u32,
-    places: HashMap<Vec<Factor>, u32>,
+    places: BTreeMap<Vec<Factor>, u32>,
     pairs: Vec<[u32; 2]>,
 }
 

@@ -6,7 +6,7 @@ use super::kept::Kept;
 use super::many;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// No feature, no child, no set of levels.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -164,7 +164,8 @@ impl Tree {
         let mut out = Tree::new(self.outputs, self.columns.clone());
         let more = |part: &(u32, Tree)| part.1.len().saturating_sub(1);
         out.reserve(self.len() + parts.iter().map(more).sum::<usize>());
-        let part_of: HashMap<u32, &Tree> = parts.iter().map(|(leaf, part)| (*leaf, part)).collect();
+        let part_of: BTreeMap<u32, &Tree> =
+            parts.iter().map(|(leaf, part)| (*leaf, part)).collect();
         let mut open = vec![(self, 0, NONE)];
         while let Some((mut tree, mut node, parent)) = open.pop() {
             out.copy_answer(tree, node as usize);
