@@ -278,6 +278,16 @@ fn by_blocks(
     });
 }
 
+fn kernel<'a>(
+    name: &str,
+    operations: f64,
+    bytes: f64,
+    turn: impl FnMut(&Context) + 'a,
+) -> Measured<'a> {
+    let work = Work { name: name.into(), of_backend: false, operations, bytes, adds: 0.0 };
+    (work, Box::new(turn))
+}
+
 /// Kernels that anybody can call, so many times on each block.
 fn arithmetic(tables: &Tables, passes: usize) -> Vec<Measured<'_>> {
     let n = ROWS as f64;
@@ -286,94 +296,58 @@ fn arithmetic(tables: &Tables, passes: usize) -> Vec<Measured<'_>> {
     let nearest = Nearest::new(&tables.points);
     let distances = Distances::new(&tables.points);
     let projection = Projection::new(&tables.points, &[0.0; 16]);
-    let (cached, where_from) = (passes > 1, if passes > 1 { ", in cache" } else { "" });
-    let kernel = |name: &str, operations: f64, read: f64, turn: Turn<'_>| {
-        let bytes = if cached { 0.0 } else { read };
-        let name = format!("{name}{where_from}");
-        (Work { name, of_backend: false, operations, bytes, adds: 0.0 }, turn)
-    };
     let mut kernels = vec![
-        kernel(
-            "rank update, 100 columns",
-            n / 4.0 * 100.0 * 101.0,
-            n / 4.0 * 800.0,
-            Box::new(move |run| {
-                by_blocks(wide, 0, passes, run, |rows, _| {
-                    let mut sum = RankUpdate::new(100);
-                    for i in 0..rows.nrows() {
-                        let row = rows.row_slice(i).unwrap_or_default();
-                        sum.push(|out| out.copy_from_slice(row));
-                    }
-                    black_box(sum.finish());
-                });
-            }),
-        ),
-        kernel(
-            "panels, 100 x 32",
-            n / 4.0 * 6400.0,
-            n / 4.0 * 800.0,
-            Box::new(move |run| {
-                let right = table(100, 32);
-                by_blocks(wide, 32, passes, run, |rows, out| {
-                    matmul_into(out, false, 1.0, rows, right.view());
-                });
-            }),
-        ),
+        kernel("rank update, 100 columns", n / 4.0 * 100.0 * 101.0, n / 4.0 * 800.0, move |run| {
+            by_blocks(wide, 0, passes, run, |rows, _| {
+                let mut sum = RankUpdate::new(100);
+                for i in 0..rows.nrows() {
+                    let row = rows.row_slice(i).unwrap_or_default();
+                    sum.push(|out| out.copy_from_slice(row));
+                }
+                black_box(sum.finish());
+            });
+        }),
+        kernel("panels, 100 x 32", n / 4.0 * 6400.0, n / 4.0 * 800.0, move |run| {
+            let right = table(100, 32);
+            by_blocks(wide, 32, passes, run, |rows, out| {
+                matmul_into(out, false, 1.0, rows, right.view());
+            });
+        }),
         // A comparison and two selections a row and point.
-        kernel(
-            "nearest of 32 points",
-            products + n * 96.0,
-            n * 128.0,
-            Box::new(move |run| {
-                by_blocks(narrow, 0, passes, run, |rows, _| {
-                    let mut out = [0; BLOCK];
-                    nearest.of(rows, &mut out[..rows.nrows()]);
-                    black_box(out);
-                });
-            }),
-        ),
-        kernel(
-            "distances to 32 points",
-            1.5 * products,
-            n * 128.0,
-            Box::new(move |run| {
-                by_blocks(narrow, 32, passes, run, |rows, out| distances.of(rows, out));
-            }),
-        ),
-        kernel(
-            "projection on 32 directions",
-            products,
-            n * 128.0,
-            Box::new(move |run| {
-                by_blocks(narrow, 32, passes, run, |rows, out| projection.of(rows, out));
-            }),
-        ),
+        kernel("nearest of 32 points", products + n * 96.0, n * 128.0, move |run| {
+            by_blocks(narrow, 0, passes, run, |rows, _| {
+                let mut out = [0; BLOCK];
+                nearest.of(rows, &mut out[..rows.nrows()]);
+                black_box(out);
+            });
+        }),
+        kernel("distances to 32 points", 1.5 * products, n * 128.0, move |run| {
+            by_blocks(narrow, 32, passes, run, |rows, out| distances.of(rows, out));
+        }),
+        kernel("projection on 32 directions", products, n * 128.0, move |run| {
+            by_blocks(narrow, 32, passes, run, |rows, out| projection.of(rows, out));
+        }),
         // Seventeen multiplications with additions, and six other operations.
-        kernel(
-            "exponentials",
-            n * 16.0 * 40.0,
-            n * 128.0,
-            Box::new(move |run| {
-                by_blocks(narrow, 16, passes, run, |rows, out| {
-                    out.copy_from_slice(&rows.memory()[..out.len()]);
-                    vector_math::exp_in_place(out);
-                });
-            }),
-        ),
+        kernel("exponentials", n * 16.0 * 40.0, n * 128.0, move |run| {
+            by_blocks(narrow, 16, passes, run, |rows, out| {
+                out.copy_from_slice(&rows.memory()[..out.len()]);
+                vector_math::exp_in_place(out);
+            });
+        }),
     ];
     kernels[1].0.of_backend = true;
-    if !cached {
-        kernels.push(kernel(
-            "dot, 100 columns",
-            n / 4.0 * 200.0,
-            n / 4.0 * 800.0,
-            Box::new(move |run| {
-                let right = vec![0.5; 100];
-                by_blocks(wide, 0, passes, run, |rows, _| {
-                    black_box(matvec(rows, &right));
-                });
-            }),
-        ));
+    if passes > 1 {
+        for (work, _) in &mut kernels {
+            work.name.push_str(", in cache");
+            work.bytes = 0.0;
+        }
+    } else {
+        kernels.push(kernel("dot, 100 columns", n / 4.0 * 200.0, n / 4.0 * 800.0, move |run| {
+            let right = vec![0.5; 100];
+            by_blocks(wide, 0, passes, run, |rows, _| {
+                black_box(matvec(rows, &right));
+            });
+        }));
     }
     kernels
 }
@@ -388,64 +362,29 @@ fn learners(tables: &Tables) -> Vec<Measured<'_>> {
     let softmax = short.fit(&classes).ok();
     let growth = HistGrowth { max_iter: 2, ..HistGrowth::default() };
     let boosting = HistGradientBoostingClassifier { growth, ..Default::default() };
-    let kernel = |name: &str, operations: f64, bytes: f64, turn: Turn<'_>| {
-        let work = Work { name: name.into(), of_backend: false, operations, bytes, adds: 0.0 };
-        (work, turn)
-    };
     let mut kernels = vec![
-        kernel(
-            "ridge fit, 100 columns",
-            n / 4.0 * 100.0 * 101.0,
-            n / 4.0 * 808.0,
-            Box::new(move |run| {
-                black_box(Ridge::default().fit_in(&wide, run).is_ok());
-            }),
-        ),
-        kernel(
-            "moments: scaler fit",
-            0.0,
-            read,
-            Box::new(move |run| {
-                black_box(StandardScaler::default().fit_in(&classes, run).is_ok());
-            }),
-        ),
-        kernel(
-            "scaler transform",
-            0.0,
-            2.0 * read,
-            Box::new(move |run| {
-                let scaled =
-                    scaler.as_ref().map(|model| model.transform_in(&classes.x, run).is_ok());
-                black_box(scaled);
-            }),
-        ),
-        kernel(
-            "naive Bayes fit",
-            0.0,
-            read + 4.0 * n,
-            Box::new(move |run| {
-                black_box(GaussianNB::default().fit_in(&classes, run).is_ok());
-            }),
-        ),
+        kernel("ridge fit, 100 columns", n / 4.0 * 100.0 * 101.0, n / 4.0 * 808.0, move |run| {
+            black_box(Ridge::default().fit_in(&wide, run).is_ok());
+        }),
+        kernel("moments: scaler fit", 0.0, read, move |run| {
+            black_box(StandardScaler::default().fit_in(&classes, run).is_ok());
+        }),
+        kernel("scaler transform", 0.0, 2.0 * read, move |run| {
+            let scaled = scaler.as_ref().map(|model| model.transform_in(&classes.x, run).is_ok());
+            black_box(scaled);
+        }),
+        kernel("naive Bayes fit", 0.0, read + 4.0 * n, move |run| {
+            black_box(GaussianNB::default().fit_in(&classes, run).is_ok());
+        }),
         // Scores, exponentials and quotients of ten classes.
-        kernel(
-            "softmax",
-            n * 10.0 * (2.0 * 17.0 + 44.0),
-            read + n * 80.0,
-            Box::new(move |run| {
-                let given = softmax.as_ref().map(|model| model.probabilities_in(&classes.x, run));
-                black_box(given.is_some());
-            }),
-        ),
+        kernel("softmax", n * 10.0 * (2.0 * 17.0 + 44.0), read + n * 80.0, move |run| {
+            let given = softmax.as_ref().map(|model| model.probabilities_in(&classes.x, run));
+            black_box(given.is_some());
+        }),
         // Two rounds of ten trees, with all that a fit does beside them.
-        kernel(
-            "histograms: boosting fit",
-            0.0,
-            0.0,
-            Box::new(move |run| {
-                black_box(boosting.fit_in(&classes, run).is_ok());
-            }),
-        ),
+        kernel("histograms: boosting fit", 0.0, 0.0, move |run| {
+            black_box(boosting.fit_in(&classes, run).is_ok());
+        }),
     ];
     // Every row goes into the cells of 16 columns at the root, and on each of about five levels below half of them.
     if let Some((boosting, _)) = kernels.last_mut() {
