@@ -3,6 +3,7 @@
 use super::{easy, fit, learners, noise, outputs, same_bits};
 use learnt::persist::{Node, file};
 use learnt::prelude::*;
+use learnt_core::trained::History;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How many values of an array are replaced, one at a time.
@@ -31,8 +32,17 @@ fn a_loaded_model_predicts_the_same_bits_and_saves_the_same_bytes() {
         assert!(same_bits(&a, &b), "{}", entry.about.path);
         assert_eq!(loaded.to_bytes().unwrap(), bytes, "{}", entry.about.path);
         assert_ne!(loaded.verify().unwrap(), Some(false), "{}", entry.about.path);
-        assert_eq!(loaded.history, trained.history);
+        assert_eq!(loaded.history, filed(trained.history, &loaded.history));
     }
+}
+
+/// A history as its file has it: outputs of the self-test may be made for the first file only.
+fn filed(mut history: History, loaded: &History) -> History {
+    if let (Some(own), Some(others)) = (&mut history.examples, &loaded.examples) {
+        assert!(others.outputs.is_some());
+        own.outputs = own.outputs.take().or_else(|| others.outputs.clone());
+    }
+    history
 }
 
 /// Every place of the smallest model, and of the others a sample: the checksum covers all bytes alike,
