@@ -13,6 +13,9 @@
 //! - Helpers of both are `#[inline(always)]`. What takes a closure takes `impl FnMut`, never `impl FnOnce`: a call
 //!   through `FnOnce` goes by way of a function that carries no instructions and is not inlined. Such closures are
 //!   `#[inline(always)]` too where they are called from more than one place.
+//! - Sums stay in registers only if every index of them is known when the kernel is compiled: plain loops over
+//!   constants, and values written out one by one at the end of the same function. An iterator over the sums, a slice of
+//!   them, or an early return between their steps sends all of them through memory in every step.
 //!
 //! `cargo xtask kernels` reads the compiled code of every kernel and refuses one without wide registers. Clippy
 //! refuses the backend's own dispatch everywhere else.

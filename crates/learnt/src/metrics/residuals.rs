@@ -88,7 +88,7 @@ impl<'a> Residuals<'a> {
     pub fn median_absolute_error(&self) -> Result<f64> {
         let sizes: Vec<f64> =
             self.truth.iter().zip(&*self.prediction).map(|(y, f)| (y - f).abs()).collect();
-        finite(vectorized!(sizes.iter().map(|size| size * 0.0).sum()))?;
+        finite(sizes.iter().map(|size| size * 0.0).sum())?;
         let median = match self.weights {
             None => summary::median(&sizes),
             Some(weights) => summary::weighted_quantile(&sizes, weights, 0.5),

@@ -10,7 +10,7 @@ pub(super) fn map_columns(
     x: &Frame,
     [a, b]: [&[f64]; 2],
     run: &Context,
-    f: impl Fn(f64, f64, f64) -> f64 + Sync,
+    f: impl Fn(f64, f64, f64) -> f64 + Sync + Copy,
 ) -> Result<Table> {
     /// Rows whose numbers lie side by side: so many that vectors are full, whatever the width.
     const TOGETHER: usize = 16;
@@ -27,15 +27,24 @@ pub(super) fn map_columns(
             x.values().rows(first, end).write_rows(piece);
             x.noticed(first, end, piece);
             vectorized!({
+                // A copy: what it holds is read once, not after every value that is written.
+                let own = f;
                 for values in piece.chunks_mut(a.len()) {
                     for ((value, &a), &b) in values.iter_mut().zip(&a).zip(&b) {
-                        *value = f(*value, a, b);
+                        *value = own(*value, a, b);
                     }
                 }
             });
         }
     });
     Table::new(out, x.schema().clone())
+}
+
+/// A number within limits; what is missing stays missing.
+#[inline(always)]
+pub(super) fn limited(value: f64, (low, high): (f64, f64)) -> f64 {
+    let value = if value < low { low } else { value };
+    if value > high { high } else { value }
 }
 
 /// What is known of earlier rows, with more rows.

@@ -2,7 +2,7 @@
 //!
 //! A column of zeros keeps scale 1. Missing values are left out and stay missing. One pass.
 
-use super::affine::{map_columns, with_more};
+use super::affine::{limited, map_columns, with_more};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
@@ -99,8 +99,10 @@ impl MaxAbsScalerModel {
 
 impl Transformer for MaxAbsScalerModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        let clip = |v: f64| if self.clip { v.clamp(-1.0, 1.0) } else { v };
-        map_columns(x, [&self.scale, &self.scale], run, |v, scale, _| clip(v / scale))
+        let limits = if self.clip { (-1.0, 1.0) } else { (f64::NEG_INFINITY, f64::INFINITY) };
+        map_columns(x, [&self.scale, &self.scale], run, move |v, scale, _| {
+            limited(v / scale, limits)
+        })
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {

@@ -4,7 +4,7 @@
 //! outside the training range stay outside, or are clipped on request. With `center` the result is
 //! (x - mean) / (max - min), mean normalisation. One pass; missing values stay missing.
 
-use super::affine::{known_weights, map_columns, too_large, with_more};
+use super::affine::{known_weights, limited, map_columns, too_large, with_more};
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
 
@@ -160,11 +160,13 @@ impl MinMaxScalerModel {
 
 impl Transformer for MinMaxScalerModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
-        let clip = |v: f64| match self.clip.as_slice() {
-            [low, high] => v.clamp(*low, *high),
-            _ => v,
+        let limits = match self.clip.as_slice() {
+            [low, high] => (*low, *high),
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
         };
-        map_columns(x, [&self.scale, &self.min], run, |v, scale, min| clip(v * scale + min))
+        map_columns(x, [&self.scale, &self.min], run, move |v, scale, min| {
+            limited(v * scale + min, limits)
+        })
     }
 
     fn inverse_transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
