@@ -15,6 +15,7 @@ pub mod error;
 pub mod estimator;
 pub mod faults;
 pub mod function;
+mod large_pages;
 pub mod linalg;
 pub mod memory;
 pub mod names;
@@ -28,6 +29,8 @@ pub mod rounds;
 pub mod stats;
 pub mod stop;
 pub mod trained;
+
+pub use large_pages::LargePages;
 
 /// What a learner's file needs.
 pub mod prelude {

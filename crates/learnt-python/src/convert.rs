@@ -111,15 +111,7 @@ impl<'py> Numbers<'py> {
 }
 
 /// A table of `float32` in one piece, row by row or column by column, read in place.
-pub(crate) struct Singles<'py> {
-    owner: PyReadonlyArrayDyn<'py, f32>,
-    /// Number of rows.
-    pub(crate) rows: usize,
-    /// Number of columns.
-    pub(crate) width: usize,
-    /// Whether the values of a row stand together.
-    pub(crate) by_row: bool,
-}
+pub(crate) struct Singles<'py>(PyReadonlyArrayDyn<'py, f32>);
 
 impl<'py> Singles<'py> {
     /// Reads a table that is large enough for its copy to matter, and has many more rows than columns;
@@ -128,38 +120,37 @@ impl<'py> Singles<'py> {
         const LARGE: usize = 1 << 17;
         let Ok(array) = array.cast::<PyArrayDyn<f32>>() else { return Ok(None) };
         let &[rows, width] = array.shape() else { return Ok(None) };
-        let by_row = array.is_c_contiguous();
-        let in_one_piece = by_row || array.is_fortran_contiguous();
+        let in_one_piece = array.is_c_contiguous() || array.is_fortran_contiguous();
         if !in_one_piece || rows * width < LARGE || rows < 8 * width {
             return Ok(None);
         }
         let owner = array.try_readonly().map_err(|e| PyValueError::new_err(e.to_string()))?;
-        Ok(Some(Singles { owner, rows, width, by_row }))
+        Ok(Some(Singles(owner)))
     }
 
-    /// The same table for a reader on other threads.
+    /// The table, for readers on any thread.
     pub(crate) fn table(&self) -> SingleTable<'_> {
+        let shape = self.0.shape();
         SingleTable {
-            values: self.values(),
-            rows: self.rows,
-            width: self.width,
-            by_row: self.by_row,
+            values: self.0.as_slice().unwrap_or(&[]),
+            rows: shape.first().copied().unwrap_or(0),
+            width: shape.get(1).copied().unwrap_or(0),
+            by_row: self.0.is_c_contiguous(),
         }
-    }
-
-    /// All values.
-    pub(crate) fn values(&self) -> &[f32] {
-        self.owner.as_slice().unwrap_or(&[])
     }
 }
 
 /// The values of [`Singles`].
 #[derive(Clone, Copy)]
 pub(crate) struct SingleTable<'a> {
-    values: &'a [f32],
+    /// All values.
+    pub(crate) values: &'a [f32],
+    /// Number of rows.
     pub(crate) rows: usize,
+    /// Number of columns.
     pub(crate) width: usize,
-    by_row: bool,
+    /// Whether the values of a row stand together.
+    pub(crate) by_row: bool,
 }
 
 impl SingleTable<'_> {

@@ -34,6 +34,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::borrow::Cow;
 
+#[global_allocator]
+static MEMORY: learnt_core::LargePages = learnt_core::LargePages;
+
 /// Builds the module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -97,13 +100,13 @@ fn fit<'py>(py: Python<'py>, given: Given<'py>) -> PyResult<Model> {
         Ok(trained)
     };
     if given.takes_blocks(learner.as_ref())
-        && let Some(x) = Singles::read(&given.x)?.filter(|x| x.by_row)
+        && let Some(singles) = Singles::read(&given.x)?.filter(|x| x.table().by_row)
     {
+        let x = singles.table();
         let rest = Beside::read(&given)?;
         let schema = given.columns.schema(x.width).map_err(|error| raise(py, error))?;
-        let values = x.values();
         let trained = rest.work(py, given.seed, given.threads, false, |y, weights, run| {
-            let source = SinglePrecision::new(values, &schema, y, weights)?;
+            let source = SinglePrecision::new(x.values, &schema, y, weights)?;
             with_policy(Trained::fit_source(learner.as_ref(), &source, &given.targets, run)?)
         });
         return trained.map(Model::new);

@@ -69,8 +69,8 @@ pub use advice::{Advice, advice, advice_on};
 pub use functions::{FUNCTIONS, find_function, functions, functions_of};
 pub use learner::{Fitted, Learner, Named, draws, parts};
 pub use learnt_core::{
-    answer, chart, clock, context, data, dates, error, estimator, function, linalg, optimize,
-    params, persist, question, rounds, stats, trained,
+    LargePages, answer, chart, clock, context, data, dates, error, estimator, function, linalg,
+    optimize, params, persist, question, rounds, stats, trained,
 };
 
 use learnt_core::error::{Error, Result};

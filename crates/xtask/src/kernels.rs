@@ -80,6 +80,8 @@ fn assembly(name: &str, features: &[String]) -> Result<Vec<PathBuf>, String> {
         .args(["--message-format=json-render-diagnostics", "--", "--cap-lints=allow"])
         .args(["--emit=asm", "-Copt-level=3", "-Ccodegen-units=16"])
         .arg("-Csymbol-mangling-version=v0");
+    // What an incremental build takes over from the one before has no assembly.
+    command.env("CARGO_INCREMENTAL", "0");
     // Cargo keeps what is compiled through a program apart: the next build finds its own files as they were.
     if cfg!(unix) {
         command.env("RUSTC_WORKSPACE_WRAPPER", "env");

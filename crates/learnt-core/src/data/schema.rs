@@ -157,16 +157,17 @@ impl Schema {
         Schema::new(names.into_iter().map(Column::numeric).collect())
     }
 
-    /// Numeric columns named x0, x1, ... Those asked for last are kept: calls on arrays ask for the same again and
-    /// again.
+    /// Numeric columns named x0, x1, ... Those asked for last are kept, unless they take megabytes: calls on arrays
+    /// ask for the same again and again.
     pub fn unnamed(count: usize) -> Self {
+        const KEPT: usize = 1 << 15;
         static LAST: Mutex<Option<Arc<Vec<Column>>>> = Mutex::new(None);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
         let columns = match last.take() {
             Some(columns) if columns.len() == count => columns,
             _ => Arc::new((0..count).map(|i| Column::numeric(format!("x{i}"))).collect()),
         };
-        *last = Some(columns.clone());
+        *last = Some(columns.clone()).filter(|_| count <= KEPT);
         Schema { columns, volume: None }
     }
 

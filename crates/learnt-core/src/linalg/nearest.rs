@@ -7,6 +7,7 @@
 
 use super::{Kernel, Projection};
 use crate::data::{MatRef, Matrix};
+use crate::vectorized;
 use pulp::Simd;
 
 /// Finds the nearest of some points, the first of equals.
@@ -97,18 +98,40 @@ impl Products {
         for (t, out) in out.chunks_mut(ROWS).enumerate() {
             let products = &mut products[..out.len() * count];
             self.about.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
-            for (out, row) in out.iter_mut().zip(products.chunks_exact(count.max(1))) {
-                let (mut least, mut place) = (f64::INFINITY, 0);
-                for (k, (product, half_square)) in row.iter().zip(&self.half_squares).enumerate() {
-                    let value = half_square - product;
-                    (least, place) = if value < least { (value, k) } else { (least, place) };
+            vectorized!(
+                for (out, row) in out.iter_mut().zip(products.chunks_exact(count.max(1))) {
+                    let (least, place) = first_least(&self.half_squares, row);
+                    zeros += least * 0.0;
+                    *out = place as u32;
                 }
-                zeros += least * 0.0;
-                *out = place as u32;
-            }
+            );
         }
         zeros == 0.0
     }
+}
+
+/// The least of s - p and its place, the first of equals: of eight interleaved ones each, and then of these.
+#[inline(always)]
+fn first_least(half_squares: &[f64], products: &[f64]) -> (f64, f64) {
+    let (s8, s_rest) = half_squares.as_chunks::<8>();
+    let (p8, p_rest) = products.as_chunks::<8>();
+    let (mut least, mut place) = ([f64::INFINITY; 8], [0.0; 8]);
+    let mut first = 0.0;
+    for (s, p) in s8.iter().zip(p8) {
+        for k in 0..8 {
+            let value = s[k] - p[k];
+            let nearer = value < least[k];
+            least[k] = if nearer { value } else { least[k] };
+            place[k] = if nearer { first + k as f64 } else { place[k] };
+        }
+        first += 8.0;
+    }
+    let rest = s_rest.iter().zip(p_rest).enumerate().map(|(k, (s, p))| (s - p, first + k as f64));
+    let lanes = std::hint::black_box(least).into_iter().zip(std::hint::black_box(place));
+    lanes.chain(rest).fold((f64::INFINITY, 0.0), |best, next| {
+        let nearer = next.0 < best.0 || (next.0 == best.0 && next.1 < best.1);
+        if nearer { next } else { best }
+    })
 }
 
 struct Find<'a> {
@@ -240,5 +263,23 @@ fn turn<const ROWS: usize>(tile: &mut [Column<ROWS>], r: usize, rows: [&[f64]; 4
         places[1] = b[j] - origin[j];
         places[2] = c[j] - origin[j];
         places[3] = d[j] - origin[j];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_equal_points_is_the_nearest_whatever_the_width() {
+        for (width, count) in [(3, 21), (MANY - 1, 7), (MANY, 7), (60, 8), (60, 21)] {
+            let value = |i: usize, j: usize| ((i % 5 * 37 + j * 11) % 17) as f64;
+            let points = Matrix::from_fn(count, width, value);
+            let mut found = vec![0; count];
+            assert!(Nearest::new(&points).of(points.view(), &mut found));
+            for (i, &place) in found.iter().enumerate() {
+                assert_eq!(place as usize, i % 5, "{width} columns, {count} points");
+            }
+        }
     }
 }

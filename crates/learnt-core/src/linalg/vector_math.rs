@@ -2,11 +2,11 @@
 //!
 //! `exp` is 2^n exp(r) with n the nearest whole number to x / ln 2 and r by its Taylor series of
 //! degree 13, |r| <= ln(2)/2; `ln_1p` on [0, 1] is 2 atanh(z) by its odd series of degree 21 after
-//! one halving; `ln` is n ln 2 + ln m, m in [1/sqrt(2), sqrt(2)) by the same series. All are within two units
-//! in the last place of the true value. They consist of fused
-//! multiply-adds, one division and selections only, so the compiler runs them in vectors of whatever width
-//! the processor has, with the same bits on all of them. Outside a [`vectorized!`](crate::vectorized) loop, and
-//! on processors without fused multiply-adds, each of these is a slow call.
+//! one halving; `ln` is n ln 2 + ln m, m in [1/sqrt(2), sqrt(2)) by the same series. All are within two
+//! units in the last place of the true value. They consist of fused multiply-adds, one division and
+//! selections only, so the compiler runs them in vectors of whatever width the processor has, with the same
+//! bits on all of them. Outside a [`vectorized!`](crate::vectorized) loop, and on processors without fused
+//! multiply-adds, each of these is a slow call.
 
 use crate::vectorized;
 

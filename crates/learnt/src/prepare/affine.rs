@@ -12,14 +12,15 @@ pub(super) fn map_columns(
     run: &Context,
     f: impl Fn(f64, f64, f64) -> f64 + Sync + Copy,
 ) -> Result<Table> {
-    /// Rows whose numbers lie side by side: so many that vectors are full, whatever the width.
+    /// Rows whose numbers lie side by side: so many that vectors are full, if rows are short.
     const TOGETHER: usize = 16;
     let width = a.len();
     check_width(x, width)?;
     let mut out = Matrix::zeros(x.nrows(), width);
-    let (a, b) = (a.repeat(TOGETHER), b.repeat(TOGETHER));
     let rows = 1 + 65_536 / width.max(1);
     let in_cache = 1 + 2048 / width.max(1);
+    let together = in_cache.min(TOGETHER);
+    let (a, b) = (a.repeat(together), b.repeat(together));
     run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
         for (c, piece) in piece.chunks_mut(in_cache * width).enumerate() {
             let first = start / width + c * in_cache;

@@ -2,8 +2,9 @@
 //! the weighted moments of the components.
 //!
 //! ln π_k + ln N(x; μ_k, L Lᵀ) by forward substitution L z = x - μ_k; responsibilities by
-//! log-sum-exp. A triangle that all components share is solved once for each row, about the mean of the means. Moments are taken about the means before the step, which at convergence are the means
-//! after it, so that nothing cancels. A row's numbers come from its own values alone.
+//! log-sum-exp. A triangle that all components share is solved once for each row, about the mean of the
+//! means. Moments are taken about the means before the step, which at convergence are the means after it, so
+//! that nothing cancels. A row's numbers come from its own values alone.
 
 use super::super::gaussian::factor_of;
 use super::triangle::{packed, padded, solved_square};

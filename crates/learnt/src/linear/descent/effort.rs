@@ -82,14 +82,18 @@ pub(super) fn descend(
 ) -> Result<Descended> {
     let mut line = Line::new(task.x.ncols(), plan);
     let (mut order, held_out) = split(effort, task, run)?;
-    let zero: f64 = task.targets.iter().map(|&y| plan.loss.value(0.0, y)).sum();
+    let at_zero = |&y: &f64| plan.loss.value(0.0, y);
+    let zero: f64 = match plan.loss.explodes() {
+        true => task.targets.iter().map(at_zero).sum(),
+        false => f64::INFINITY,
+    };
     let mut patience = Patience::default();
     let mut ended = Descended { line: Line::default(), n_iter: 0, converged: false, clean: false };
     while ended.n_iter < effort.max_iter && !ended.converged {
         ended.n_iter += 1;
         let updates = line.updates;
         let total = one_pass(plan, effort, &mut line, task, &mut order, run)?;
-        let exploded = plan.loss.explodes() && total > 1e6 * zero.max(f64::MIN_POSITIVE);
+        let exploded = total > 1e6 * zero.max(f64::MIN_POSITIVE);
         if !line.is_finite() || !total.is_finite() || exploded {
             return Err(diverged(plan, task, ended.n_iter));
         }

@@ -5,8 +5,9 @@
 //! solves (W K + a I) δc + W 1 δlevel = s - a c with 1ᵀ(c + δc) = 0, where the intercept is free. Its inverse is
 //! (1/a)(I - W^½ S⁻¹ W^½ K) with S = a I + W^½ K W^½, which has a Cholesky factor whatever the rows. Objective,
 //! step halving and the stopping criterion are those of the steps by columns; the slopes that are compared with the
-//! tolerance are taken by every column of the table. S is factored once where weights stay as they are. Gives up, and leaves the table to the steps by columns, where
-//! S is too near to singular for double precision or where steps end early.
+//! tolerance are taken by every column of the table. S is factored once where weights stay as they are. Gives up, and
+//! leaves the table to the steps by columns, where S is too near to singular for double precision or where steps end
+//! early.
 //!
 //! With c columns, n rows and s steps: n² c / 2 + s n³ / 3 multiplications here, s (n c² + c³ / 3) there.
 //!

@@ -8,9 +8,9 @@
 //!   equations) brings the error of an orthogonal factorisation.
 //! - Otherwise a second pass takes Householder triangles block by block.
 //!
-//! A table in single precision with many columns has its moments summed as such, to about seven digits. With κ <= 1e3 one step of
-//! refinement in double precision follows; else, or where squares leave the range of single precision, they are summed again in double
-//! precision.
+//! A table in single precision with many columns has its moments summed as such, to about seven digits. With
+//! κ <= 1e3 one step of refinement in double precision follows; else, or where squares leave the range of single
+//! precision, they are summed again in double precision.
 //!
 //! No more rows than columns: the rows themselves are gathered and solved by Cholesky of their
 //! products where that is accurate, else by singular values.
