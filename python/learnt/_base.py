@@ -228,14 +228,19 @@ class BaseEstimator(Tagged, Parameters):
         table = self._rows(X)
         lengths = _validation.read_lengths(lengths)
         policy = _missing[-1] if _missing else None
+        single = method == "transform" and self._answers_single(table)
         values, kept = self._model.call(
-            method, table.values, table.columns, self._threads(), lengths, policy
+            method, table.values, table.columns, self._threads(), lengths, policy, single
         )
         if kept is None:
             return values
         if isinstance(values, tuple):
             return _spread(values[0], kept, len(table.values)), *values[1:]
         return _spread(values, kept, len(table.values))
+
+    def _answers_single(self, table):
+        """Whether rows of float32 stay float32 when they are transformed."""
+        return table.values.dtype == np.float32 and "float32" in self._kept_types()
 
     def _predict(self, X):
         values = self._call("predict", X)
@@ -702,7 +707,8 @@ class Invertible:
         """The rows before the transformation."""
         model, name = self._fitted(), type(self).__name__
         table = _validation.read_table(X, estimator=name)
-        values, (_, levels) = model.inverse_transform(table.values, self._threads())
+        single = self._answers_single(table)
+        values, (_, levels) = model.inverse_transform(table.values, self._threads(), single)
         return _output.decode(values, levels)
 
 
@@ -869,7 +875,8 @@ def _is_place(X):
 
 def _spread(values, kept, rows):
     """One entry for every row: those of skipped rows are NaN."""
-    out = np.full((rows, *values.shape[1:]), np.nan)
+    dtype = values.dtype if values.dtype.kind == "f" else None
+    out = np.full((rows, *values.shape[1:]), np.nan, dtype=dtype)
     out[kept] = values
     return out
 

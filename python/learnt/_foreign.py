@@ -212,7 +212,7 @@ class Pipeline(Model):
             count = 0 if values is None else np.shape(values)[1]
             return [f"x{i}" for i in range(count)]
 
-    def inverse_transform(self, values, threads):
+    def inverse_transform(self, values, threads, single=False):
         """The rows before all steps."""
         for _, step in reversed(self.fitted):
             values = step.inverse_transform(values)

@@ -5,6 +5,9 @@ scikit-learn is imported only inside methods that only scikit-learn calls.
 
 UNCHANGED = "$UNCHANGED$"
 
+# Transformers that give codes of categories, which are no measurements to be rounded.
+CODES = ("preprocessing.OneHotEncoder", "preprocessing.OrdinalEncoder")
+
 
 def _is_given(metric):
     """Whether tables hold distances instead of rows."""
@@ -47,7 +50,7 @@ class Tagged:
             ),
             regressor_tags=RegressorTags(poor_score=poor) if "regressor" in roles else None,
             transformer_tags=(
-                TransformerTags(preserves_dtype=["float64"] if "transformer" in roles else [])
+                TransformerTags(preserves_dtype=self._kept_types() if "transformer" in roles else [])
                 if "transformer" in roles or self._also_transforms
                 else None
             ),
@@ -58,6 +61,10 @@ class Tagged:
                 pairwise=_is_given(getattr(self, "metric", None)),
             ),
         )
+
+    def _kept_types(self):
+        """The types of numbers that transformed rows keep; others become the first."""
+        return ["float64"] if self._path in CODES else ["float64", "float32"]
 
     def __sklearn_is_fitted__(self):
         return self.__dict__.get("_model") is not None

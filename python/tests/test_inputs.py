@@ -9,14 +9,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 
 from learnt import _native, _validation, errors
 from learnt.cluster import BisectingKMeans
 from learnt.compose import ColumnTransformer
 from learnt.ensemble import VotingRegressor
 from learnt.impute import SimpleImputer
-from learnt.linear_model import LinearRegression, LogisticRegression, Ridge
+from learnt.linear_model import LinearRegression, Ridge
 from learnt.naive_bayes import GaussianNB
 from learnt.pipeline import Pipeline
 from learnt.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
@@ -104,86 +103,6 @@ def test_other_types_are_copied_once():
     before = _native.copied_bytes()
     StandardScaler().fit(VALUES.astype(np.float32))
     assert _native.copied_bytes() - before == VALUES.nbytes
-
-
-@pytest.mark.parametrize("learner", [StandardScaler(), GaussianNB(), LogisticRegression(max_iter=5)])
-def test_large_tables_of_float32_are_converted_block_by_block_with_the_same_bits(learner):
-    draw = np.random.default_rng(0)
-    x = draw.normal(size=(70_000, 16)).astype(np.float32)
-    y = x[:, 0] - x[:, 3] > draw.normal(size=len(x))
-    before = _native.copied_bytes()
-    single = clone(learner).fit(x, y)
-    assert _native.copied_bytes() == before
-    double = clone(learner).fit(x.astype(float), y)
-    for name in ("coef_", "mean_", "theta_"):
-        assert np.array_equal(getattr(single, name, 0), getattr(double, name, 0)), name
-
-
-@pytest.mark.parametrize("learner", [LinearRegression(), Ridge(), Ridge(fit_intercept=False)])
-@pytest.mark.parametrize("scale", [1.0, 1e30])
-def test_least_squares_of_float32_are_refined_to_double_precision(learner, scale):
-    draw = np.random.default_rng(0)
-    x = (5 + draw.normal(size=(70_000, 16)) * np.geomspace(1, 100, 16)).astype(np.float32)
-    y = scale * (x.astype(float) @ draw.normal(size=16) + draw.normal(size=len(x)))
-    before = _native.copied_bytes()
-    single = clone(learner).fit(x, y)
-    assert _native.copied_bytes() == before
-    double = clone(learner).fit(x.astype(float), y)
-    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-11)
-    np.testing.assert_allclose(single.intercept_, double.intercept_, rtol=1e-9)
-
-
-@pytest.mark.parametrize("scale", [1e-25, 1e-19, 1e25])
-def test_squares_that_single_precision_cannot_hold_are_taken_in_double(scale):
-    draw = np.random.default_rng(0)
-    x = draw.normal(size=(70_000, 16)).astype(np.float32)
-    x[:, 3] *= np.float32(scale)
-    y = x.astype(float) @ (draw.normal(size=16) / x.std(axis=0, dtype=float))
-    single, double = (LinearRegression().fit(table, y) for table in (x, x.astype(float)))
-    assert single.rank_ == 16
-    assert np.array_equal(single.coef_, double.coef_)
-
-
-def test_columns_that_depend_on_each_other_are_found_in_float32_too():
-    draw = np.random.default_rng(0)
-    x = draw.integers(0, 1000, size=(70_000, 16)).astype(np.float32)
-    x[:, 3] = x[:, 4] + x[:, 5]
-    single = LinearRegression().fit(x, x[:, 0] + x[:, 3])
-    double = LinearRegression().fit(x.astype(float), x[:, 0] + x[:, 3])
-    assert single.rank_ == double.rank_ == 15
-    assert np.array_equal(single.coef_, double.coef_)
-
-
-def test_rows_of_weight_zero_are_left_out_of_float32_too():
-    x = np.random.default_rng(0).normal(size=(70_000, 16)).astype(np.float32)
-    weights = np.repeat([0.0, 1.0], 35_000)
-    found = [Ridge().fit(table, x[:, 3], sample_weight=weights) for table in (x, x.astype(float))]
-    assert np.array_equal(found[0].coef_, found[1].coef_)
-
-
-def test_a_hole_in_a_large_table_of_float32_is_named():
-    x = np.zeros((70_000, 16), dtype=np.float32)
-    x[69_000, 3] = np.nan
-    with pytest.raises(ValueError, match="x3|NaN"):
-        Ridge().fit(x, np.arange(70_000.0))
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_answers_about_large_tables_of_float32_are_those_about_the_same_doubles(order):
-    draw = np.random.default_rng(0)
-    x = draw.normal(size=(70_000, 16)).astype(np.float32, order=order)
-    y = x[:, 0] - x[:, 3] > draw.normal(size=len(x))
-    double = x.astype(float)
-    asked = [(LinearRegression(), "predict"), (LogisticRegression(max_iter=5), "predict_proba")]
-    asked += [(GaussianNB(), "predict"), (StandardScaler(), "transform")]
-    for learner, method in asked:
-        model = clone(learner).fit(double[:1000], y[:1000])
-        answers = [getattr(model, method)(table) for table in (x, double)]
-        assert np.array_equal(*answers), (learner, method)
-    x[69_000, 3] = np.nan
-    with pytest.raises(ValueError, match="row 69001"):
-        model = LinearRegression().fit(double[:1000], y[:1000])
-        model.predict(x)
 
 
 def test_a_read_only_memory_map_is_read_in_place(tmp_path):

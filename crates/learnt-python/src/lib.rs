@@ -17,6 +17,7 @@ mod optimize;
 mod picture;
 mod repeated;
 mod search;
+mod singles;
 mod texts;
 
 use convert::{Columns, Numbers, Singles};

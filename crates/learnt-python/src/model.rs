@@ -1,13 +1,14 @@
 //! Any trained model, as Python sees it.
 
-use crate::convert::{self, Columns, Numbers, SingleTable, Singles};
+use crate::convert::{self, Columns, Numbers, Singles};
 use crate::failure::{raise, warn};
 use crate::function::Answer;
 use crate::interrupt;
 use crate::picture::Picture;
+use crate::singles::{self, Answered, Narrow};
 use learnt_core::context::{Context, Observer};
 use learnt_core::data::{Dataset, Frame, Matrix, Schema, Sequences, Table, Target};
-use learnt_core::error::{Code, Error, Result};
+use learnt_core::error::{Error, Result};
 use learnt_core::trained::{Missing, Prediction, Trained};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -34,52 +35,9 @@ impl Model {
         &self.trained
     }
 
-    /// The answer for a table of `float32`, of which some rows at a time are converted. `None` where something is to be
-    /// said about rows, because the answer for the whole table says it of the right ones; and where the answer is as
-    /// large as the table, because then copies of its parts take longer than the conversion.
-    fn answer_singles(
-        &self,
-        py: Python<'_>,
-        method: &str,
-        x: SingleTable,
-        schema: &Schema,
-        threads: usize,
-    ) -> PyResult<Option<Prediction>> {
-        const VALUES: usize = 1 << 19;
-        const TRIED: usize = 64;
-        let rows = (VALUES / x.width.max(1)).clamp(1, x.rows.max(1));
-        let outcome = interrupt::run(py, |observer| {
-            let run = Context::default()
-                .with_seed(self.trained.history.seed)
-                .with_threads(threads)
-                .observed_by(observer);
-            let mut buffer = vec![0.0; rows * x.width];
-            let mut answer = None;
-            let mut first = 0;
-            while first < x.rows {
-                let end = (first + if first == 0 { TRIED.min(rows) } else { rows }).min(x.rows);
-                let block = x.widen(first..end, &mut buffer, &run)?;
-                let asked =
-                    self.trained.ask_rows(method, &Frame::new(block, schema)?, None, None, &run);
-                let next = match asked {
-                    Ok((next, rows)) if rows.kept().is_none() => next,
-                    Err(error) if error.code() == Code::Cancelled => return Err(error),
-                    _ => return Ok(None),
-                };
-                let mut all = match answer.take() {
-                    Some(all) => all,
-                    None if next.width() > x.width / 2 => return Ok(None),
-                    None => next.room_for(x.rows)?,
-                };
-                if !all.put(first, next, &run) {
-                    return Ok(None);
-                }
-                answer = Some(all);
-                first = end;
-            }
-            Ok(answer)
-        })?;
-        Ok(outcome.value.filter(|_| outcome.warnings.is_empty()))
+    fn context<'a>(&self, threads: usize, observer: &'a dyn Observer) -> Context<'a> {
+        let seed = self.trained.history.seed;
+        Context::default().with_seed(seed).with_threads(threads).observed_by(observer)
     }
 
     /// Calls `work` with rows as Python has them, without the interpreter's lock.
@@ -163,9 +121,13 @@ impl Model {
     }
 
     /// What a method of the model's roles gives for rows: numbers (2-D), codes of classes, clusters
-    /// (-1 is noise), 1 for inliers and -1 for outliers, or a table with its names and levels. Then the
-    /// numbers of the rows that it is for, if rows were skipped.
-    #[pyo3(signature = (method, x, columns, threads, lengths=None, missing=None))]
+    /// (-1 is noise), 1 for inliers and -1 for outliers, or a table with its names and levels, in single
+    /// precision if asked for. Then the numbers of the rows that it is for, if rows were skipped.
+    #[pyo3(signature = (method, x, columns, threads, lengths=None, missing=None, single=false))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one crossing of the boundary, called by one method"
+    )]
     fn call<'py>(
         &self,
         method: &str,
@@ -174,33 +136,40 @@ impl Model {
         threads: usize,
         lengths: Option<Vec<usize>>,
         missing: Option<&str>,
+        single: bool,
     ) -> PyResult<(Bound<'py, PyAny>, Option<Vec<usize>>)> {
         let py = x.py();
         let missing = missing.map(Missing::parse).transpose().map_err(|error| raise(py, error))?;
         let trained = &self.trained;
         let schema =
             columns.schema_like(&trained.history.schema).map_err(|error| raise(py, error))?;
-        if trained.model.looks() && lengths.is_none() && missing.is_none() {
-            let singles = Singles::read(x)?;
-            if let Some(singles) = singles
-                && let Some(answer) =
-                    self.answer_singles(py, method, singles.table(), &schema, threads)?
-            {
-                return Ok((prediction_object(py, answer)?, None));
+        if trained.model.looks()
+            && lengths.is_none()
+            && missing.is_none()
+            && let Some(rows) = Singles::read(x)?
+        {
+            let rows = rows.table();
+            let outcome = interrupt::run(py, |observer| {
+                let run = self.context(threads, observer);
+                singles::answer(trained, method, rows, &schema, single, &run)
+            })?;
+            if let Some(answer) = outcome.value.filter(|_| outcome.warnings.is_empty()) {
+                return Ok((answer_object(py, answer)?, None));
             }
         }
         let inputs = Numbers::read(x)?;
         let offsets = convert::offsets(py, lengths.as_deref(), &inputs)?;
         let values = inputs.view();
         let work = |observer: &dyn Observer| {
-            let run = Context::default()
-                .with_seed(trained.history.seed)
-                .with_threads(threads)
-                .observed_by(observer);
+            let run = self.context(threads, observer);
             let x = Frame::new(values, &schema)?;
             let sequences = offsets.as_deref().map(|offsets| Sequences::new(offsets, x.nrows()));
             let (answer, rows) =
                 trained.ask_rows(method, &x, sequences.transpose()?, missing, &run)?;
+            let answer = match answer {
+                Prediction::Table(table) if single => Answered::Singles(Narrow::of(&table, &run)?),
+                answer => Answered::Doubles(answer),
+            };
             Ok((answer, rows.kept().map(<[usize]>::to_vec)))
         };
         let keeps_many = trained.about.stores_rows && trained.history.rows > MANY_ROWS;
@@ -209,24 +178,30 @@ impl Model {
             false => interrupt::run(py, work)?,
         };
         warn(py, &outcome.warnings)?;
-        let (prediction, kept) = outcome.value;
-        Ok((prediction_object(py, prediction)?, kept))
+        let (answer, kept) = outcome.value;
+        Ok((answer_object(py, answer)?, kept))
     }
 
     /// The rows before the transformation; transformed rows need no names.
+    #[pyo3(signature = (x, threads, single=false))]
     fn inverse_transform<'py>(
         &self,
         x: &Bound<'py, PyAny>,
         threads: usize,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        single: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = x.py();
         let inputs = Numbers::read(x)?;
         let values = inputs.view();
         let outcome = interrupt::run(py, |observer| {
             let run = Context::default().with_threads(threads).observed_by(observer);
-            self.trained.inverse_transform(values, &run)
+            let table = self.trained.inverse_transform(values, &run)?;
+            Ok(match single {
+                true => Answered::Singles(Narrow::of(&table, &run)?),
+                false => Answered::Doubles(Prediction::Table(table)),
+            })
         })?;
-        table_object(py, outcome.value)
+        answer_object(py, outcome.value)
     }
 
     /// Rows drawn from the model's density.
@@ -396,6 +371,13 @@ impl Model {
         out.set_item("version", &history.version)?;
         out.set_item("converged", self.trained.model.converged())?;
         Ok(out)
+    }
+}
+
+fn answer_object(py: Python<'_>, answer: Answered) -> PyResult<Bound<'_, PyAny>> {
+    match answer {
+        Answered::Doubles(prediction) => prediction_object(py, prediction),
+        Answered::Singles(table) => table.into_object(py),
     }
 }
 

@@ -5,7 +5,7 @@
 //! the counts of a bootstrap sample; other weights take all classes at every cut, so that no rounding adds up.
 
 use super::criterion::{Classes, Criterion, Summary};
-use super::scan::{self, Cut, Left, Limits, Sequence};
+use super::scan::{self, Cut, Left, Limits, Parted, Sequence};
 
 /// Gini's index.
 #[derive(Clone, Debug)]
@@ -19,6 +19,11 @@ impl Gini {
     /// Whether a row that changes sides changes the sums of squares by one product, and not by as many as classes.
     fn steps(&self) -> bool {
         self.0.exact && self.0.count > 2
+    }
+
+    /// A left side without rows, where the squares of the node's sums add up to `all`.
+    fn nothing_left<'a>(&'a self, node: &'a Summary, all: f64) -> Squares<'a> {
+        Squares { classes: &self.0, node, sums: vec![0.0; self.0.count], squares: (0.0, all) }
     }
 
     /// Σ l²/W_l + Σ r²/W_r - Σ s²/W, over one denominator.
@@ -59,6 +64,18 @@ impl Left for Squares<'_> {
     fn ordered(&self, _: &Limits, _: f64) -> bool {
         true
     }
+}
+
+/// Σ s² of whole numbers, in lanes, because their order changes nothing.
+fn sum_of_squares(sums: &[f64]) -> f64 {
+    let (eights, rest) = sums.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for eight in eights {
+        for (lane, sum) in lanes.iter_mut().zip(eight) {
+            *lane += sum * sum;
+        }
+    }
+    lanes.iter().sum::<f64>() + rest.iter().map(|sum| sum * sum).sum::<f64>()
 }
 
 impl Criterion for Gini {
@@ -106,13 +123,16 @@ impl Criterion for Gini {
         if !self.steps() || limits.monotone.is_some() {
             return scan::best_cut(self, node, sequence, limits);
         }
-        let all = node.sums.iter().map(|sum| sum * sum).sum();
-        scan::both_sides(node, sequence, limits, || Squares {
-            classes: &self.0,
-            node,
-            sums: vec![0.0; self.0.count],
-            squares: (0.0, all),
-        })
+        let all = sum_of_squares(&node.sums);
+        scan::both_sides(node, sequence, limits, || self.nothing_left(node, all))
+    }
+
+    fn only_cut(&self, node: &Summary, parted: &Parted, limits: &Limits) -> Option<Cut> {
+        if !self.steps() || limits.monotone.is_some() {
+            return scan::only_cut(self, node, parted, limits);
+        }
+        let all = sum_of_squares(&node.sums);
+        scan::cut_of(node, parted, limits, || self.nothing_left(node, all))
     }
 
     fn response(&self, sums: &[f64], weight: f64) -> f64 {

@@ -229,8 +229,9 @@ pub(super) fn only_cut<C: Criterion>(
     }
 }
 
+/// The same for a left side that `empty` begins.
 #[inline(always)]
-fn cut_of<L: Left>(
+pub(super) fn cut_of<L: Left>(
     node: &Summary,
     parted: &Parted,
     limits: &Limits,
