@@ -83,6 +83,17 @@ SHAPES = {
 }
 # A square of thousands of columns is no use to anybody.
 UNFIT = {"PolynomialFeatures": "wide|square|hundred"}
+# The most rows for methods whose time grows with their square.
+MOST_ROWS = {
+    "AgglomerativeClustering": 5000,
+    "DBSCAN": 50_000,
+    "HDBSCAN": 5000,
+    "KernelDensity": 5000,
+    "MeanShift": 1000,
+    "OPTICS": 2000,
+    "RadiusNeighborsClassifier": 5000,
+    "RadiusNeighborsRegressor": 5000,
+}
 METHODS = ("predict", "predict_proba", "transform", "score_samples")
 # Above this a row is measured again, and listed at the end.
 LIMIT = 1.05
@@ -92,7 +103,7 @@ PATIENCE = 0.4
 SPENT = 0.3
 MOST_TURNS = 25
 # A process without a word for so long is stopped.
-SILENCE = 120
+SILENCE = 60
 
 
 def classes():
@@ -191,7 +202,7 @@ def measure(name, module, shapes, threads):
     warnings.simplefilter("ignore")
     sides = sides_of(name, module, threads)
     for shape in shapes:
-        rows = SHAPES[shape][0]
+        rows = min(SHAPES[shape][0], MOST_ROWS.get(name, SHAPES[shape][0]))
         small = min(rows, max(300, rows // 16))
         x, y = table(name, shape, rows)
         some = (x[:small], y[:small])
@@ -208,9 +219,9 @@ def measure(name, module, shapes, threads):
         if "learnt" not in able or len(able) < 2:
             able = sides
             x, y = some
-            rows = small
         try:
-            measure_shape(name, shape if len(x) == SHAPES[shape][0] else f"{shape}, {len(x)} rows", able, x, y)
+            said = shape if len(x) == SHAPES[shape][0] else f"{shape}, {len(x)} rows"
+            measure_shape(name, said, able, x, y)
         except Exception as error:
             print(json.dumps({"class": name, "shape": shape, "refused": "?", "why": str(error)[:90]}), flush=True)
 

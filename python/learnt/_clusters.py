@@ -20,37 +20,6 @@ class Inertia(Scored):
         return -float(squares.sum() if weights is None else squares @ weights)
 
 
-class Projected:
-    """A clusterer whose transformed rows are their distances to the centres."""
-
-    _also_transforms = True
-
-    def transform(self, X):
-        """The distance of each row to each centre."""
-        rows, centres = self._finite_rows(X), self.cluster_centers_
-        values = np.empty((len(rows), len(centres)))
-        for k, centre in enumerate(centres):
-            values[:, k] = np.sqrt(((rows - centre) ** 2).sum(axis=1))
-        columns = (list(self.get_feature_names_out()), [])
-        return _output.wrap(_output.configured(self), values, columns, X)
-
-    def fit_transform(self, X, y=None, **fit_params):
-        """Fits, then gives the distances of the same rows."""
-        return self.fit(X, **fit_params).transform(X)
-
-    def get_feature_names_out(self, input_features=None):
-        """The names of the distances."""
-        self._names_in(input_features)
-        own = type(self).__name__.lower()
-        return np.array([f"{own}{k}" for k in range(len(self.cluster_centers_))], dtype=object)
-
-    def set_output(self, *, transform=None):
-        """Chooses what `transform` gives: "default", "pandas", "polars" or "arrow"."""
-        from ._base import Transformer
-
-        return Transformer.set_output(self, transform=transform)
-
-
 class Measured:
     """A clusterer by distances: by name, given, or by a function of two rows."""
 

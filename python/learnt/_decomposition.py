@@ -4,6 +4,9 @@ import numpy as np
 
 from ._params import NO_TABLE
 
+# Numbers of rows that are worked on together: they stay in cache.
+AT_ONCE = 1 << 16
+
 
 class Principal:
     """Components with the covariance that they model: their own, and one variance for the rest.
@@ -39,12 +42,25 @@ class Principal:
         rows, known = table.values, self.__dict__.get("feature_names_in_")
         if known is not None and table.names is not None:
             rows = rows[:, [list(table.names).index(name) for name in known]]
-        rows = rows - self.mean_
-        values, vectors = np.linalg.eigh(self.get_covariance())
-        if values[0] <= np.finfo(float).eps * len(values) * values[-1]:
+        noise, width = self.noise_variance_, rows.shape[1]
+        along = np.maximum(self.explained_variance_, noise)
+        left = width - len(along)
+        variances = np.append(along, noise) if left else along
+        if variances.min() <= np.finfo(float).eps * width * variances.max():
             return np.full(len(rows), -np.inf)
-        squares = np.sum((rows @ vectors) ** 2 / values, axis=1)
-        return -0.5 * (squares + len(values) * np.log(2.0 * np.pi) + np.sum(np.log(values)))
+        constant = width * np.log(2.0 * np.pi) + np.log(along).sum() + (left * np.log(noise) if left else 0.0)
+        out = np.empty(len(rows))
+        step = max(1, AT_ONCE // width)
+        for first in range(0, len(rows), step):
+            # What the components leave is subtracted before it is squared, so that nothing cancels.
+            rest = rows[first : first + step] - self.mean_
+            inside = rest @ self.components_.T
+            squares = inside**2 @ (1.0 / along)
+            if left:
+                rest -= inside @ self.components_
+                squares += np.einsum("ij,ij->i", rest, rest) / noise
+            out[first : first + step] = squares
+        return -0.5 * (out + constant)
 
     def score(self, X, y=None):
         """The mean logarithm of the normal density over the rows."""

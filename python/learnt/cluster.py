@@ -2,7 +2,7 @@
 """The learners and functions of `learnt.cluster`."""
 
 from ._base import Assigning, Clusterer, Online, Transformer
-from ._clusters import Begun, Components, Connected, Hierarchy, Inertia, Measured, Projected, Shares
+from ._clusters import Begun, Components, Connected, Hierarchy, Inertia, Measured, Shares
 from ._sklearn import Weighted
 from ._functions import call
 
@@ -288,7 +288,7 @@ class MiniBatchKMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Tr
         return self._partial_fit(X, sample_weight=sample_weight)
 
 
-class BisectingKMeans(Inertia, Projected, Weighted, Assigning, Clusterer):
+class BisectingKMeans(Inertia, Weighted, Assigning, Clusterer, Transformer):
     """Bisecting k-means: clusters by repeated division in two.
 
     Use it for: Many clusters, and a hierarchy above them, at a cost that grows with their

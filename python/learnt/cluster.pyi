@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ._base import Assigning, Clusterer, Online, Transformer
-from ._clusters import Begun, Components, Connected, Hierarchy, Inertia, Measured, Projected, Shares
+from ._clusters import Begun, Components, Connected, Hierarchy, Inertia, Measured, Shares
 from ._sklearn import Weighted
 
 class KMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Transformer):
@@ -62,7 +62,7 @@ class MiniBatchKMeans(Begun, Inertia, Weighted, Online, Assigning, Clusterer, Tr
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans: ...
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MiniBatchKMeans: ...
 
-class BisectingKMeans(Inertia, Projected, Weighted, Assigning, Clusterer):
+class BisectingKMeans(Inertia, Weighted, Assigning, Clusterer, Transformer):
     cluster_centers_: Any
     inertia_: Any
     cluster_sizes_: Any

@@ -32,7 +32,6 @@ pub(super) const COMPANIONS: &[(&str, &[&str])] = &[
     ("Hierarchy", &["HDBSCAN"]),
     ("Measured", &["HDBSCAN", "OPTICS"]),
     ("Inertia", &["KMeans", "MiniBatchKMeans", "BisectingKMeans"]),
-    ("Projected", &["BisectingKMeans"]),
     ("Resumed", &["GaussianMixture"]),
     ("Shares", &["OPTICS"]),
     ("Inverted", &["GaussianRandomProjection", "SparseRandomProjection"]),

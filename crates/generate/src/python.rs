@@ -170,7 +170,6 @@ fn imports(bases: &BTreeSet<&'static str>) -> String {
                 "Hierarchy",
                 "Inertia",
                 "Measured",
-                "Projected",
                 "Resumed",
                 "Shares",
             ],

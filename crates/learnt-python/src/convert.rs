@@ -14,6 +14,7 @@ use learnt_core::data::{
 use learnt_core::error::Result;
 use learnt_core::params::{LearnerSpec, Value};
 use learnt_core::persist::Node;
+use learnt_core::vectorized;
 use numpy::{
     PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
@@ -179,7 +180,9 @@ impl SingleTable<'_> {
 const PIECE: usize = 1 << 16;
 
 fn widen(out: &mut [f64], values: &[f32]) {
-    out.iter_mut().zip(values).for_each(|(out, value)| *out = f64::from(*value));
+    vectorized!(for (out, value) in out.iter_mut().zip(values) {
+        *out = f64::from(*value);
+    });
 }
 
 /// An array of `float32` in one piece as `float64` in the same order.

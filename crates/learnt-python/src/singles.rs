@@ -9,7 +9,9 @@ use learnt_core::trained::{Prediction, Trained};
 use learnt_core::vectorized;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// An answer in double or in single precision.
 pub(crate) enum Answered {
@@ -23,40 +25,55 @@ pub(crate) struct Narrow {
     schema: Schema,
 }
 
-/// Values of one thread of a conversion.
-const PIECE: usize = 1 << 15;
-
 impl Narrow {
     /// The table narrowed.
     pub(crate) fn of(table: &Table, run: &Context) -> Result<Narrow> {
-        let mut all = Narrow::room_for(table, table.values().nrows());
-        all.put(0, table, run)?;
-        Ok(all)
-    }
-
-    fn room_for(like: &Table, rows: usize) -> Narrow {
-        Narrow { values: vec![0.0; rows * like.schema().len()], schema: like.schema().clone() }
-    }
-
-    /// Puts rows in, from row `first` on.
-    fn put(&mut self, first: usize, some: &Table, run: &Context) -> Result<()> {
-        let (width, values) = (self.schema.len(), some.values().as_slice());
-        let place = self.values.get_mut(first * width..first * width + values.len());
-        let place = place.filter(|_| some.schema() == &self.schema);
-        let place = place.ok_or_else(|| Error::internal("rows of another table"))?;
+        const PIECE: usize = 1 << 15;
+        let values = table.values().as_slice();
+        let mut out = vec![0.0; values.len()];
         let infinite = AtomicBool::new(false);
-        run.par_fill(place, PIECE, |start, piece| {
-            if narrow(piece, &values[start..]) {
-                infinite.store(true, Ordering::Relaxed);
+        run.par_fill(&mut out, PIECE, |start, piece| {
+            infinite.fetch_or(narrow(piece, &values[start..]), Ordering::Relaxed);
+        });
+        if infinite.into_inner() {
+            check(&out, table, 0)?;
+        }
+        Ok(Narrow { values: out, schema: table.schema().clone() })
+    }
+
+    /// The tables that `ask` gives for rows, narrowed while they are in cache; `None` if it has none for some.
+    fn of_pieces(
+        schema: &Schema,
+        (count, at_once): (usize, usize),
+        ask: impl Fn(Range<usize>) -> Result<Option<Prediction>> + Sync,
+        run: &Context,
+    ) -> Result<Option<Narrow>> {
+        let width = schema.len();
+        let mut values = vec![0.0; count * width];
+        let first_failure = Mutex::new(None);
+        run.par_fill(&mut values, at_once * width.max(1), |start, piece| {
+            let first = start / width;
+            let filled = match ask(first..first + piece.len() / width) {
+                Ok(Some(Prediction::Table(table))) if table.schema() == schema => {
+                    match narrow(piece, table.values().as_slice()) {
+                        true => check(piece, &table, first).map(Some),
+                        false => Ok(Some(())),
+                    }
+                }
+                Ok(_) => Ok(None),
+                Err(error) => Err(error),
+            };
+            if !matches!(filled, Ok(Some(()))) {
+                let mut failure = first_failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if failure.as_ref().is_none_or(|(before, _)| first < *before) {
+                    *failure = Some((first, filled));
+                }
             }
         });
-        if !infinite.into_inner() {
-            return Ok(());
-        }
-        let lost = |(out, value): (&f32, &f64)| out.is_infinite() && value.is_finite();
-        match place.iter().zip(values).position(lost) {
-            None => Ok(()),
-            Some(at) => Err(too_large(&self.schema, at % width.max(1), first + at / width.max(1))),
+        match first_failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(Some(Narrow { values, schema: schema.clone() })),
+            Some((_, Err(error))) => Err(error),
+            Some(_) => Ok(None),
         }
     }
 
@@ -81,35 +98,21 @@ fn narrow(out: &mut [f32], values: &[f64]) -> bool {
     })
 }
 
-fn too_large(schema: &Schema, column: usize, row: usize) -> Error {
-    let name = plain(&schema.column(column).name);
-    Error::numeric(format!("column '{name}' of row {} is too large for float32", row + 1))
-        .hint("pass float64: X.astype(float)")
+/// An error if a number became infinite; the table begins with row `first`.
+fn check(narrowed: &[f32], table: &Table, first: usize) -> Result<()> {
+    let lost = |(out, value): (&f32, &f64)| out.is_infinite() && value.is_finite();
+    let Some(at) = narrowed.iter().zip(table.values().as_slice()).position(lost) else {
+        return Ok(());
+    };
+    let (schema, width) = (table.schema(), table.schema().len());
+    let (name, row) = (plain(&schema.column(at % width).name), first + at / width + 1);
+    Err(Error::numeric(format!("column '{name}' of row {row} is too large for float32"))
+        .hint("pass float64: X.astype(float)"))
 }
 
-impl Answered {
-    fn room_for(like: &Prediction, rows: usize, single: bool) -> Result<Answered> {
-        Ok(match like {
-            Prediction::Table(table) if single => Answered::Singles(Narrow::room_for(table, rows)),
-            _ => Answered::Doubles(like.room_for(rows)?),
-        })
-    }
-
-    /// Puts the answer for some rows in; false where it is of another kind.
-    fn put(&mut self, first: usize, some: Prediction, run: &Context) -> Result<bool> {
-        match (self, some) {
-            (Answered::Doubles(all), some) => Ok(all.put(first, some, run)),
-            (Answered::Singles(all), Prediction::Table(some)) => {
-                all.put(first, &some, run).map(|()| true)
-            }
-            _ => Ok(false),
-        }
-    }
-}
-
-/// The answer for a table of `float32`, of which some rows at a time are converted. `None` where something is to be
-/// said about rows, because the answer for the whole table says it of the right ones; and where an answer of doubles is
-/// as large as the table, because then copies of its parts take longer than the conversion.
+/// The answer for a table of `float32`, of which every thread converts some rows at a time. `None` where something is to
+/// be said about rows, because the answer for the whole table says it of the right ones; and where an answer of doubles
+/// is as large as the table, because then copies of its parts take longer than the conversion.
 pub(crate) fn answer(
     trained: &Trained,
     method: &str,
@@ -118,31 +121,41 @@ pub(crate) fn answer(
     single: bool,
     run: &Context,
 ) -> Result<Option<Answered>> {
-    const VALUES: usize = 1 << 19;
+    const VALUES: usize = 1 << 16;
     const TRIED: usize = 64;
-    let rows = (VALUES / x.width.max(1)).clamp(1, x.rows.max(1));
-    let mut buffer = vec![0.0; rows * x.width];
-    let mut answer = None;
-    let mut first = 0;
-    while first < x.rows {
-        let end = (first + if first == 0 { TRIED.min(rows) } else { rows }).min(x.rows);
-        let block = x.widen(first..end, &mut buffer, run)?;
-        let asked = trained.ask_rows(method, &Frame::new(block, schema)?, None, None, run);
-        let next = match asked {
-            Ok((next, rows)) if rows.kept().is_none() => next,
-            Err(error) if error.code() == Code::Cancelled => return Err(error),
-            _ => return Ok(None),
-        };
-        let mut all = match answer.take() {
-            Some(all) => all,
-            None if !single && next.width() > x.width / 2 => return Ok(None),
-            None => Answered::room_for(&next, x.rows, single)?,
-        };
-        if !all.put(first, next, run)? {
-            return Ok(None);
+    let at_once = (VALUES / x.width.max(1)).max(TRIED);
+    let ask = |rows: Range<usize>| {
+        let alone = run.with_threads(1);
+        let mut buffer = vec![0.0; rows.len() * x.width];
+        let block = Frame::new(x.widen(rows, &mut buffer, &alone)?, schema)?;
+        match trained.ask_rows(method, &block, None, None, &alone) {
+            Ok((answer, rows)) if rows.kept().is_none() => Ok(Some(answer)),
+            Err(error) if error.code() == Code::Cancelled => Err(error),
+            _ => Ok(None),
         }
-        answer = Some(all);
-        first = end;
+    };
+    let Some(tried) = ask(0..TRIED.min(x.rows))? else { return Ok(None) };
+    if let Prediction::Table(table) = &tried
+        && single
+    {
+        let narrow = Narrow::of_pieces(table.schema(), (x.rows, at_once), ask, run)?;
+        return Ok(narrow.map(Answered::Singles));
     }
-    Ok(answer)
+    if tried.width() > x.width / 2 {
+        return Ok(None);
+    }
+    let mut all = tried.room_for(x.rows)?;
+    let together = 8 * run.threads();
+    for first in (0..x.rows).step_by(at_once * together) {
+        let some = (x.rows - first).div_ceil(at_once).min(together);
+        let place = |k: usize| first + k * at_once;
+        let parts = run.try_par_map(some, |k| ask(place(k)..place(k + 1).min(x.rows)))?;
+        for (k, part) in parts.into_iter().enumerate() {
+            let Some(part) = part else { return Ok(None) };
+            if !all.put(place(k), part, run) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(Answered::Doubles(all)))
 }

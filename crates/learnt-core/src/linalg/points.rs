@@ -188,18 +188,14 @@ fn copy_rows(copy: &mut [f64], x: MatRef, first: usize, origin: &[f64]) {
         }
         return;
     }
-    for (j, origin) in origin.iter().enumerate() {
-        let places = copy[j..].iter_mut().step_by(width);
-        match x.column_slice(j).and_then(|column| column.get(first..)) {
-            Some([column @ .., end]) => {
-                let column = column.iter().chain(std::iter::repeat(end));
-                places.zip(column).for_each(|(out, x)| *out = x - origin);
-            }
-            _ => places
-                .enumerate()
-                .for_each(|(r, out)| *out = x.at((first + r).min(last), j) - origin),
-        }
+    let present = (copy.len() / width).min(x.nrows() - first);
+    x.rows(first, first + present).write_rows(&mut copy[..present * width]);
+    for row in copy[..present * width].chunks_exact_mut(width) {
+        row.iter_mut().zip(origin).for_each(|(x, origin)| *x -= origin);
     }
+    let (rows, absent) = copy.split_at_mut(present * width);
+    let last = &rows[rows.len() - width..];
+    absent.chunks_exact_mut(width).for_each(|row| row.copy_from_slice(last));
 }
 
 /// Writes the sums over columns of a tile's rows and some groups of points to rows of `count` numbers.
@@ -230,8 +226,12 @@ fn sum_over_columns<S: Simd, const N: usize, const G: usize>(
             }
         }
     }
+    // Lanes without a point fall on the next row where that is still to be written: a whole vector is written faster.
+    let alone = panel.count <= GROUP;
     for r in 0..ROWS {
-        let Some(out) = out.get_mut(r * panel.count..(r + 1) * panel.count) else { break };
+        let start = r * panel.count;
+        let end = if alone { out.len() } else { start + panel.count };
+        let Some(out) = out.get_mut(start..end) else { break };
         for g in 0..G {
             for v in 0..N {
                 let place = (first + g) * GROUP + v * S::F64_LANES;

@@ -7,10 +7,12 @@
 //! M. Steinbach, G. Karypis and V. Kumar (2000), KDD workshop on text mining.
 
 use super::agglomerative::size_table;
-use super::k_means::{Algorithm, Init, KMeans, Restarts};
+use super::centres;
+use super::k_means::{Algorithm, Init, KMeans, KMeansModel, Restarts};
 use learnt_core::linalg::squared_distance;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Bisecting k-means: clusters by repeated division in two.
 ///
@@ -65,7 +67,7 @@ pub enum Bisecting {
 
 /// A fitted [`BisectingKMeans`].
 #[derive(Model, Clone, Debug)]
-#[model(clusterer, validate = validate, report = table)]
+#[model(clusterer, transformer, validate = validate, report = table)]
 pub struct BisectingKMeansModel {
     /// Centres (n_clusters × n_features).
     #[shape(clusters, columns)]
@@ -100,15 +102,39 @@ struct Open {
 }
 
 impl Open {
-    fn new(node: usize, rows: Vec<usize>, centre: &[f64], data: &Dataset) -> Open {
-        let mut row = vec![0.0; data.x.ncols()];
-        let (mut inertia, mut weight) = (0.0, 0.0);
-        for &i in &rows {
-            data.x.values().copy_row(i, &mut row);
-            inertia += data.weight(i) * squared_distance(&row, centre);
-            weight += data.weight(i);
+    /// The parts of a cluster, whose rows of the whole table are `rows`: one for each centre, at nodes from `first` on.
+    fn parts(
+        part: &Dataset,
+        rows: &[usize],
+        division: &KMeansModel,
+        first: usize,
+        run: &Context,
+    ) -> Vec<Open> {
+        const ROWS: usize = 4096;
+        let centres = &division.cluster_centers;
+        let none = |k| Open { node: first + k, rows: Vec::new(), inertia: 0.0, weight: 0.0 };
+        let pieces = run.par_ranges(rows.len(), ROWS, |range| {
+            let mut open: Vec<Open> = (0..centres.nrows()).map(none).collect();
+            let mut row = vec![0.0; part.x.ncols()];
+            for i in range {
+                let label = division.labels[i] as usize;
+                part.x.values().copy_row(i, &mut row);
+                let square = vectorized!(squared_distance(&row, centres.row(label)));
+                open[label].rows.push(rows[i]);
+                open[label].inertia += part.weight(i) * square;
+                open[label].weight += part.weight(i);
+            }
+            open
+        });
+        let mut all: Vec<Open> = (0..centres.nrows()).map(none).collect();
+        for piece in pieces {
+            for (whole, part) in all.iter_mut().zip(piece) {
+                whole.rows.extend_from_slice(&part.rows);
+                whole.inertia += part.inertia;
+                whole.weight += part.weight;
+            }
         }
-        Open { node, rows, inertia, weight }
+        all
     }
 }
 
@@ -149,6 +175,7 @@ impl Estimator for BisectingKMeans {
     type Model = BisectingKMeansModel;
     type Fit = Whole;
     const ABOUT: &'static About = &About::clusterer("cluster.BisectingKMeans")
+        .also_transformer()
         .weights()
         .assign()
         .randomness()
@@ -177,7 +204,8 @@ impl Estimator for BisectingKMeans {
         let all = KMeans { n_clusters: 1, ..self.learner() }.train(data, run)?;
         let mut nodes = vec![all.cluster_centers.row(0).to_vec()];
         let mut parts = vec![0_u32];
-        let mut open = vec![Open::new(0, (0..n).collect(), &nodes[0], data)];
+        let every: Vec<usize> = (0..n).collect();
+        let mut open = Open::parts(data, &every, &all, 0, run);
         while open.len() < self.n_clusters {
             let Some(at) = self.next(&open) else {
                 let message = format!("only {} of {} clusters differ", open.len(), self.n_clusters);
@@ -188,17 +216,10 @@ impl Estimator for BisectingKMeans {
             let part = data.gather(&chosen.rows);
             let inner = run.child(nodes.len() as u64).with_threads(run.threads());
             let division = self.learner().train(&part.view(), &inner)?;
-            let mut sides = [Vec::new(), Vec::new()];
-            for (&row, &label) in chosen.rows.iter().zip(&division.labels) {
-                sides[label as usize].push(row);
-            }
             parts[chosen.node] = nodes.len() as u32;
-            for (side, rows) in sides.into_iter().enumerate() {
-                nodes.push(division.cluster_centers.row(side).to_vec());
-                parts.push(0);
-                let node = nodes.len() - 1;
-                open.push(Open::new(node, rows, &nodes[node], data));
-            }
+            open.extend(Open::parts(&part.view(), &chosen.rows, &division, nodes.len(), run));
+            nodes.extend(division.cluster_centers.rows().map(<[f64]>::to_vec));
+            parts.resize(nodes.len(), 0);
         }
         BisectingKMeansModel::new(&nodes, parts, &open, n)
     }
@@ -240,6 +261,15 @@ impl BisectingKMeansModel {
         answer
     }
 
+    fn check_width(&self, x: &Frame) -> Result<()> {
+        let width = self.nodes.ncols();
+        if x.ncols() == width {
+            return Ok(());
+        }
+        let expected = format!("{width} columns as in training");
+        Err(Error::shape("x", expected, format!("{} columns", x.ncols())))
+    }
+
     fn walk(&self, row: &[f64]) -> u32 {
         let mut node = 0;
         while self.parts[node] > 0 {
@@ -258,10 +288,7 @@ impl Clusterer for BisectingKMeansModel {
 
     fn assign_in(&self, x: &Frame, run: &Context) -> Result<Vec<Option<u32>>> {
         let width = self.nodes.ncols();
-        if x.ncols() != width {
-            let expected = format!("{width} columns as in training");
-            return Err(Error::shape("x", expected, format!("{} columns", x.ncols())));
-        }
+        self.check_width(x)?;
         run.checkpoint()?;
         let mut out = vec![None; x.nrows()];
         run.par_fill(&mut out, 2048, |first, piece| {
@@ -272,6 +299,14 @@ impl Clusterer for BisectingKMeansModel {
             }
         });
         Ok(out)
+    }
+}
+
+/// Distances to the centres.
+impl Transformer for BisectingKMeansModel {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
+        self.check_width(x)?;
+        centres::distances(&self.cluster_centers, "bisectingkmeans", x, run)
     }
 }
 

@@ -10,8 +10,7 @@
 //! S. Lloyd (1982), IEEE Trans. Inf. Theory 28; D. Arthur and S. Vassilvitskii (2007), SODA.
 
 use super::centres::{self, Cost, Leaders, Race, Sample, SeedMemo, Sums};
-use learnt_core::linalg::ColumnMoments;
-use learnt_core::linalg::{Distances, Nearest};
+use learnt_core::linalg::{ColumnMoments, Nearest};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample::uniform;
 
@@ -330,13 +329,15 @@ impl Rounds for KMeans {
                 KMeansSummary::Seed(race)
             }
             Stage::Move { centres, .. } => {
-                KMeansSummary::Move(Sums::of(&block.data, centres, &state.origin))
+                let of = |data: &Dataset| Sums::of(data, centres, &state.origin);
+                KMeansSummary::Move(centres::by_parts(&block.data, centres, run, of)?)
             }
             Stage::Refill { centres, .. } => {
                 KMeansSummary::Refill(centres::farthest(&block.data, centres))
             }
             Stage::Measure { centres, .. } => {
-                KMeansSummary::Measure(Cost::of(&block.data, centres))
+                let of = |data: &Dataset| Cost::of(data, centres);
+                KMeansSummary::Measure(centres::by_parts(&block.data, centres, run, of)?)
             }
         })
     }
@@ -555,12 +556,13 @@ impl KMeansModel {
 
     /// The cluster of each row.
     pub(super) fn nearest(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        const ROWS: usize = 4096;
+        const VALUES: usize = 1 << 16;
         self.check_width(x)?;
         run.checkpoint()?;
         let nearest = Nearest::new(&self.cluster_centers);
         let mut labels = vec![0; x.nrows()];
-        run.par_fill(&mut labels, ROWS, |first, piece| {
+        let rows = (VALUES / x.ncols().max(1)).clamp(64, 4096);
+        run.par_fill(&mut labels, rows, |first, piece| {
             let end = first + piece.len();
             let finite = nearest.of(x.values().rows(first, end), piece);
             x.noticed_as(first, end, finite);
@@ -583,20 +585,8 @@ impl Clusterer for KMeansModel {
 impl Transformer for KMeansModel {
     fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         self.check_width(x)?;
-        let clusters = self.cluster_centers.nrows();
         let name = if self.n_steps.is_some() { "minibatchkmeans" } else { "kmeans" };
-        let schema = Schema::numeric((0..clusters).map(|c| format!("{name}{c}")))?;
-        let distances = Distances::new(&self.cluster_centers);
-        let mut out = Matrix::zeros(x.nrows(), clusters);
-        let rows = 1 + 65_536 / clusters;
-        run.par_fill(out.as_mut_slice(), rows * clusters, |start, piece| {
-            let first = start / clusters;
-            let end = first + piece.len() / clusters;
-            distances.of(x.values().rows(first, end), piece);
-            x.noticed(first, end, piece);
-            piece.iter_mut().for_each(|square| *square = square.sqrt());
-        });
-        Table::new(out, schema)
+        centres::distances(&self.cluster_centers, name, x, run)
     }
 }
 

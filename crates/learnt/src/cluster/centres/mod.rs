@@ -14,10 +14,46 @@ pub(super) use lloyd::{farthest, total_shift};
 pub(super) use sample::share;
 pub(super) use seed::{draw_row, draw_rows, race};
 
+use learnt_core::linalg::Distances;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 
 /// Rows that are worked on together: few enough to stay in a core's first caches.
 const CHUNK: usize = 256;
+
+/// The summary of a block from those of its parts, which all threads share: a table of one block takes as many rounds
+/// as one of many. Parts have several rows for each centre, so that merging their sums is little beside them.
+pub(super) fn by_parts<T: Merge + Send>(
+    data: &Dataset,
+    centres: &Matrix,
+    run: &Context,
+    of: impl Fn(&Dataset) -> T + Sync,
+) -> Result<T> {
+    const VALUES: usize = 1 << 16;
+    let some = (VALUES / data.x.ncols().max(1)).clamp(64, 4096);
+    let rows = some.max(4 * centres.nrows());
+    let parts = run.par_ranges(data.nrows(), rows, |range| of(&data.rows(range.start, range.end)));
+    let all = parts.into_iter().map(Ok).reduce(|earlier, later| earlier?.merge(later?));
+    all.unwrap_or_else(|| Ok(of(data)))
+}
+
+/// The distance of each row to each centre, as a table whose columns are called `name` and the cluster.
+pub(super) fn distances(centres: &Matrix, name: &str, x: &Frame, run: &Context) -> Result<Table> {
+    const VALUES: usize = 1 << 15;
+    let clusters = centres.nrows();
+    let schema = Schema::numeric((0..clusters).map(|c| format!("{name}{c}")))?;
+    let distances = Distances::new(centres);
+    let mut out = Matrix::zeros(x.nrows(), clusters);
+    run.par_fill(out.as_mut_slice(), (1 + VALUES / clusters) * clusters, |start, piece| {
+        let (first, end) = (start / clusters, (start + piece.len()) / clusters);
+        distances.of(x.values().rows(first, end), piece);
+        x.noticed(first, end, piece);
+        vectorized!(for square in piece.iter_mut() {
+            *square = square.sqrt();
+        });
+    });
+    Table::new(out, schema)
+}
 
 /// Calls `f` with consecutive rows, stored row by row, and the number of the first.
 fn for_each_chunk(values: MatRef, mut f: impl FnMut(usize, MatRef)) {

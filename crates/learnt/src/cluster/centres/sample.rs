@@ -8,7 +8,6 @@
 
 use super::{Cost, Sums};
 use learnt_core::context::Rng;
-use learnt_core::linalg::Distances;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
 
@@ -121,7 +120,8 @@ impl Sample {
             let rows: Vec<usize> = (0..draws)
                 .map(|_| super::seed::position(&shares, sample::uniform(rng) * total).0)
                 .collect();
-            let distances = self.distances(&rows, run);
+            let points = self.values.view().gather_rows(&rows);
+            let distances = super::seed::squared_distances(self.values.view(), &points, run);
             let left = |k: usize| -> f64 {
                 let rows = distances.chunks_exact(draws).zip(&closest).zip(&self.weights);
                 rows.map(|((found, closest), weight)| weight * closest.min(found[k])).sum()
@@ -135,19 +135,6 @@ impl Sample {
             }
         }
         Some(chosen)
-    }
-
-    /// Squared distances of all rows to some of them, row by row.
-    fn distances(&self, to: &[usize], run: &Context) -> Vec<f64> {
-        let points = self.values.view().gather_rows(to);
-        let distances = Distances::new(&points);
-        let mut out = vec![0.0; self.weights.len() * to.len()];
-        run.par_fill(&mut out, PIECE * to.len(), |start, piece| {
-            let first = start / to.len();
-            let rows = self.values.view().rows(first, first + piece.len() / to.len());
-            distances.of(rows, piece);
-        });
-        out
     }
 }
 

@@ -5,7 +5,7 @@
 //! Σ w D², D the distance to the nearest centre, and draws the next candidates for each of them in
 //! proportion to what it would leave; only those of the best candidate are then used.
 
-use super::{CHUNK, Leader, Leaders, for_each_chunk};
+use super::{CHUNK, Leader, Leaders};
 use learnt_core::linalg::Distances;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
@@ -80,11 +80,15 @@ impl Merge for Race {
     }
 }
 
-/// Squared distance of each row of a block to the nearest of the centres chosen so far.
+/// What is known of the rows of a block.
 #[derive(Debug, Default)]
 pub struct SeedMemo {
+    /// The number of centres that `closest` knows.
     known: usize,
+    /// Squared distance of each row to the nearest of these.
     closest: Vec<f64>,
+    /// What each candidate of this round would leave of each row, w D², row by row.
+    left: Vec<f64>,
 }
 
 /// One round over a block: the candidates' potentials, and `draws` next candidates for each.
@@ -99,9 +103,9 @@ pub(crate) fn race(
 ) -> Race {
     let rows = block.data.nrows();
     if memo.closest.len() != rows || chosen.nrows() == 0 || memo.known > chosen.nrows() {
-        *memo = SeedMemo { known: 0, closest: vec![f64::INFINITY; rows] };
+        *memo = SeedMemo { closest: vec![f64::INFINITY; rows], ..SeedMemo::default() };
     }
-    let parts = parts_left(&block.data, chosen, candidates, memo);
+    let parts = parts_left(&block.data, chosen, candidates, memo, run);
     let count = candidates.nrows();
     let left: Vec<f64> =
         (0..count).map(|c| parts.chunks_exact(count).map(|part| part[c]).sum()).collect();
@@ -115,7 +119,7 @@ pub(crate) fn race(
         winners.extend(luck.iter().map(|&(time, place)| {
             let key = time / left;
             match key < f64::INFINITY {
-                true => winner(&block.data, candidates.row(c), memo, &parts, place * left, key),
+                true => winner(&block.data, (c, count), memo, &parts, place * left, key),
                 false => Leader::nobody(),
             }
         }));
@@ -130,56 +134,58 @@ fn parts_left(
     chosen: &Matrix,
     candidates: &Matrix,
     memo: &mut SeedMemo,
+    run: &Context,
 ) -> Vec<f64> {
-    let fresh = chosen.nrows() - memo.known;
-    let points = Matrix::from_fn(fresh + candidates.nrows(), candidates.ncols(), |i, j| {
+    let (fresh, count) = (chosen.nrows() - memo.known, candidates.nrows());
+    let points = Matrix::from_fn(fresh + count, candidates.ncols(), |i, j| {
         if i < fresh { chosen[(memo.known + i, j)] } else { candidates[(i - fresh, j)] }
     });
-    let distances = Distances::new(&points);
-    let mut found = vec![0.0; CHUNK * points.nrows()];
-    let mut parts = Vec::new();
-    for_each_chunk(data.x.values(), |first, rows| {
-        let found = &mut found[..rows.nrows() * points.nrows()];
-        distances.of(rows, found);
-        let start = parts.len();
-        parts.resize(start + candidates.nrows(), 0.0);
-        for (i, found) in found.chunks_exact(points.nrows()).enumerate() {
-            let (fresh, of_candidates) = found.split_at(fresh);
-            let closest = &mut memo.closest[first + i];
-            *closest = fresh.iter().fold(*closest, |least, &d| least.min(d));
-            let weight = data.weight(first + i);
-            for (part, &distance) in parts[start..].iter_mut().zip(of_candidates) {
-                *part += weight * closest.min(distance);
-            }
-        }
-    });
+    let found = squared_distances(data.x.values(), &points, run);
+    memo.left.clear();
+    let mut parts = vec![0.0; data.nrows().div_ceil(CHUNK) * count];
+    for (i, found) in found.chunks_exact(fresh + count).enumerate() {
+        let (fresh, of_candidates) = found.split_at(fresh);
+        let closest = &mut memo.closest[i];
+        *closest = fresh.iter().fold(*closest, |least, &d| least.min(d));
+        let (closest, weight) = (*closest, data.weight(i));
+        memo.left.extend(of_candidates.iter().map(|&d| weight * closest.min(d)));
+        let parts = parts[i / CHUNK * count..].iter_mut();
+        parts.zip(&memo.left[i * count..]).for_each(|(part, left)| *part += left);
+    }
     memo.known = chosen.nrows();
     parts
 }
 
-/// The row at a place among what a candidate would leave: chunk first, then row.
+/// The squared distances of all rows to some points, row by row.
+pub(super) fn squared_distances(x: MatRef, points: &Matrix, run: &Context) -> Vec<f64> {
+    const VALUES: usize = 1 << 16;
+    let count = points.nrows();
+    let distances = Distances::new(points);
+    let mut out = vec![0.0; x.nrows() * count];
+    let rows = (VALUES / x.ncols().max(1)).clamp(16, 1024);
+    run.par_fill(&mut out, rows * count, |start, piece| {
+        let (first, end) = (start / count, (start + piece.len()) / count);
+        distances.of(x.rows(first, end), piece);
+    });
+    out
+}
+
+/// The row at a place among what one of the candidates would leave: chunk first, then row.
 fn winner(
     data: &Dataset,
-    candidate: &[f64],
+    (candidate, count): (usize, usize),
     memo: &SeedMemo,
     parts: &[f64],
     place: f64,
     key: f64,
 ) -> Leader {
     let (chunk, before) = position(parts, place);
-    let first = chunk * CHUNK;
-    let rows = data.x.values().rows(first, (first + CHUNK).min(data.nrows()));
-    let mut left = vec![0.0; rows.nrows()];
-    if let Ok(point) = MatRef::row_major(candidate, 1, candidate.len()) {
-        Distances::new(&point.to_matrix()).of(rows, &mut left);
-    }
-    for (i, left) in left.iter_mut().enumerate() {
-        *left = data.weight(first + i) * memo.closest[first + i].min(*left);
-    }
-    let (row, _) = position(&left, place - before);
-    let mut values = vec![0.0; rows.ncols()];
-    rows.copy_row(row, &mut values);
-    Leader { key, weight: data.weight(first + row), values }
+    let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(data.nrows());
+    let left: Vec<f64> = rows.clone().map(|i| memo.left[i * count + candidate]).collect();
+    let row = rows.start + position(&left, place - before).0;
+    let mut values = vec![0.0; data.x.ncols()];
+    data.x.values().copy_row(row, &mut values);
+    Leader { key, weight: data.weight(row), values }
 }
 
 /// Where the running sum passes the place, and the sum before; the last positive share if rounding

@@ -235,7 +235,7 @@ impl Grower<'_> {
         let mut tree = self.bare(&root);
         let mut open = vec![root];
         while let Some(mut node) = open.pop() {
-            if node.range.len() <= SMALL {
+            if node.range.len() <= SMALL && self.asks_most(space) {
                 self.below(space, &node, node.parent, &mut tree)?;
                 continue;
             }
@@ -249,6 +249,15 @@ impl Grower<'_> {
         }
         tree.shrink();
         Ok(tree)
+    }
+
+    /// Whether the nodes below a small one look at so many columns that a copy of its rows pays: they look at some
+    /// in each of about as many levels as this number says.
+    fn asks_most<C: Criterion>(&self, space: &Space<C>) -> bool {
+        const LEVELS: usize = 16;
+        self.settings.columns_once
+            || !space.reads_values()
+            || space.columns() < LEVELS.saturating_mul(self.settings.max_features)
     }
 
     /// Adds a node with all below it, on rows numbered anew so that they are near in memory.

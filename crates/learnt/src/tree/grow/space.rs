@@ -72,6 +72,15 @@ impl<'a, C: Criterion> Space<'a, C> {
         self.rows.len()
     }
 
+    pub(super) fn columns(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Whether nodes read values by row number, of the columns that they look at alone.
+    pub(super) fn reads_values(&self) -> bool {
+        matches!(self.store, Store::Values(_))
+    }
+
     pub(super) fn summary(&self, node: &Range<usize>) -> Summary {
         self.criterion.summary(&self.rows[node.clone()])
     }
