@@ -257,7 +257,7 @@ impl Grower<'_> {
         const LEVELS: usize = 16;
         self.settings.columns_once
             || !space.reads_values()
-            || space.columns() < LEVELS.saturating_mul(self.settings.max_features)
+            || self.levels.len() < LEVELS.saturating_mul(self.settings.max_features)
     }
 
     /// Adds a node with all below it, on rows numbered anew so that they are near in memory.

@@ -72,10 +72,6 @@ impl<'a, C: Criterion> Space<'a, C> {
         self.rows.len()
     }
 
-    pub(super) fn columns(&self) -> usize {
-        self.codes.len()
-    }
-
     /// Whether nodes read values by row number, of the columns that they look at alone.
     pub(super) fn reads_values(&self) -> bool {
         matches!(self.store, Store::Values(_))
