@@ -224,11 +224,11 @@ class BaseEstimator(Tagged, Parameters):
             raise DataError(f"Input X contains {what}: column '{name}', first in row {row + 1}.")
         return values
 
-    def _call(self, method, X, lengths=None):
+    def _call(self, method, X, lengths=None, double=False):
         table = self._rows(X)
         lengths = _validation.read_lengths(lengths)
         policy = _missing[-1] if _missing else None
-        single = method == "transform" and self._answers_single(table)
+        single = method == "transform" and not double and self._answers_single(table)
         values, kept = self._model.call(
             method, table.values, table.columns, self._threads(), lengths, policy, single
         )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _output, _validation
+from . import _validation
 from ._params import NO_TABLE
 from ._sklearn import Scored
 from .errors import ParameterError

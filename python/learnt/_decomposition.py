@@ -37,7 +37,7 @@ class Principal:
     def score_samples(self, X):
         """The logarithm of the normal density at each row; -inf where the covariance is singular."""
         # The gate refuses what the components cannot take.
-        self.transform(X)
+        self._call("transform", X, double=True)
         table = self._rows(X)
         rows, known = table.values, self.__dict__.get("feature_names_in_")
         if known is not None and table.names is not None:

@@ -28,4 +28,5 @@ class Inverted:
         self._fitted()
         table = _validation.read_table(X, estimator=type(self).__name__)
         known = self.__dict__.get("inverse_components_")
-        return table.values @ (self._pseudo_inverse() if known is None else known).T
+        back = (self._pseudo_inverse() if known is None else known).T
+        return table.values @ (back.astype(np.float32) if self._answers_single(table) else back)

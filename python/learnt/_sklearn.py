@@ -3,6 +3,8 @@
 scikit-learn is imported only inside methods that only scikit-learn calls.
 """
 
+from ._params import learners_inside
+
 UNCHANGED = "$UNCHANGED$"
 
 # Transformers that give codes of categories, which are no measurements to be rounded.
@@ -63,8 +65,12 @@ class Tagged:
         )
 
     def _kept_types(self):
-        """The types of numbers that transformed rows keep; others become the first."""
-        return ["float64"] if self._path in CODES else ["float64", "float32"]
+        """The types of numbers that transformed rows keep, where all parts do; others become the first."""
+        inside = learners_inside(self.get_params(deep=False))
+        single = self._path not in CODES and all(
+            hasattr(part, "_kept_types") and "float32" in part._kept_types() for part in inside
+        )
+        return ["float64", "float32"] if single else ["float64"]
 
     def __sklearn_is_fitted__(self):
         return self.__dict__.get("_model") is not None

@@ -203,8 +203,9 @@ def column_names(names):
 
 
 def _from_parts(parts, rows):
-    """A table from columns that are arrays of numbers, or (codes, levels, ordered)."""
-    values = np.empty((rows, len(parts)), dtype=np.float64, order="F")
+    """A table from columns that are arrays of numbers, or (codes, levels, ordered): of float32 if all columns are."""
+    single = parts and all(getattr(part, "dtype", None) == np.float32 for part in parts)
+    values = np.empty((rows, len(parts)), dtype=np.float32 if single else np.float64, order="F")
     levels = []
     for j, part in enumerate(parts):
         if isinstance(part, tuple):
@@ -261,7 +262,7 @@ def _pandas_column(series):
 def _polars_column(series):
     import polars
 
-    if series.dtype.is_integer() and series.null_count() == 0:
+    if series.dtype == polars.Float32 or series.dtype.is_integer() and series.null_count() == 0:
         return series.to_numpy()
     if series.dtype.is_numeric() or series.dtype == polars.Boolean or series.dtype == polars.Null:
         return series.cast(polars.Float64).to_numpy()

@@ -2,17 +2,23 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.preprocessing import FunctionTransformer
 
+import learnt
 from learnt import _native
 from learnt.cluster import KMeans
+from learnt.compose import make_column_transformer
 from learnt.decomposition import PCA
 from learnt.impute import SimpleImputer
 from learnt.linear_model import LinearRegression, LogisticRegression, Ridge
 from learnt.naive_bayes import GaussianNB
 from learnt.pipeline import make_pipeline
 from learnt.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
+from learnt.random_projection import GaussianRandomProjection
 
 
 @pytest.mark.parametrize("learner", [StandardScaler(), GaussianNB(), LogisticRegression(max_iter=5)])
@@ -118,6 +124,51 @@ def test_frames_of_float32_give_frames_of_float32():
     found = StandardScaler().fit(x).set_output(transform="pandas").transform(x)
     assert list(found.dtypes) == [np.float32] * x.shape[1]
     assert list(found.columns) == list(x.columns)
+    for frame in (pl.from_pandas(x), pa.Table.from_pandas(x)):
+        assert np.array_equal(StandardScaler().fit(frame).transform(frame), found.to_numpy())
+        assert StandardScaler().fit(frame).transform(frame).dtype == np.float32
+
+
+def test_a_composite_keeps_float32_where_all_its_parts_do():
+    x = np.arange(40, dtype=np.float32).reshape(20, 2) % 3
+    scaled = make_pipeline(SimpleImputer(), StandardScaler())
+    coded = make_pipeline(SimpleImputer(), OneHotEncoder())
+    foreign = make_pipeline(StandardScaler(), FunctionTransformer())
+    beside = make_column_transformer((StandardScaler(), [0]), (OneHotEncoder(), [1]))
+    for model, dtype in ((scaled, np.float32), (coded, np.float64), (beside, np.float64)):
+        assert model.fit(x).transform(x).dtype == dtype
+        assert (dtype == np.float32) == ("float32" in model.__sklearn_tags__().transformer_tags.preserves_dtype)
+    assert foreign.__sklearn_tags__().transformer_tags.preserves_dtype == ["float64"]
+    back = GaussianRandomProjection(n_components=1, random_state=0).fit(x)
+    assert back.inverse_transform(back.transform(x)).dtype == np.float32
+
+
+def test_rows_that_components_score_need_not_fit_float32_when_projected():
+    x = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    model = PCA(n_components=2).fit(x.astype(float) * 1e-30)
+    far = np.full((1, 3), 3e38, dtype=np.float32)
+    assert np.isfinite(model.score_samples(x)).all()
+    assert model.score_samples(far) == model.score_samples(far.astype(float))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_of_a_large_table_are_answered_and_refused_like_the_whole(threads):
+    x = np.random.default_rng(0).normal(size=(70_000, 4)).astype(np.float32)
+    model = make_pipeline(StandardScaler(with_std=False), PolynomialFeatures(2)).fit(x.astype(float))
+    with learnt.threads(threads):
+        assert np.array_equal(model.transform(x), model.transform(x.astype(float)).astype(np.float32))
+        for value, message in ((np.nan, "row 69001"), (1e30, r"'x1\^2'.*row 69001 is too large for float32")):
+            wrong = x.copy()
+            wrong[69_000, 1] = value
+            with pytest.raises(ValueError, match=message):
+                model.transform(wrong)
+
+
+def test_answers_of_float32_that_are_larger_than_memory_are_refused():
+    x = np.ones((2_000_000, 2), dtype=np.float32)
+    model = GaussianRandomProjection(n_components=1_000_000, random_state=0).fit(x[:4])
+    with pytest.raises(MemoryError, match="memory"):
+        model.transform(x)
 
 
 def test_codes_of_categories_are_float64_whatever_the_rows_are():

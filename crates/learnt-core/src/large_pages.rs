@@ -14,7 +14,7 @@
 //! ```
 #![allow(
     unsafe_code,
-    reason = "an allocator is unsafe by its trait; every call is handed on as it came"
+    reason = "an allocator is unsafe by its trait; every call is handed on as it came, and advice changes no memory"
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -48,15 +48,22 @@ unsafe impl GlobalAlloc for LargePages {
 }
 
 /// A block after Linux was asked for large pages, if it is large.
+///
+/// Advice splits a mapping where it begins and ends, and what is split cannot grow in place any more. So it begins with
+/// the page in which the block begins, where the allocator keeps its size, and ends with the last page.
 #[cfg(target_os = "linux")]
 #[inline]
 fn advised(block: *mut u8, size: usize) -> *mut u8 {
     const LARGE: usize = 4 << 20;
     const PAGE: usize = 4 << 10;
     if size >= LARGE && !block.is_null() {
-        let before = block.align_offset(PAGE);
-        // SAFETY: whole pages inside a block of the caller's own. The advice may be refused, and then changes nothing.
-        unsafe { libc::madvise(block.add(before).cast(), size - before, libc::MADV_HUGEPAGE) };
+        let before = block.addr() % PAGE;
+        // SAFETY: the pages of a block, of which the first and the last may hold other blocks too: the advice changes
+        // neither what pages hold nor who may read them, and is refused where it makes no sense.
+        unsafe {
+            let first = block.wrapping_sub(before);
+            libc::madvise(first.cast(), before + size, libc::MADV_HUGEPAGE)
+        };
     }
     block
 }
@@ -93,28 +100,50 @@ mod tests {
         }
     }
 
+    /// The mapping of this process that holds an address: where it is, its kilobytes in memory, and its flags.
     #[cfg(target_os = "linux")]
-    #[test]
-    fn large_blocks_are_advised_to_have_large_pages() {
-        let size = 64 << 20;
-        let layout = Layout::from_size_align(size, 16).unwrap();
-        // SAFETY: the block is not read or written.
-        let block = unsafe { LargePages.alloc(layout) } as usize;
-        let text = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-        let mut inside = false;
-        let flags = text.lines().find_map(|line| {
-            let bound = |text: &str| usize::from_str_radix(text, 16).ok();
+    fn mapping(address: usize) -> Option<(std::ops::Range<usize>, usize, String)> {
+        let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
+        let bound = |text: &str| usize::from_str_radix(text, 16).ok();
+        let (mut inside, mut kept) = (None, 0);
+        for line in text.lines() {
             let range = line.split(' ').next().and_then(|range| range.split_once('-'));
             if let Some((Some(from), Some(to))) = range.map(|(from, to)| (bound(from), bound(to))) {
-                inside = (from..to).contains(&(block + size / 2));
+                inside = Some(from..to).filter(|range| range.contains(&address));
             }
-            line.strip_prefix("VmFlags:").filter(|_| inside)
-        });
-        // SAFETY: the block came from there with this layout.
-        unsafe { LargePages.dealloc(block as *mut u8, layout) };
+            let Some(range) = &inside else { continue };
+            if let Some(rest) = line.strip_prefix("Rss:") {
+                kept = rest.trim().trim_end_matches(" kB").parse().ok()?;
+            }
+            if let Some(flags) = line.strip_prefix("VmFlags:") {
+                return Some((range.clone(), kept, flags.to_string()));
+            }
+        }
+        None
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn large_blocks_are_advised_as_a_whole_and_grow_without_a_copy() {
         // A system without large pages has no such flag.
-        if std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() && flags.is_some() {
-            assert!(flags.unwrap_or_default().contains(" hg"), "{flags:?}");
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return;
+        }
+        // Near whole pages and far from them: the last page holds some of the block, or nothing.
+        for size in [64 << 20, (64 << 20) - 8, (64 << 20) - 32, (64 << 20) + 1000] {
+            let layout = Layout::from_size_align(size, 16).unwrap();
+            // SAFETY: nothing of the blocks is read or written.
+            unsafe {
+                let block = LargePages.alloc(layout);
+                let (range, _, flags) = mapping(block.addr()).unwrap();
+                assert!(range.contains(&(block.addr() + size - 1)), "{range:x?} {size}");
+                assert!(flags.contains(" hg"), "{flags}");
+                // A copy would have written every page.
+                let block = LargePages.realloc(block, layout, 2 * size);
+                let (_, kept, _) = mapping(block.addr()).unwrap();
+                assert!(kept < 32 << 10, "{kept} kB of a block that nobody wrote");
+                LargePages.dealloc(block, Layout::from_size_align(2 * size, 16).unwrap());
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) enum Answered {
 
 /// A transformed table in single precision, row by row.
 pub(crate) struct Narrow {
+    rows: usize,
     values: Vec<f32>,
     schema: Schema,
 }
@@ -30,7 +31,8 @@ impl Narrow {
     pub(crate) fn of(table: &Table, run: &Context) -> Result<Narrow> {
         const PIECE: usize = 1 << 15;
         let values = table.values().as_slice();
-        let mut out = vec![0.0; values.len()];
+        let rows = table.values().nrows();
+        let mut out = Narrow::room(rows, table.schema(), run)?;
         let infinite = AtomicBool::new(false);
         run.par_fill(&mut out, PIECE, |start, piece| {
             infinite.fetch_or(narrow(piece, &values[start..]), Ordering::Relaxed);
@@ -38,18 +40,25 @@ impl Narrow {
         if infinite.into_inner() {
             check(&out, table, 0)?;
         }
-        Ok(Narrow { values: out, schema: table.schema().clone() })
+        Ok(Narrow { rows, values: out, schema: table.schema().clone() })
+    }
+
+    /// Zeros for a table.
+    fn room(rows: usize, schema: &Schema, run: &Context) -> Result<Vec<f32>> {
+        let count = rows.saturating_mul(schema.len());
+        run.claim((count as u64).saturating_mul(size_of::<f32>() as u64), "the transformed rows")?;
+        Ok(vec![0.0; count])
     }
 
     /// The tables that `ask` gives for rows, narrowed while they are in cache; `None` if it has none for some.
     fn of_pieces(
         schema: &Schema,
-        (count, at_once): (usize, usize),
+        (rows, at_once): (usize, usize),
         ask: impl Fn(Range<usize>) -> Result<Option<Prediction>> + Sync,
         run: &Context,
     ) -> Result<Option<Narrow>> {
         let width = schema.len();
-        let mut values = vec![0.0; count * width];
+        let mut values = Narrow::room(rows, schema, run)?;
         let first_failure = Mutex::new(None);
         run.par_fill(&mut values, at_once * width.max(1), |start, piece| {
             let first = start / width;
@@ -71,7 +80,7 @@ impl Narrow {
             }
         });
         match first_failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            None => Ok(Some(Narrow { values, schema: schema.clone() })),
+            None => Ok(Some(Narrow { rows, values, schema: schema.clone() })),
             Some((_, Err(error))) => Err(error),
             Some(_) => Ok(None),
         }
@@ -79,8 +88,7 @@ impl Narrow {
 
     /// The values as an array, with the names and levels of their columns.
     pub(crate) fn into_object(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-        let width = self.schema.len();
-        let shape = [self.values.len().checked_div(width).unwrap_or(0), width];
+        let shape = [self.rows, self.schema.len()];
         let values = PyArray1::from_vec(py, self.values).reshape(shape)?;
         Ok((values, convert::columns(py, &self.schema)?).into_pyobject(py)?.into_any())
     }
@@ -110,9 +118,12 @@ fn check(narrowed: &[f32], table: &Table, first: usize) -> Result<()> {
         .hint("pass float64: X.astype(float)"))
 }
 
-/// The answer for a table of `float32`, of which every thread converts some rows at a time. `None` where something is to
-/// be said about rows, because the answer for the whole table says it of the right ones; and where an answer of doubles
-/// is as large as the table, because then copies of its parts take longer than the conversion.
+/// The answer for a table of `float32`, of which some rows at a time are converted. `None` where something is to be said
+/// about rows, because the answer for the whole table says it of the right ones; and where an answer of doubles is as
+/// large as the table, because then copies of its parts take longer than the conversion.
+///
+/// Rows of an answer in single precision are cut so small that each thread converts, asks and narrows in its caches.
+/// Other answers are for as many rows as pay for what some models prepare for a call.
 pub(crate) fn answer(
     trained: &Trained,
     method: &str,
@@ -121,40 +132,38 @@ pub(crate) fn answer(
     single: bool,
     run: &Context,
 ) -> Result<Option<Answered>> {
-    const VALUES: usize = 1 << 16;
     const TRIED: usize = 64;
-    let at_once = (VALUES / x.width.max(1)).max(TRIED);
-    let ask = |rows: Range<usize>| {
-        let alone = run.with_threads(1);
-        let mut buffer = vec![0.0; rows.len() * x.width];
-        let block = Frame::new(x.widen(rows, &mut buffer, &alone)?, schema)?;
-        match trained.ask_rows(method, &block, None, None, &alone) {
+    let rows_of = |values: usize| (values / x.width.max(1)).max(TRIED);
+    let ask = |rows: Range<usize>, buffer: &mut [f64], run: &Context| {
+        run.checkpoint()?;
+        let block = Frame::new(x.widen(rows, buffer, run)?, schema)?;
+        match trained.ask_rows(method, &block, None, None, run) {
             Ok((answer, rows)) if rows.kept().is_none() => Ok(Some(answer)),
             Err(error) if error.code() == Code::Cancelled => Err(error),
             _ => Ok(None),
         }
     };
-    let Some(tried) = ask(0..TRIED.min(x.rows))? else { return Ok(None) };
+    let together = rows_of(1 << 19).min(x.rows);
+    let mut buffer = vec![0.0; together * x.width];
+    let Some(tried) = ask(0..TRIED.min(x.rows), &mut buffer, run)? else { return Ok(None) };
     if let Prediction::Table(table) = &tried
         && single
     {
-        let narrow = Narrow::of_pieces(table.schema(), (x.rows, at_once), ask, run)?;
+        let alone = run.with_threads(1);
+        let piece =
+            |rows: Range<usize>| ask(rows.clone(), &mut vec![0.0; rows.len() * x.width], &alone);
+        let narrow = Narrow::of_pieces(table.schema(), (x.rows, rows_of(1 << 16)), piece, run)?;
         return Ok(narrow.map(Answered::Singles));
     }
     if tried.width() > x.width / 2 {
         return Ok(None);
     }
     let mut all = tried.room_for(x.rows)?;
-    let together = 8 * run.threads();
-    for first in (0..x.rows).step_by(at_once * together) {
-        let some = (x.rows - first).div_ceil(at_once).min(together);
-        let place = |k: usize| first + k * at_once;
-        let parts = run.try_par_map(some, |k| ask(place(k)..place(k + 1).min(x.rows)))?;
-        for (k, part) in parts.into_iter().enumerate() {
-            let Some(part) = part else { return Ok(None) };
-            if !all.put(place(k), part, run) {
-                return Ok(None);
-            }
+    for first in (0..x.rows).step_by(together.max(1)) {
+        let rows = first..(first + together).min(x.rows);
+        let Some(part) = ask(rows, &mut buffer, run)? else { return Ok(None) };
+        if !all.put(first, part, run) {
+            return Ok(None);
         }
     }
     Ok(Some(Answered::Doubles(all)))

@@ -22,7 +22,7 @@ use learnt::linalg::{
 };
 use learnt::linear::{LogisticRegression, Ridge};
 use learnt::prepare::StandardScaler;
-use learnt_core::linalg::{Kernel, without_avx512};
+use learnt_core::linalg::{Kernel, limit_lanes};
 use pulp::Simd;
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -69,7 +69,7 @@ fn main() {
     let narrower =
         if learnt_core::linalg::run(Fused(0)).1 == 8 { &[false, true][..] } else { &[false] };
     for (&narrow, threads) in narrower.iter().flat_map(|narrow| [(narrow, 1), (narrow, all)]) {
-        without_avx512(narrow);
+        limit_lanes(if narrow { 4 } else { u8::MAX });
         let run = Context::default().with_threads(threads);
         let bounds = Bounds::measure(&run, narrow);
         println!(

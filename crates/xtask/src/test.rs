@@ -13,6 +13,10 @@ use crate::steps::Steps;
 use crate::venv::cargo_command;
 use crate::{kernels, say, system, tidy, venv};
 
+/// Programs of tests that run again as on processors with narrower vectors, of so many numbers.
+const HAVE_KERNELS: [&str; 2] = ["learnt-core units", "learnt units"];
+const NARROW: [&str; 2] = ["4", "1"];
+
 /// Runs all steps; the first that fails ends the run.
 pub(crate) fn run() -> Result<(), String> {
     timed(|steps| {
@@ -30,8 +34,12 @@ pub(crate) fn run() -> Result<(), String> {
         steps.run("generated files", |_| generated(&built))?;
         steps.run("Rust tests", |steps| {
             // All of them, so that one run shows everything that fails.
-            let failed: Vec<String> =
-                built.tests.iter().filter_map(|test| test.run(steps).err()).collect();
+            let mut failed: Vec<String> =
+                built.tests.iter().filter_map(|test| test.run(None, steps).err()).collect();
+            for lanes in NARROW {
+                let kernels = built.tests.iter().filter(|test| HAVE_KERNELS.contains(&&*test.name));
+                failed.extend(kernels.filter_map(|test| test.run(Some(lanes), steps).err()));
+            }
             if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
         })?;
         steps.run("examples in documentation", |_| {
@@ -165,22 +173,25 @@ impl Built {
 }
 
 impl TestProgram {
-    /// Runs the tests and keeps their times.
+    /// Runs the tests, with narrow vectors where asked, and keeps their times.
     ///
     /// Times of single tests are an unstable option of the test harness; the variable lets the stable
     /// harness take it.
-    fn run(&self, steps: &mut Steps) -> Result<(), String> {
-        steps.run(&self.name, |steps| {
+    fn run(&self, lanes: Option<&str>, steps: &mut Steps) -> Result<(), String> {
+        let narrow = lanes.map(|lanes| format!(", vectors of {lanes}")).unwrap_or_default();
+        let name = format!("{}{narrow}", self.name);
+        steps.run(&name, |steps| {
             let output = Command::new(&self.program)
                 .args(["-Z", "unstable-options", "--report-time"])
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("CARGO_MANIFEST_DIR", &self.folder)
+                .envs(lanes.map(|lanes| ("LEARNT_LANES", lanes)))
                 .current_dir(&self.folder)
                 .stderr(Stdio::inherit())
                 .output()
                 .map_err(|error| format!("{}: {error}", self.program.display()))?;
             let printed = String::from_utf8_lossy(&output.stdout);
-            steps.note_tests(&self.name, &printed);
+            steps.note_tests(&name, &printed);
             if output.status.success() {
                 return Ok(());
             }

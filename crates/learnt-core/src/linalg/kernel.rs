@@ -18,19 +18,35 @@
 //!   them, or an early return between their steps sends all of them through memory in every step.
 //!
 //! `cargo xtask kernels` reads the compiled code of every kernel and refuses one without wide registers. Clippy
-//! refuses the backend's own dispatch everywhere else.
+//! refuses the backend's own dispatch everywhere else. `LEARNT_LANES=4` and `LEARNT_LANES=1` in the environment run all
+//! kernels as on an x86-64 processor without AVX-512, and without AVX2: `cargo xtask test` tests them so too.
 
 use pulp::{Simd, WithSimd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether kernels go without AVX-512 on a processor that has it.
-static NARROW: AtomicBool = AtomicBool::new(false);
+/// The most numbers in a vector; 0 before the environment was asked.
+static MOST_LANES: AtomicU8 = AtomicU8::new(0);
 
-/// Lets all kernels of this process run as on a processor without AVX-512, or with it again: `cargo bench` measures
-/// both. Learners have no business here.
+/// Lets all kernels of this process run with vectors of at most so many numbers: `cargo bench` measures several.
+/// Learners have no business here.
 #[doc(hidden)]
-pub fn without_avx512(narrow: bool) {
-    NARROW.store(narrow, Ordering::Relaxed);
+pub fn limit_lanes(most: u8) {
+    MOST_LANES.store(most.max(1), Ordering::Relaxed);
+}
+
+#[inline]
+fn most_lanes() -> u8 {
+    match MOST_LANES.load(Ordering::Relaxed) {
+        0 => lanes_of_environment(),
+        most => most,
+    }
+}
+
+#[cold]
+fn lanes_of_environment() -> u8 {
+    let said = std::env::var("LEARNT_LANES").ok().and_then(|lanes| lanes.parse().ok());
+    limit_lanes(said.unwrap_or(u8::MAX));
+    MOST_LANES.load(Ordering::Relaxed)
 }
 
 /// Work that is compiled for every set of vector instructions.
@@ -47,10 +63,10 @@ pub trait Kernel {
 #[allow(clippy::disallowed_methods, reason = "the one place")]
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
-    if NARROW.load(Ordering::Relaxed)
-        && let Some(simd) = pulp::x86::V3::try_new()
-    {
-        return Simd::vectorize(simd, Dispatched(kernel));
+    match (most_lanes(), pulp::x86::V3::try_new()) {
+        (8.., _) => {}
+        (4.., Some(simd)) => return Simd::vectorize(simd, Dispatched(kernel)),
+        _ => return Dispatched(kernel).with_simd(pulp::Scalar),
     }
     pulp::Arch::new().dispatch(Dispatched(kernel))
 }
@@ -129,7 +145,7 @@ mod tests {
                 (_, true) => 4,
                 _ => 1,
             };
-            assert_eq!(run(Lanes), expected);
+            assert_eq!(run(Lanes), expected.min(usize::from(most_lanes())));
         }
         assert!(run(Lanes) >= 1);
     }

@@ -25,7 +25,7 @@ pub use factor::{
     svd, triangle_of,
 };
 #[doc(hidden)]
-pub use kernel::without_avx512;
+pub use kernel::limit_lanes;
 pub use kernel::{Kernel, Loop, run};
 pub use linear_predict::linear_predict;
 pub use lines::Lines;

@@ -98,13 +98,15 @@ impl Products {
         for (t, out) in out.chunks_mut(ROWS).enumerate() {
             let products = &mut products[..out.len() * count];
             self.about.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
-            vectorized!(
+            zeros += vectorized!({
+                let mut zeros = 0.0;
                 for (out, row) in out.iter_mut().zip(products.chunks_exact(count.max(1))) {
                     let (least, place) = first_least(&self.half_squares, row);
                     zeros += least * 0.0;
                     *out = place as u32;
                 }
-            );
+                zeros
+            });
         }
         zeros == 0.0
     }
@@ -127,6 +129,7 @@ fn first_least(half_squares: &[f64], products: &[f64]) -> (f64, f64) {
         first += 8.0;
     }
     let rest = s_rest.iter().zip(p_rest).enumerate().map(|(k, (s, p))| (s - p, first + k as f64));
+    // Otherwise the compiler keeps the lanes in memory through the loop, because they are read by index here.
     let lanes = std::hint::black_box(least).into_iter().zip(std::hint::black_box(place));
     lanes.chain(rest).fold((f64::INFINITY, 0.0), |best, next| {
         let nearer = next.0 < best.0 || (next.0 == best.0 && next.1 < best.1);

@@ -178,7 +178,10 @@ impl Measure<'_> {
 /// Copies rows from `first` on, less the origin; the last row of the table stands in for absent ones.
 #[inline(always)]
 fn copy_rows(copy: &mut [f64], x: MatRef, first: usize, origin: &[f64]) {
-    let (last, width) = (x.nrows() - 1, origin.len().max(1));
+    let (last, width) = (x.nrows() - 1, origin.len());
+    if width == 0 {
+        return;
+    }
     if x.col_stride() == 1 {
         for (r, out) in copy.chunks_exact_mut(width).enumerate() {
             let row = x.row_slice((first + r).min(last)).unwrap_or_default();
@@ -231,7 +234,10 @@ fn sum_over_columns<S: Simd, const N: usize, const G: usize>(
     for r in 0..ROWS {
         let start = r * panel.count;
         let end = if alone { out.len() } else { start + panel.count };
-        let Some(out) = out.get_mut(start..end) else { break };
+        if start >= out.len() {
+            break;
+        }
+        let out = &mut out[start..end];
         for g in 0..G {
             for v in 0..N {
                 let place = (first + g) * GROUP + v * S::F64_LANES;

@@ -116,13 +116,16 @@ impl Open {
         let pieces = run.par_ranges(rows.len(), ROWS, |range| {
             let mut open: Vec<Open> = (0..centres.nrows()).map(none).collect();
             let mut row = vec![0.0; part.x.ncols()];
-            for i in range {
-                let label = division.labels[i] as usize;
+            let mut squares = vec![0.0; range.len()];
+            vectorized!(for (i, square) in range.clone().zip(&mut squares) {
                 part.x.values().copy_row(i, &mut row);
-                let square = vectorized!(squared_distance(&row, centres.row(label)));
-                open[label].rows.push(rows[i]);
-                open[label].inertia += part.weight(i) * square;
-                open[label].weight += part.weight(i);
+                *square = squared_distance(&row, centres.row(division.labels[i] as usize));
+            });
+            for (i, square) in range.zip(squares) {
+                let open = &mut open[division.labels[i] as usize];
+                open.rows.push(rows[i]);
+                open.inertia += part.weight(i) * square;
+                open.weight += part.weight(i);
             }
             open
         });
@@ -327,6 +330,31 @@ mod tests {
             let same = walked.iter().zip(&model.labels).filter(|(a, b)| **a == Some(**b)).count();
             assert!(same >= 396, "{same}");
         }
+    }
+
+    #[test]
+    fn rows_are_transformed_to_their_distances_to_the_centres() {
+        let x =
+            Matrix::from_fn(9000, 3, |i, j| ((i * (j + 3)) % 101) as f64 + (i % 4) as f64 * 90.0);
+        let data = OwnedDataset::unsupervised(x);
+        let learner = BisectingKMeans { n_clusters: 5, ..Default::default() };
+        let model = learner.fit(&data.view()).unwrap();
+        let run = Context::default();
+        let table = model.transform_in(&data.x.frame(), &run).unwrap();
+        let names: Vec<&str> = table.schema().names().collect();
+        assert_eq!(names[4], "bisectingkmeans4");
+        let (x, centres) = (data.x.values(), &model.cluster_centers);
+        for (i, row) in x.rows().enumerate().step_by(97) {
+            for (k, centre) in centres.rows().enumerate() {
+                let expected = squared_distance(row, centre).sqrt();
+                assert!((table.values()[(i, k)] - expected).abs() <= 1e-13 * expected);
+            }
+        }
+        // More rows than are added up together: the sums are those of all rows.
+        let own = |i: usize| squared_distance(x.row(i), centres.row(model.labels[i] as usize));
+        let inertia: f64 = (0..x.nrows()).map(own).sum();
+        assert!((model.inertia - inertia).abs() <= 1e-12 * inertia);
+        assert_eq!(model.cluster_sizes.iter().sum::<u64>(), 9000);
     }
 
     #[test]

@@ -283,6 +283,28 @@ fn any_number_of_threads_gives_the_same_tree() {
     }
 }
 
+/// Of many columns few are looked at, and small nodes grow where they are.
+#[test]
+fn any_number_of_threads_gives_the_same_tree_of_many_columns() {
+    let mut rng = Context::default().rng(0);
+    let x = Matrix::from_fn(9000, 300, |_, _| sample::uniform(&mut rng));
+    let labels: Vec<Label> =
+        x.rows().map(|row| Label::Bool(row[0] + row[7] > row[150] + row[1])).collect();
+    let data = OwnedDataset::classification(x, &labels);
+    for splitter in [Splitter::Best, Splitter::Random] {
+        for count in [1, 17, 300] {
+            let growth = Growth { max_features: MaxFeatures::Count(count), ..Growth::default() };
+            let learner = DecisionTreeClassifier { splitter, growth, ..Default::default() };
+            let fit = |threads| {
+                learner.fit_in(&data.view(), &Context::default().with_threads(threads)).unwrap()
+            };
+            let one = fit(1);
+            assert!(one.n_leaves > 100);
+            assert_eq!(one, fit(3), "{count} columns, {splitter:?}");
+        }
+    }
+}
+
 #[test]
 fn rows_reach_the_leaf_that_they_trained() {
     let data = large(3_000);

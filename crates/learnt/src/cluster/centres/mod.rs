@@ -16,7 +16,6 @@ pub(super) use seed::{draw_row, draw_rows, race};
 
 use learnt_core::linalg::Distances;
 use learnt_core::prelude::*;
-use learnt_core::vectorized;
 
 /// Rows that are worked on together: few enough to stay in a core's first caches.
 const CHUNK: usize = 256;
@@ -43,15 +42,15 @@ pub(super) fn distances(centres: &Matrix, name: &str, x: &Frame, run: &Context) 
     let clusters = centres.nrows();
     let schema = Schema::numeric((0..clusters).map(|c| format!("{name}{c}")))?;
     let distances = Distances::new(centres);
+    run.checkpoint()?;
     let mut out = Matrix::zeros(x.nrows(), clusters);
     run.par_fill(out.as_mut_slice(), (1 + VALUES / clusters) * clusters, |start, piece| {
         let (first, end) = (start / clusters, (start + piece.len()) / clusters);
         distances.of(x.values().rows(first, end), piece);
         x.noticed(first, end, piece);
-        vectorized!(for square in piece.iter_mut() {
-            *square = square.sqrt();
-        });
+        piece.iter_mut().for_each(|square| *square = square.sqrt());
     });
+    run.checkpoint()?;
     Table::new(out, schema)
 }
 

@@ -87,8 +87,6 @@ pub struct SeedMemo {
     known: usize,
     /// Squared distance of each row to the nearest of these.
     closest: Vec<f64>,
-    /// What each candidate of this round would leave of each row, w D², row by row.
-    left: Vec<f64>,
 }
 
 /// One round over a block: the candidates' potentials, and `draws` next candidates for each.
@@ -105,7 +103,7 @@ pub(crate) fn race(
     if memo.closest.len() != rows || chosen.nrows() == 0 || memo.known > chosen.nrows() {
         *memo = SeedMemo { closest: vec![f64::INFINITY; rows], ..SeedMemo::default() };
     }
-    let parts = parts_left(&block.data, chosen, candidates, memo, run);
+    let (of_rows, parts) = parts_left(&block.data, chosen, candidates, memo, run);
     let count = candidates.nrows();
     let left: Vec<f64> =
         (0..count).map(|c| parts.chunks_exact(count).map(|part| part[c]).sum()).collect();
@@ -119,7 +117,10 @@ pub(crate) fn race(
         winners.extend(luck.iter().map(|&(time, place)| {
             let key = time / left;
             match key < f64::INFINITY {
-                true => winner(&block.data, (c, count), memo, &parts, place * left, key),
+                true => {
+                    let left_of = |i: usize| of_rows[i * count + c];
+                    winner(&block.data, left_of, &parts, place * left, key)
+                }
                 false => Leader::nobody(),
             }
         }));
@@ -127,33 +128,36 @@ pub(crate) fn race(
     Race { left, winners }
 }
 
-/// Σ w D² of every chunk of rows with each candidate as a further centre. Brings the memo up to the
-/// centres chosen so far.
+/// w D² of every row with each candidate as a further centre, row by row, and the sums over every chunk of rows. Brings
+/// the memo up to the centres chosen so far.
 fn parts_left(
     data: &Dataset,
     chosen: &Matrix,
     candidates: &Matrix,
     memo: &mut SeedMemo,
     run: &Context,
-) -> Vec<f64> {
+) -> (Vec<f64>, Vec<f64>) {
     let (fresh, count) = (chosen.nrows() - memo.known, candidates.nrows());
     let points = Matrix::from_fn(fresh + count, candidates.ncols(), |i, j| {
         if i < fresh { chosen[(memo.known + i, j)] } else { candidates[(i - fresh, j)] }
     });
     let found = squared_distances(data.x.values(), &points, run);
-    memo.left.clear();
+    let mut left = vec![0.0; data.nrows() * count];
     let mut parts = vec![0.0; data.nrows().div_ceil(CHUNK) * count];
-    for (i, found) in found.chunks_exact(fresh + count).enumerate() {
+    let rows = left.chunks_exact_mut(count);
+    for ((i, left), found) in rows.enumerate().zip(found.chunks_exact(fresh + count)) {
         let (fresh, of_candidates) = found.split_at(fresh);
         let closest = &mut memo.closest[i];
         *closest = fresh.iter().fold(*closest, |least, &d| least.min(d));
         let (closest, weight) = (*closest, data.weight(i));
-        memo.left.extend(of_candidates.iter().map(|&d| weight * closest.min(d)));
         let parts = parts[i / CHUNK * count..].iter_mut();
-        parts.zip(&memo.left[i * count..]).for_each(|(part, left)| *part += left);
+        for ((left, part), d) in left.iter_mut().zip(parts).zip(of_candidates) {
+            *left = weight * closest.min(*d);
+            *part += *left;
+        }
     }
     memo.known = chosen.nrows();
-    parts
+    (left, parts)
 }
 
 /// The squared distances of all rows to some points, row by row.
@@ -173,15 +177,14 @@ pub(super) fn squared_distances(x: MatRef, points: &Matrix, run: &Context) -> Ve
 /// The row at a place among what one of the candidates would leave: chunk first, then row.
 fn winner(
     data: &Dataset,
-    (candidate, count): (usize, usize),
-    memo: &SeedMemo,
+    left_of: impl Fn(usize) -> f64,
     parts: &[f64],
     place: f64,
     key: f64,
 ) -> Leader {
     let (chunk, before) = position(parts, place);
     let rows = chunk * CHUNK..((chunk + 1) * CHUNK).min(data.nrows());
-    let left: Vec<f64> = rows.clone().map(|i| memo.left[i * count + candidate]).collect();
+    let left: Vec<f64> = rows.clone().map(left_of).collect();
     let row = rows.start + position(&left, place - before).0;
     let mut values = vec![0.0; data.x.ncols()];
     data.x.values().copy_row(row, &mut values);

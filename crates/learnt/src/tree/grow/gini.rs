@@ -161,6 +161,13 @@ mod tests {
                 let expected = scan::best_cut(&gini, &node, &sequence, &limits);
                 assert!(expected.is_some_and(|cut| cut.gain > 0.0));
                 assert_eq!(gini.best_cut(&node, &sequence, &limits), expected);
+                let [left, right, missing] = [&known[..100], &known[100..], missing]
+                    .map(|part| part.iter().map(|&entry| scan::row_of(entry) as u32).collect());
+                let (left, right, missing): (Vec<u32>, Vec<u32>, Vec<u32>) = (left, right, missing);
+                let parted = Parted { left: &left, right: &right, missing: &missing };
+                let expected = scan::only_cut(&gini, &node, &parted, &limits);
+                assert!(expected.is_some_and(|cut| cut.gain > 0.0));
+                assert_eq!(gini.only_cut(&node, &parted, &limits), expected);
             }
         }
     }
