@@ -27,6 +27,10 @@ use pulp::Simd;
 use std::cell::RefCell;
 use std::hint::black_box;
 
+/// As the programs have it.
+#[global_allocator]
+static MEMORY: learnt::LargePages = learnt::LargePages;
+
 const TURNS: usize = 5;
 /// Seconds that a turn is repeated for: some systems count the time on a processor in ticks of milliseconds.
 const LEAST: f64 = 0.1;
