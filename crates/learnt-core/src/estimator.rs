@@ -251,6 +251,11 @@ pub trait Model: Any + Debug + Send + Sync {
     fn looks(&self) -> bool {
         false
     }
+    /// Whether a prediction arranges what it needs of the model before it looks at rows, so that rows are best asked for
+    /// in large numbers.
+    fn prepares(&self) -> bool {
+        false
+    }
     /// Whether its predictions for finite rows are surely numbers, so that the self-test of its file need not be
     /// taken when the fit ends: one that would make what the first question makes.
     fn is_sure(&self) -> bool {

@@ -27,6 +27,7 @@ struct Options {
     roles: BTreeMap<String, Ident>,
     linear: bool,
     looks: bool,
+    prepares: bool,
     version: Option<LitInt>,
     validate: Option<Ident>,
     report: Option<Ident>,
@@ -58,6 +59,7 @@ impl Options {
             "terms" => once(&mut options.terms, name(meta)?, meta),
             "sure" => once(&mut options.sure, name(meta)?, meta),
             "looks" => flag(&mut options.looks, meta),
+            "prepares" => flag(&mut options.prepares, meta),
             role if !role.is_empty() && (role == "regressor" || !meta.input.peek(Token![=])) => {
                 let word = meta.path.require_ident()?.clone();
                 if meta.input.peek(Token![=]) {
@@ -75,7 +77,7 @@ impl Options {
             _ => Err(unknown_item(
                 meta,
                 "the roles, version, validate, report, converged, attributes, questions, accepts, \
-                 parts, members, remarks, terms, sure, looks",
+                 parts, members, remarks, terms, sure, looks, prepares",
             )),
         })?;
         Ok(options)
@@ -157,7 +159,8 @@ fn model_impl(
     let terms = options.terms.as_ref().map(terms_fn);
     let sure = options.sure.as_ref().map(sure_fn);
     let linear = options.linear.then(|| linear_impl(input));
-    let looks = (options.looks || options.linear).then(looks_fn);
+    let looks = (options.looks || options.linear).then(|| yes_fn("looks"));
+    let prepares = options.prepares.then(|| yes_fn("prepares"));
     quote! {
         #linear
         #[automatically_derived]
@@ -184,6 +187,7 @@ fn model_impl(
             #terms
             #sure
             #looks
+            #prepares
         }
     }
 }
@@ -239,9 +243,10 @@ fn sure_fn(method: &Ident) -> TokenStream {
     }
 }
 
-fn looks_fn() -> TokenStream {
+fn yes_fn(name: &str) -> TokenStream {
+    let name = format_ident!("{name}");
     quote! {
-        fn looks(&self) -> bool {
+        fn #name(&self) -> bool {
             true
         }
     }

@@ -122,8 +122,8 @@ fn check(narrowed: &[f32], table: &Table, first: usize) -> Result<()> {
 /// about rows, because the answer for the whole table says it of the right ones; and where an answer of doubles is as
 /// large as the table, because then copies of its parts take longer than the conversion.
 ///
-/// Rows of an answer in single precision are cut so small that each thread converts, asks and narrows in its caches.
-/// Other answers are for as many rows as pay for what some models prepare for a call.
+/// Rows are cut so small that a thread converts, asks and narrows in its caches; for models that arrange something at
+/// every call, so large that all threads answer together.
 pub(crate) fn answer(
     trained: &Trained,
     method: &str,
@@ -133,37 +133,49 @@ pub(crate) fn answer(
     run: &Context,
 ) -> Result<Option<Answered>> {
     const TRIED: usize = 64;
-    let rows_of = |values: usize| (values / x.width.max(1)).max(TRIED);
-    let ask = |rows: Range<usize>, buffer: &mut [f64], run: &Context| {
+    let alone = run.with_threads(1);
+    let (values, side_by_side, inside) = match trained.model.prepares() {
+        true => (1 << 19, 1, run),
+        false => (1 << 16, 8 * run.threads(), &alone),
+    };
+    let at_once = (values / x.width.max(1)).max(TRIED);
+    let buffers = Mutex::new(Vec::<Vec<f64>>::new());
+    let ask = |rows: Range<usize>| {
         run.checkpoint()?;
-        let block = Frame::new(x.widen(rows, buffer, run)?, schema)?;
-        match trained.ask_rows(method, &block, None, None, run) {
-            Ok((answer, rows)) if rows.kept().is_none() => Ok(Some(answer)),
+        let kept = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = kept().pop().unwrap_or_else(|| vec![0.0; at_once.min(x.rows) * x.width]);
+        let asked = {
+            let block = Frame::new(x.widen(rows, &mut buffer, inside)?, schema)?;
+            let asked = trained.ask_rows(method, &block, None, None, inside);
+            asked.map(|(answer, rows)| (answer, rows.kept().is_some()))
+        };
+        kept().push(buffer);
+        match asked {
+            Ok((answer, false)) => Ok(Some(answer)),
             Err(error) if error.code() == Code::Cancelled => Err(error),
             _ => Ok(None),
         }
     };
-    let together = rows_of(1 << 19).min(x.rows);
-    let mut buffer = vec![0.0; together * x.width];
-    let Some(tried) = ask(0..TRIED.min(x.rows), &mut buffer, run)? else { return Ok(None) };
+    let Some(tried) = ask(0..TRIED.min(x.rows))? else { return Ok(None) };
     if let Prediction::Table(table) = &tried
         && single
     {
-        let alone = run.with_threads(1);
-        let piece =
-            |rows: Range<usize>| ask(rows.clone(), &mut vec![0.0; rows.len() * x.width], &alone);
-        let narrow = Narrow::of_pieces(table.schema(), (x.rows, rows_of(1 << 16)), piece, run)?;
+        let narrow = Narrow::of_pieces(table.schema(), (x.rows, at_once), ask, run)?;
         return Ok(narrow.map(Answered::Singles));
     }
     if tried.width() > x.width / 2 {
         return Ok(None);
     }
     let mut all = tried.room_for(x.rows)?;
-    for first in (0..x.rows).step_by(together.max(1)) {
-        let rows = first..(first + together).min(x.rows);
-        let Some(part) = ask(rows, &mut buffer, run)? else { return Ok(None) };
-        if !all.put(first, part, run) {
-            return Ok(None);
+    for first in (0..x.rows).step_by(at_once * side_by_side) {
+        let some = (x.rows - first).div_ceil(at_once).min(side_by_side);
+        let place = |k: usize| (first + k * at_once).min(x.rows);
+        let parts = run.try_par_map(some, |k| ask(place(k)..place(k + 1)))?;
+        for (k, part) in parts.into_iter().enumerate() {
+            let Some(part) = part else { return Ok(None) };
+            if !all.put(place(k), part, run) {
+                return Ok(None);
+            }
         }
     }
     Ok(Some(Answered::Doubles(all)))

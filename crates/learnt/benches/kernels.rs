@@ -18,7 +18,8 @@ use learnt::bayes::GaussianNB;
 use learnt::clock::Moment;
 use learnt::ensemble::{HistGradientBoostingClassifier, HistGrowth};
 use learnt::linalg::{
-    Distances, Nearest, Projection, RankUpdate, matmul_into, matvec, vector_math,
+    Distances, Nearest, Projection, RankUpdate, matmul_into, matvec, prefetch_rows, rows_ahead,
+    vector_math,
 };
 use learnt::linear::{LogisticRegression, Ridge};
 use learnt::prepare::StandardScaler;
@@ -305,6 +306,7 @@ fn arithmetic(tables: &Tables, passes: usize) -> Vec<Measured<'_>> {
             by_blocks(wide, 0, passes, run, |rows, _| {
                 let mut sum = RankUpdate::new(100);
                 for i in 0..rows.nrows() {
+                    prefetch_rows(rows, i + rows_ahead(100), 1);
                     let row = rows.row_slice(i).unwrap_or_default();
                     sum.push(|out| out.copy_from_slice(row));
                 }

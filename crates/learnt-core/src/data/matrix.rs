@@ -74,11 +74,13 @@ impl Matrix {
     }
 
     /// A row.
+    #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.ncols..(i + 1) * self.ncols]
     }
 
     /// A row to write to.
+    #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.values[i * self.ncols..(i + 1) * self.ncols]
     }
@@ -117,6 +119,7 @@ impl Matrix {
 
 impl std::ops::Index<(usize, usize)> for Matrix {
     type Output = f64;
+    #[inline]
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
         debug_assert!(j < self.ncols);
         &self.values[i * self.ncols + j]
@@ -124,6 +127,7 @@ impl std::ops::Index<(usize, usize)> for Matrix {
 }
 
 impl std::ops::IndexMut<(usize, usize)> for Matrix {
+    #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         debug_assert!(j < self.ncols);
         &mut self.values[i * self.ncols + j]
@@ -213,12 +217,14 @@ impl<'a> MatRef<'a> {
     }
 
     /// A row, if its values are neighbours in memory.
+    #[inline]
     pub fn row_slice(&self, i: usize) -> Option<&'a [f64]> {
         let start = i * self.row_stride;
         (self.col_stride == 1 || self.ncols == 1).then(|| &self.values[start..start + self.ncols])
     }
 
     /// A column, if its values are neighbours in memory.
+    #[inline]
     pub fn column_slice(&self, j: usize) -> Option<&'a [f64]> {
         let start = j * self.col_stride;
         (self.row_stride == 1 || self.nrows == 1).then(|| &self.values[start..start + self.nrows])
@@ -249,6 +255,7 @@ impl<'a> MatRef<'a> {
 
     /// Rows `start..end`.
     #[must_use]
+    #[inline]
     pub fn rows(&self, start: usize, end: usize) -> MatRef<'a> {
         debug_assert!(start <= end && end <= self.nrows);
         let offset = (start * self.row_stride).min(self.values.len());

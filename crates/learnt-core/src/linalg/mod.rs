@@ -14,6 +14,7 @@ mod nearest;
 mod pages;
 mod parallel;
 mod points;
+mod prefetch;
 mod rank_update;
 mod scatter;
 pub mod vector_math;
@@ -33,6 +34,7 @@ pub use nearest::Nearest;
 pub use pages::Pages;
 pub use parallel::{matmul_in, row_products_in};
 pub use points::{Distances, Projection};
+pub use prefetch::{prefetch, prefetch_rows, rows_ahead};
 pub use rank_update::RankUpdate;
 pub use scatter::{Scatter, Triangle};
 

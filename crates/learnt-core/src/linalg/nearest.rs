@@ -5,7 +5,7 @@
 //! products, those are a [`Projection`]'s, which takes rows as they lie in memory. Either way a row's number depends
 //! on its own values alone, column after column: the same in any company and on any number of threads.
 
-use super::{Kernel, Projection};
+use super::{Kernel, Projection, prefetch_rows};
 use crate::data::{MatRef, Matrix};
 use crate::vectorized;
 use pulp::Simd;
@@ -170,6 +170,7 @@ impl Find<'_> {
         let mut zeros = zero;
         for (t, out) in self.out.chunks_mut(ROWS).enumerate() {
             fill(&mut tile, self.x, t * ROWS, origin);
+            prefetch_rows(self.x, (t + 1) * ROWS, ROWS);
             let mut least = [simd.splat_f64s(f64::INFINITY); N];
             let mut place = [zero; N];
             for (group, starts) in starts.iter().enumerate() {

@@ -91,7 +91,7 @@ pub enum LinearDiscriminantSolver {
 
 /// A fitted [`LinearDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, transformer, validate = validate, report = table, questions = QUESTIONS, looks)]
+#[model(classifier, transformer, validate = validate, report = table, questions = QUESTIONS, looks, prepares)]
 pub struct LinearDiscriminantAnalysisModel {
     /// Weights of the scores: one row for two classes, else one a class (n_classes × n_features).
     #[shape(scores, columns)]

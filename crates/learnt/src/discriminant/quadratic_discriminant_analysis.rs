@@ -66,7 +66,7 @@ pub enum QuadraticDiscriminantSolver {
 
 /// A fitted [`QuadraticDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table, questions = QUESTIONS, looks)]
+#[model(classifier, report = table, questions = QUESTIONS, looks, prepares)]
 pub struct QuadraticDiscriminantAnalysisModel {
     /// Covariance of each class, divisor N_k - 1, if it was asked for.
     #[shape(classes, columns, columns)]

@@ -51,7 +51,7 @@ pub struct RegularizedDiscriminantAnalysis {
 
 /// A fitted [`RegularizedDiscriminantAnalysis`].
 #[derive(Model, Clone, Debug)]
-#[model(classifier, report = table, questions = QUESTIONS, looks)]
+#[model(classifier, report = table, questions = QUESTIONS, looks, prepares)]
 pub struct RegularizedDiscriminantAnalysisModel {
     /// Covariance of each class, if it was asked for.
     #[shape(classes, columns, columns)]

@@ -7,7 +7,7 @@
 //! Chan, Golub and LeVeque (1983), American Statistician 37(3), 242-247.
 
 use learnt_core::error::plain;
-use learnt_core::linalg::{RankUpdate, add_scaled};
+use learnt_core::linalg::{RankUpdate, add_scaled, prefetch_rows, rows_ahead};
 use learnt_core::prelude::*;
 use learnt_core::vectorized;
 
@@ -145,10 +145,14 @@ impl ClassBlock<'_> {
             scatter: Vec::new(),
         };
         let mut sums = Matrix::zeros(classes, columns);
+        let ahead = rows_ahead(columns);
         for group in self.groups(classes, by_class) {
             let mut products = RankUpdate::new(columns);
             vectorized!({
-                for &i in &group {
+                for (at, &i) in group.iter().enumerate() {
+                    if let Some(&later) = group.get(at + ahead) {
+                        prefetch_rows(self.x, later as usize, 1);
+                    }
                     let k = self.codes[i as usize] as usize;
                     let weight = self.data.weight(i as usize);
                     let Some(row) = self.x.row_slice(i as usize).filter(|_| weight > 0.0) else {

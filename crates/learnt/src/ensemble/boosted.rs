@@ -103,7 +103,7 @@ pub(super) fn fewer(parameter: &str, made: usize, asked: usize) -> Error {
 
 /// A fitted boosting classifier.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks, prepares)]
 #[model(members = members, parts = parts, accepts = accepts)]
 pub struct BoostedClassifierModel {
     /// Number of rounds.
@@ -140,7 +140,7 @@ pub struct BoostedClassifierModel {
 
 /// A fitted boosting regressor.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks, prepares)]
 #[model(members = members, parts = parts, accepts = accepts)]
 pub struct BoostedRegressorModel {
     /// Number of rounds.

@@ -99,7 +99,7 @@ pub enum ClassWeight {
 
 /// A fitted [`DecisionTreeClassifier`].
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks, prepares)]
 pub struct DecisionTreeClassifierModel {
     /// Share of each column in the decrease of impurity.
     pub feature_importances: Vec<f64>,

@@ -69,7 +69,7 @@ pub enum TreeRegressorCriterion {
 
 /// A fitted [`DecisionTreeRegressor`].
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks, prepares)]
 pub struct DecisionTreeRegressorModel {
     /// Share of each column in the decrease of impurity.
     pub feature_importances: Vec<f64>,

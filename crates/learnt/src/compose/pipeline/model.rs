@@ -129,6 +129,9 @@ impl Model for PipelineModel {
     fn looks(&self) -> bool {
         self.parts.first().is_some_and(|part| part.model.looks())
     }
+    fn prepares(&self) -> bool {
+        self.parts.iter().any(|part| part.model.prepares())
+    }
     fn as_transformer(&self) -> Option<&dyn Transformer> {
         self.last()?.as_transformer().map(|_| self as &dyn Transformer)
     }

@@ -18,7 +18,7 @@ use learnt_core::prelude::*;
 
 /// A fitted forest of classification trees.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks)]
+#[model(classifier, validate = validate, report = report, questions = QUESTIONS, looks, prepares)]
 #[model(members = members)]
 pub struct ForestClassifierModel {
     /// Share of each column in the decrease of impurity, the mean over trees.
@@ -45,7 +45,7 @@ pub struct ForestClassifierModel {
 
 /// A fitted forest of regression trees.
 #[derive(Model, Clone, Debug, PartialEq)]
-#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks)]
+#[model(regressor, validate = validate, report = report, questions = QUESTIONS, looks, prepares)]
 #[model(members = members)]
 pub struct ForestRegressorModel {
     /// Share of each column in the decrease of impurity, the mean over trees.

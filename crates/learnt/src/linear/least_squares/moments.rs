@@ -10,7 +10,7 @@
 //!
 //! Chan, Golub and LeVeque (1983), American Statistician 37(3), 242-247.
 
-use learnt_core::linalg::RankUpdate;
+use learnt_core::linalg::{RankUpdate, prefetch_rows, rows_ahead};
 use learnt_core::prelude::*;
 use learnt_core::rounds::Singles;
 use learnt_core::stop;
@@ -236,6 +236,7 @@ pub(super) fn for_each_row(data: &Dataset, y: MatRef, mut f: impl FnMut(usize, &
     let d = data.x.ncols();
     let by_row = data.x.values().col_stride() == 1;
     let mut copy = if by_row { Vec::new() } else { vec![0.0; CHUNK * d] };
+    let ahead = rows_ahead(d);
     let mut outputs = vec![0.0; y.ncols()];
     for start in (0..data.nrows()).step_by(CHUNK) {
         let end = (start + CHUNK).min(data.nrows());
@@ -244,6 +245,7 @@ pub(super) fn for_each_row(data: &Dataset, y: MatRef, mut f: impl FnMut(usize, &
             x.write_rows(&mut copy[..(end - start) * d]);
         }
         for i in start..end {
+            prefetch_rows(data.x.values(), i + ahead, 1);
             y.copy_row(i, &mut outputs);
             match x.row_slice(i - start) {
                 Some(row) if by_row => f(i, row, &outputs),
