@@ -37,7 +37,7 @@ class Principal:
     def score_samples(self, X):
         """The logarithm of the normal density at each row; -inf where the covariance is singular."""
         # The gate refuses what the components cannot take.
-        self._call("transform", X, double=True)
+        along_components = self._call("transform", X, double=True)[0]
         table = self._rows(X)
         rows, known = table.values, self.__dict__.get("feature_names_in_")
         if known is not None and table.names is not None:
@@ -48,15 +48,18 @@ class Principal:
         variances = np.append(along, noise) if left else along
         if variances.min() <= np.finfo(float).eps * width * variances.max():
             return np.full(len(rows), -np.inf)
+        if self.whiten:
+            scales = np.maximum(np.sqrt(self.explained_variance_), np.finfo(float).eps)
+            along_components = along_components * scales
         constant = width * np.log(2.0 * np.pi) + np.log(along).sum() + (left * np.log(noise) if left else 0.0)
         out = np.empty(len(rows))
         step = max(1, AT_ONCE // width)
         for first in range(0, len(rows), step):
             # What the components leave is subtracted before it is squared, so that nothing cancels.
-            rest = rows[first : first + step] - self.mean_
-            inside = rest @ self.components_.T
+            inside = along_components[first : first + step]
             squares = inside**2 @ (1.0 / along)
             if left:
+                rest = rows[first : first + step] - self.mean_
                 rest -= inside @ self.components_
                 squares += np.einsum("ij,ij->i", rest, rest) / noise
             out[first : first + step] = squares

@@ -6,7 +6,7 @@
 
 use crate::error::{Code, Error, Result, Warning};
 use crate::memory::{self, Held};
-use crate::pool::{each, pool, side_by_side};
+use crate::pool::{each, side_by_side};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::ops::{ControlFlow, Range};
@@ -240,11 +240,11 @@ impl<'a> Context<'a> {
     /// Applies `f` to 0..n on all threads; the results are in order.
     pub fn par_map<T: Send>(&self, n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let f: &(dyn Fn(usize) -> T + Sync) = &f;
-        let Some(pool) = pool(self.threads).filter(|_| n > 1) else {
+        if self.threads <= 1 || n <= 1 {
             return (0..n).map(f).collect();
-        };
+        }
         let slots: Vec<Mutex<Option<T>>> = (0..n).map(|_| Mutex::new(None)).collect();
-        side_by_side(&pool, n, &|i| {
+        side_by_side(self.threads, n, &|i| {
             let found = f(i);
             *slots[i].lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
         });
@@ -320,14 +320,7 @@ impl<'a> Context<'a> {
         f: impl Fn(&S) -> T + Sync + Send,
     ) -> Vec<T> {
         const LEAST: usize = 1 << 12;
-        match pool(self.threads).filter(|_| from.len() > LEAST) {
-            Some(pool) => each(&pool, from, LEAST, f),
-            None => {
-                let mut out = Vec::with_capacity(from.len() + 1);
-                out.extend(from.iter().map(f));
-                out
-            }
-        }
+        each(self.threads, from, LEAST, f)
     }
 
     /// Lets `f` fill consecutive pieces of `out`, each `size` long but the last.
@@ -339,11 +332,11 @@ impl<'a> Context<'a> {
     ) {
         let size = size.max(1);
         let f: &(dyn Fn(usize, &mut [T]) + Sync) = &f;
-        let Some(pool) = pool(self.threads).filter(|_| out.len() > size) else {
+        if self.threads <= 1 || out.len() <= size {
             return out.chunks_mut(size).enumerate().for_each(|(k, piece)| f(k * size, piece));
-        };
+        }
         let pieces: Vec<Mutex<&mut [T]>> = out.chunks_mut(size).map(Mutex::new).collect();
-        side_by_side(&pool, pieces.len(), &|k| {
+        side_by_side(self.threads, pieces.len(), &|k| {
             f(k * size, &mut pieces[k].lock().unwrap_or_else(PoisonError::into_inner));
         });
     }

@@ -6,12 +6,18 @@
 //! flag. When it is set, the caller goes on at once with nothing, and the thread that was left behind ends when
 //! its call does; it holds copies only. Loops of our own look at [`asked`] and end early.
 //!
+//! A thread that works itself and has nobody to set its flag looks whether to stop from time to time ([`watched`]):
+//! wherever it looks at the flag, between pieces of work, and while it waits for others.
+//!
 //! Results are worthless from then on. Whoever sets a flag must throw them away.
 
+use crate::clock::Moment;
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::LocalKey;
 use std::time::Duration;
 
 /// A flag that is set once.
@@ -23,23 +29,74 @@ const LONG: f64 = 5e8;
 const LOOK: Duration = Duration::from_millis(20);
 /// As deep as the stacks of the threads that call.
 const STACK_BYTES: usize = 8 << 20;
+/// How often a thread that works itself looks whether to stop.
+const PERIOD: Duration = Duration::from_millis(100);
+/// So many times [`asked`] is called for each look at the clock, which takes longer than a look at a flag.
+const ASKED_A_LOOK: u32 = 16;
 
 thread_local! {
     static FLAG: RefCell<Option<Flag>> = const { RefCell::new(None) };
+    static LOOKOUT: RefCell<Option<Lookout>> = const { RefCell::new(None) };
+}
+
+/// What a thread does from time to time while it works.
+struct Lookout {
+    look: Rc<dyn Fn()>,
+    last: Moment,
+    asked: u32,
+}
+
+/// Puts back what was there, also after a panic.
+struct Back<T: 'static>(&'static LocalKey<RefCell<Option<T>>>, Option<T>);
+
+impl<T> Back<T> {
+    fn replace(place: &'static LocalKey<RefCell<Option<T>>>, new: Option<T>) -> Back<T> {
+        Back(place, place.with(|place| place.replace(new)))
+    }
+}
+
+impl<T> Drop for Back<T> {
+    fn drop(&mut self) {
+        let before = self.1.take();
+        drop(self.0.with(|place| place.replace(before)));
+    }
 }
 
 /// Runs `work` on this thread, and on the threads that it uses, under a flag.
 pub fn within<T>(flag: &Flag, work: impl FnOnce() -> T) -> T {
-    /// Puts back what was there, also after a panic.
-    struct Back(Option<Flag>);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            let before = self.0.take();
-            FLAG.with(|place| place.replace(before));
-        }
-    }
-    let _back = Back(FLAG.with(|place| place.replace(Some(Arc::clone(flag)))));
+    let _back = Back::replace(&FLAG, Some(Arc::clone(flag)));
     work()
+}
+
+/// Runs `work` on this thread under a flag, and calls `look`, which may set it, some ten times a second meanwhile.
+pub fn watched<T>(flag: &Flag, look: impl Fn() + 'static, work: impl FnOnce() -> T) -> T {
+    let lookout = Lookout { look: Rc::new(look), last: Moment::now(), asked: 0 };
+    let _back = Back::replace(&LOOKOUT, Some(lookout));
+    within(flag, work)
+}
+
+/// Lets this thread look whether to stop, if it does so itself and it is time.
+pub fn look() {
+    let due = LOOKOUT.with(|place| {
+        let mut place = place.borrow_mut();
+        let lookout = place.as_mut().filter(|lookout| lookout.last.elapsed() >= PERIOD)?;
+        lookout.last = Moment::now();
+        Some(Rc::clone(&lookout.look))
+    });
+    // Not while the place is held: who looks may run work of his own.
+    if let Some(look) = due {
+        look();
+    }
+}
+
+/// Whether it was asked so often that it is time to look at the clock.
+fn looks_now() -> bool {
+    LOOKOUT.with(|place| {
+        place.borrow_mut().as_mut().is_some_and(|lookout| {
+            lookout.asked = (lookout.asked + 1) % ASKED_A_LOOK;
+            lookout.asked == 0
+        })
+    })
 }
 
 /// The flag of this thread.
@@ -49,6 +106,9 @@ pub(crate) fn current() -> Option<Flag> {
 
 /// Whether this thread is to stop: what it computes is thrown away.
 pub fn asked() -> bool {
+    if looks_now() {
+        look();
+    }
     FLAG.with(|place| place.borrow().as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
 }
 
@@ -84,7 +144,7 @@ pub(crate) fn apart<T: Send + 'static>(
         match done.recv_timeout(LOOK) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) if flag.load(Ordering::Relaxed) => return None,
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => look(),
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
                 Ok(()) => return None,
@@ -142,6 +202,42 @@ mod tests {
         let seen = within(&flag, || run.par_map(50, |_| asked()));
         assert!(seen.into_iter().all(|seen| seen));
         assert!(run.par_map(50, |_| asked()).into_iter().all(|seen| !seen));
+    }
+
+    #[test]
+    fn a_thread_that_works_itself_looks_wherever_it_may_be_stopped() {
+        let places: [fn(&Context); 4] = [
+            |_| while !asked() {},
+            |run| while !run.par_map(4, |_| asked()).contains(&true) {},
+            // The others wait for the flag, and this thread for them.
+            |run| {
+                let here = std::thread::current().id();
+                run.par_map(8, |_| while std::thread::current().id() != here && !asked() {});
+                while !asked() {}
+            },
+            |_| assert!(apart(1e12, || std::thread::sleep(Duration::from_secs(20))).is_none()),
+        ];
+        for place in places {
+            let (flag, started) = (Flag::default(), Moment::now());
+            let set = Arc::clone(&flag);
+            let look = move || set.store(true, Ordering::Relaxed);
+            watched(&flag, look, || place(&Context::default().with_threads(3)));
+            assert!(flag.load(Ordering::Relaxed) && started.seconds() < 10.0);
+        }
+        assert!(!asked() && !looks_now());
+    }
+
+    #[test]
+    fn a_look_may_run_work_that_is_watched_itself() {
+        let (flag, inner) = (Flag::default(), Flag::default());
+        let (set, looked) = (Arc::clone(&flag), Arc::clone(&inner));
+        let look = move || {
+            let deeper = Arc::clone(&looked);
+            watched(&looked, move || deeper.store(true, Ordering::Relaxed), || while !asked() {});
+            set.store(true, Ordering::Relaxed);
+        };
+        watched(&flag, look, || while !asked() {});
+        assert!(inner.load(Ordering::Relaxed));
     }
 
     #[test]

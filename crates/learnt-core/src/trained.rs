@@ -151,7 +151,7 @@ impl Trained {
     ) -> Result<Trained> {
         let mut seen = Seen::default();
         source.with(0, &mut |block| {
-            seen = Seen::of(&block.data.x);
+            seen = Seen::of(&block.data.x, run);
             Ok(())
         })?;
         Self::assemble(learner, finished, &source.outline(), seen, targets, run)
@@ -282,7 +282,7 @@ impl Trained {
         let model = make(&run.observed_by(&recorder))?;
         let outcome = Outcome::of(model.as_ref(), data, &recorder, run);
         let outline = Outline { rows: data.counted_rows() as u64, ..Outline::of(data) };
-        let seen = Seen::of_first(data);
+        let seen = Seen::of_first(data, run);
         let finished = Finished { model, warnings: recorder.warnings(), trace: Vec::new() };
         let trained = Self::assemble(learner, finished, &outline, seen, targets, run)?;
         Ok(Trained { outcome, ..trained })

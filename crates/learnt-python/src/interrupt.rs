@@ -1,5 +1,9 @@
-//! Work that Ctrl-C can stop: it runs on a thread of its own without the interpreter's lock, while
-//! the calling thread looks for signals.
+//! Work that Ctrl-C can stop, without the interpreter's lock.
+//!
+//! Where the stack of the calling thread is known to be deep, which that of the main thread is on Linux, the work runs
+//! on it and looks for signals from time to time ([`stop::watched`]). Elsewhere it runs on a thread of its own, while
+//! the calling one looks for them. That takes longer, and much longer where the threads of another library wait for
+//! work by going round in circles: a thread that begins, or that is woken, may then have to wait for its turn.
 
 use crate::failure::raise;
 use learnt_core::context::Observer;
@@ -11,11 +15,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often signals are looked for.
+/// How often signals are looked for by a thread that waits.
 const POLL: Duration = Duration::from_millis(50);
 /// Deep enough for every learner, on every platform.
 const STACK_BYTES: usize = 8 << 20;
@@ -33,10 +37,52 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
 ) -> PyResult<Outcome<T>> {
     let watch = Watch::default();
-    let (interrupt, result) = py.detach(|| {
+    let (interrupt, result) = match cfg!(target_os = "linux") && is_main(py)? {
+        true => here(py, &watch, work),
+        false => apart(py, &watch, work),
+    };
+    match (interrupt, result) {
+        (Some(raised), _) => Err(raised),
+        (None, Ok(value)) => Ok(Outcome { value, warnings: watch.into_warnings() }),
+        (None, Err(error)) => Err(raise(py, error)),
+    }
+}
+
+/// What a signal raised, if one did, and what the work gave.
+type Ended<T> = (Option<PyErr>, Result<T>);
+
+/// Runs the work on this thread.
+fn here<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
+) -> Ended<T> {
+    let raised = Arc::new(Mutex::new(None));
+    let result = py.detach(|| {
+        let (flag, place) = (Arc::clone(&watch.cancelled), Arc::clone(&raised));
+        let look = move || {
+            if !flag.load(Ordering::Relaxed)
+                && let Some(signal) = signal()
+            {
+                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(signal);
+                flag.store(true, Ordering::Relaxed);
+            }
+        };
+        guarded(|| stop::watched(&watch.cancelled, look, || work(watch)))
+    });
+    let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+    (raised, result)
+}
+
+/// Runs the work on a thread of its own.
+fn apart<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
+) -> Ended<T> {
+    py.detach(|| {
         thread::scope(|scope| {
             let (sender, done) = mpsc::channel::<()>();
-            let watch = &watch;
             let body = move || {
                 let result = guarded(|| stop::within(&watch.cancelled, || work(watch)));
                 drop(sender);
@@ -51,12 +97,13 @@ pub(crate) fn run<T: Send>(
                 }
             }
         })
-    });
-    match (interrupt, result) {
-        (Some(raised), _) => Err(raised),
-        (None, Ok(value)) => Ok(Outcome { value, warnings: watch.into_warnings() }),
-        (None, Err(error)) => Err(raise(py, error)),
-    }
+    })
+}
+
+/// Whether this is the interpreter's main thread.
+fn is_main(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    threading.call_method0("get_ident")?.eq(threading.call_method0("main_thread")?.getattr("ident")?)
 }
 
 /// Runs work that is too short to be interrupted, on this thread, without the lock.
@@ -76,11 +123,16 @@ fn wait(done: &mpsc::Receiver<()>, watch: &Watch) -> Option<PyErr> {
     let mut interrupt = None;
     while let Err(RecvTimeoutError::Timeout) = done.recv_timeout(POLL) {
         if interrupt.is_none() {
-            interrupt = Python::attach(|py| py.check_signals().and_then(|()| main_lives(py))).err();
+            interrupt = signal();
             watch.cancelled.store(interrupt.is_some(), Ordering::Relaxed);
         }
     }
     interrupt
+}
+
+/// What a signal that has come since the last look raises.
+fn signal() -> Option<PyErr> {
+    Python::attach(|py| py.check_signals().and_then(|()| main_lives(py))).err()
 }
 
 /// Signals are for the main thread. When Ctrl-C has ended that one, work in others is to end too.
@@ -125,6 +177,7 @@ impl Observer for Watch {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning.clone());
     }
     fn cancelled(&self) -> bool {
+        stop::look();
         self.cancelled.load(Ordering::Relaxed)
     }
 }

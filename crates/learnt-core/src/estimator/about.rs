@@ -67,6 +67,8 @@ pub enum Power {
 pub struct Accepts {
     /// Missing values in the inputs.
     pub missing: bool,
+    /// Infinite values in the inputs.
+    pub infinite: bool,
     /// Categorical columns as they are.
     pub categories: bool,
     /// Row weights.
@@ -124,6 +126,7 @@ impl About {
             roles,
             accepts: Accepts {
                 missing: false,
+                infinite: false,
                 categories: false,
                 weights: false,
                 many_outputs: false,
@@ -212,6 +215,8 @@ macro_rules! facts {
 facts! {
     /// Takes missing values.
     missing: accepts.missing = true;
+    /// Takes infinite values.
+    infinite: accepts.infinite = true;
     /// Takes categorical columns.
     categories: accepts.categories = true;
     /// Takes row weights.

@@ -18,22 +18,14 @@ const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 const SMALLEST: f64 = -708.0;
 const LARGEST: f64 = 709.0;
 
-/// 1 / k! from k = 13 down to k = 0.
-const EXP_SERIES: [f64; 14] = [
-    1.0 / 6_227_020_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 39_916_800.0,
-    1.0 / 3_628_800.0,
-    1.0 / 362_880.0,
-    1.0 / 40_320.0,
-    1.0 / 5_040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    0.5,
-    1.0,
-    1.0,
+/// 1 / k! and 1 / (k - 1)! from k = 13 down to k = 3, in steps of two.
+const EXP_SERIES: [[f64; 2]; 6] = [
+    [1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0],
+    [1.0 / 39_916_800.0, 1.0 / 3_628_800.0],
+    [1.0 / 362_880.0, 1.0 / 40_320.0],
+    [1.0 / 5_040.0, 1.0 / 720.0],
+    [1.0 / 120.0, 1.0 / 24.0],
+    [1.0 / 6.0, 0.5],
 ];
 
 /// exp(x) for finite x up to 709, where larger ones are cut; 0 below -708.
@@ -43,10 +35,14 @@ pub fn exp(x: f64) -> f64 {
     let shifted = inside.mul_add(std::f64::consts::LOG2_E, ROUNDER);
     let n = shifted - ROUNDER;
     let r = (-n).mul_add(LN_2_LOW, (-n).mul_add(LN_2_HIGH, inside));
-    let mut series = EXP_SERIES[0];
-    for coefficient in &EXP_SERIES[1..] {
-        series = series.mul_add(r, *coefficient);
+    // The odd and the even terms wait for one another only at the end.
+    let square = r * r;
+    let [mut odd, mut even] = EXP_SERIES[0];
+    for coefficients in &EXP_SERIES[1..] {
+        odd = odd.mul_add(square, coefficients[0]);
+        even = even.mul_add(square, coefficients[1]);
     }
+    let series = 1.0 + odd.mul_add(r, even).mul_add(square, r);
     let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
     if x < SMALLEST { 0.0 } else { series * power }
 }

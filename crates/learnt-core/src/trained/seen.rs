@@ -1,8 +1,9 @@
 //! What the first block of training rows tells: the range of each column, and what is usual in it.
 //!
-//! One pass over the rows, in vectors. Sums that overflow are taken again as running means.
+//! One pass over the rows, in vectors and on all threads. Sums that overflow are taken again as running means.
 
-use crate::data::{Dataset, Frame, Schema, all_finite};
+use crate::context::Context;
+use crate::data::{Dataset, Frame, MatRef, Schema, all_finite};
 use crate::linalg::column_sums::ColumnSums;
 use crate::rounds::block_rows;
 use crate::vectorized;
@@ -19,30 +20,26 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Of the first rows that count.
-    pub(super) fn of_first(data: &Dataset) -> Seen {
+    pub(super) fn of_first(data: &Dataset, run: &Context) -> Seen {
         let most = block_rows(data.x.ncols());
         let counted = (0..data.nrows()).filter(|&i| data.weight(i) > 0.0).take(most);
         match data.weights {
             Some(weights) if weights.contains(&0.0) => {
-                Seen::of(&data.x.gather(&counted.collect::<Vec<_>>()).frame())
+                Seen::of(&data.x.gather(&counted.collect::<Vec<_>>()).frame(), run)
             }
-            _ => Seen::of(&data.x.rows(0, most.min(data.nrows()))),
+            _ => Seen::of(&data.x.rows(0, most.min(data.nrows())), run),
         }
     }
 
     /// Of some rows.
-    pub(super) fn of(x: &Frame) -> Seen {
-        const VALUES: usize = 8192;
-        let (n, width) = (x.nrows(), x.ncols());
-        let rows = (VALUES / width.max(1)).clamp(1, n.max(1));
-        let mut chunk = vec![0.0; rows * width];
+    pub(super) fn of(x: &Frame, run: &Context) -> Seen {
+        const VALUES: usize = 1 << 16;
+        let width = x.ncols();
+        let pieces = run.par_ranges(x.nrows(), VALUES / width.max(1), |range| {
+            Sums::of(x.values().rows(range.start, range.end))
+        });
         let mut sums = Sums::new(width);
-        for start in (0..n).step_by(rows) {
-            let part = x.values().rows(start, (start + rows).min(n));
-            let chunk = &mut chunk[..part.nrows() * width];
-            part.write_rows(chunk);
-            sums.add(chunk);
-        }
+        pieces.iter().for_each(|piece| sums.merge(piece));
         let range = |j: usize| match sums.all.low[j] <= sums.all.high[j] {
             true => (sums.all.low[j], sums.all.high[j]),
             false => (0.0, 0.0),
@@ -69,6 +66,30 @@ struct Sums {
 impl Sums {
     fn new(width: usize) -> Sums {
         Sums { count: vec![0.0; width], all: ColumnSums::new(width) }
+    }
+
+    fn of(x: MatRef) -> Sums {
+        const VALUES: usize = 8192;
+        let (n, width) = (x.nrows(), x.ncols());
+        let rows = (VALUES / width.max(1)).clamp(1, n.max(1));
+        let mut chunk = vec![0.0; rows * width];
+        let mut sums = Sums::new(width);
+        for start in (0..n).step_by(rows) {
+            let part = x.rows(start, (start + rows).min(n));
+            let chunk = &mut chunk[..part.nrows() * width];
+            part.write_rows(chunk);
+            sums.add(chunk);
+        }
+        sums
+    }
+
+    fn merge(&mut self, later: &Sums) {
+        for j in 0..self.count.len() {
+            self.count[j] += later.count[j];
+            self.all.sum[j] += later.all.sum[j];
+            self.all.low[j] = self.all.low[j].min(later.all.low[j]);
+            self.all.high[j] = self.all.high[j].max(later.all.high[j]);
+        }
     }
 
     /// Adds rows. Sums of finite values only are taken without a look at each; what shows in them is taken back.
@@ -143,7 +164,7 @@ mod tests {
             _ => -1.0 - (i % 2) as f64,
         });
         let table = Table::unnamed(x);
-        let seen = Seen::of(&table.frame());
+        let seen = Seen::of(&table.frame(), &Context::default());
         assert_eq!(seen.ranges, [(1.0, 2.0), (1.5e308, 1.5e308), (0.0, 0.0), (-2.0, -1.0)]);
         assert!((seen.fills[0] - 1.5).abs() < 1e-3 && seen.fills[3] == -1.5);
         assert!((seen.fills[1] / 1.5e308 - 1.0).abs() < 1e-9 && seen.fills[2].is_nan());

@@ -3,7 +3,6 @@
 //! Predicts the most frequent class with probability 1, or with its share (`prior`), draws classes
 //! at random, or always says a given class. Equal frequencies go to the first class in sorted order.
 
-use learnt_core::context::Rng;
 use learnt_core::estimator::first_maximum;
 use learnt_core::prelude::*;
 use learnt_core::stats::sample;
@@ -75,6 +74,7 @@ impl Estimator for DummyClassifier {
         .alias(&["dummy", "baseline"])
         .weights()
         .missing()
+        .infinite()
         .categories()
         .randomness()
         .complexity(0)
@@ -128,13 +128,18 @@ impl DummyClassifierModel {
         }
     }
 
-    fn draw(&self, rng: &mut Rng) -> usize {
+    /// The class of a row. A draw belongs to the row's values, so that its position does not matter.
+    fn code(&self, x: &Frame, i: usize) -> usize {
+        let rng = || Context::default().with_seed(self.seed).row_rng(0, row_key(x, i));
         match self.strategy {
+            ClassifierStrategy::Prior
+            | ClassifierStrategy::MostFrequent
+            | ClassifierStrategy::Constant => self.constant as usize,
             ClassifierStrategy::Uniform => {
-                sample::below(rng, self.class_prior.len() as u64) as usize
+                sample::below(&mut rng(), self.class_prior.len() as u64) as usize
             }
-            _ => {
-                let place = sample::uniform(rng);
+            ClassifierStrategy::Stratified => {
+                let place = sample::uniform(&mut rng());
                 let mut reached = 0.0;
                 let drawn = self.class_prior.iter().position(|share| {
                     reached += share;
@@ -147,22 +152,16 @@ impl DummyClassifierModel {
 }
 
 impl Classifier for DummyClassifierModel {
+    fn classify_in(&self, x: &Frame, _run: &Context) -> Result<Vec<u32>> {
+        Ok((0..x.nrows()).map(|i| self.code(x, i) as u32).collect())
+    }
+
     fn probabilities_in(&self, x: &Frame, _run: &Context) -> Result<Matrix> {
-        let classes = self.class_prior.len();
-        let context = Context::default().with_seed(self.seed);
-        let mut out = Matrix::zeros(x.nrows(), classes);
+        let mut out = Matrix::zeros(x.nrows(), self.class_prior.len());
         for i in 0..x.nrows() {
-            let row = out.row_mut(i);
             match self.strategy {
-                ClassifierStrategy::Prior => row.copy_from_slice(&self.class_prior),
-                ClassifierStrategy::MostFrequent | ClassifierStrategy::Constant => {
-                    row[self.constant as usize] = 1.0;
-                }
-                // A draw belongs to the row's values, so that its position does not matter.
-                ClassifierStrategy::Stratified | ClassifierStrategy::Uniform => {
-                    let key = row_key(x, i);
-                    row[self.draw(&mut context.row_rng(0, key))] = 1.0;
-                }
+                ClassifierStrategy::Prior => out.row_mut(i).copy_from_slice(&self.class_prior),
+                _ => out.row_mut(i)[self.code(x, i)] = 1.0,
             }
         }
         Ok(out)

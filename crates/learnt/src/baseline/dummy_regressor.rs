@@ -72,6 +72,7 @@ impl Estimator for DummyRegressor {
         .weights()
         .many_outputs()
         .missing()
+        .infinite()
         .categories()
         .complexity(0)
         .cost("n log n time for the median, n for the mean")

@@ -6,14 +6,15 @@
 //! rest is noise. Clusters are numbered by their first core row. Euclidean
 //! distances over up to three columns go by a grid of cells ([`dbscan_grid`](super::dbscan_grid)), up to
 //! fifteen by a tree of boxes ([`dbscan_tree`](super::dbscan_tree)); others by searches of the neighbour
-//! index, or of given distances, to count and to join. Memory never grows with the number of neighbours. Of rows
-//! that are mostly copies the different ones are clustered, with the weight of their copies.
+//! index, or of given distances, to count and to join; of no more rows than columns the distances of all pairs are
+//! taken once. Memory never grows with the number of neighbours. Of rows that are mostly copies the different ones are clustered, with the weight of their copies.
 //!
 //! M. Ester, H.-P. Kriegel, J. Sander and X. Xu (1996), KDD, 226-231.
 
 use super::copies::Different;
 use super::dbscan_grid;
 use super::dbscan_tree::Vicinity;
+use crate::metrics::tiles;
 use crate::neighbors::{Algorithm, Grid, Index, Metric, RowDistance, Structure};
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -190,7 +191,8 @@ impl DBSCANModel {
 /// Searches within one radius.
 enum Search<'a> {
     Rows { x: MatRef<'a>, index: Index, radius: f64 },
-    Distances { d: MatRef<'a>, radius: f64 },
+    Given { d: MatRef<'a>, radius: f64 },
+    Pairs { d: Matrix, radius: f64 },
 }
 
 impl Search<'_> {
@@ -201,34 +203,50 @@ impl Search<'_> {
         run: &Context,
         mut f: impl FnMut(usize, &[u32], &[f64]),
     ) -> Result<()> {
-        match self {
+        let (d, radius) = match self {
             Search::Rows { x, index, radius } => {
-                index.each_within(*x, rows, *radius, run, |i, near, distances| {
+                return index.each_within(*x, rows, *radius, run, |i, near, distances| {
                     f(i, near, distances);
                     Ok(())
-                })
+                });
             }
-            Search::Distances { d, radius } => {
-                let (mut near, mut distances) = (Vec::new(), Vec::new());
-                for (k, &i) in rows.iter().enumerate() {
-                    if k % 256 == 0 {
-                        run.checkpoint()?;
-                    }
-                    near.clear();
-                    distances.clear();
-                    for j in 0..d.ncols() {
-                        let distance = if i == j { 0.0 } else { d.at(i, j) };
-                        if distance <= *radius {
-                            near.push(j as u32);
-                            distances.push(distance);
-                        }
-                    }
-                    f(i, &near, &distances);
+            Search::Given { d, radius } => (*d, *radius),
+            Search::Pairs { d, radius } => (d.view(), *radius),
+        };
+        let (mut near, mut distances) = (Vec::new(), Vec::new());
+        for (k, &i) in rows.iter().enumerate() {
+            if k % 256 == 0 {
+                run.checkpoint()?;
+            }
+            near.clear();
+            distances.clear();
+            for j in 0..d.ncols() {
+                let distance = if i == j { 0.0 } else { d.at(i, j) };
+                if distance <= radius {
+                    near.push(j as u32);
+                    distances.push(distance);
                 }
-                Ok(())
             }
+            f(i, &near, &distances);
+        }
+        Ok(())
+    }
+}
+
+/// The distances of all pairs of rows.
+fn all_pairs(x: MatRef, metric: Metric, run: &Context) -> Result<Matrix> {
+    let n = x.nrows();
+    run.claim_table(n, n, "the distances of all pairs of rows")?;
+    let (rows, mut d) = (x.to_matrix(), Matrix::zeros(n, n));
+    let lines = d.as_mut_slice().chunks_exact_mut(n.max(1)).enumerate();
+    let mut later: Vec<&mut [f64]> = lines.map(|(i, line)| &mut line[i..]).collect();
+    tiles::distances(&rows, &rows, (metric, false), &mut later, run)?;
+    for i in 0..n {
+        for j in 0..i {
+            d[(i, j)] = d[(j, i)];
         }
     }
+    Ok(d)
 }
 
 /// Refuses a table that holds no distances between its rows.
@@ -274,9 +292,14 @@ impl DBSCAN {
         let radius = self.eps;
         let Some(metric) = self.metric.with_power(self.p) else {
             check_distances(x, run)?;
-            return Ok(Search::Distances { d: x, radius });
+            return Ok(Search::Given { d: x, radius });
         };
         let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
+        let few = x.nrows() <= x.ncols();
+        // Rows of length one have sums of their own.
+        if few && structure == Structure::Brute && metric != Metric::Cosine {
+            return Ok(Search::Pairs { d: all_pairs(x, metric, run)?, radius });
+        }
         Ok(Search::Rows {
             x,
             index: Index::build(x, metric, structure, self.leaf_size, run)?,

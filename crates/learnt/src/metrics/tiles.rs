@@ -16,7 +16,7 @@ const GROUP: usize = 8;
 /// Rows whose sums are in registers at the same time.
 const ROWS: usize = 4;
 
-/// Rows of one task.
+/// The most rows of one task: of few rows a task has fewer, so that all threads have some.
 const TASK: usize = 64;
 
 /// Numbers of others that stay in a cache while the rows of a task pass.
@@ -66,7 +66,8 @@ impl Others {
         finish: impl Fn(usize, &mut [f64]) + Sync,
     ) -> Result<()> {
         debug_assert!(x.nrows() >= out.len() && x.ncols() == self.width);
-        context.par_fill(out, TASK, |first, out| {
+        let task = (out.len() / 16).next_multiple_of(ROWS).clamp(ROWS, TASK);
+        context.par_fill(out, task, |first, out| {
             if context.checkpoint().is_ok() {
                 run(Tiles { others: self, step, x, first, out });
                 out.iter_mut().enumerate().for_each(|(r, out)| finish(first + r, out));

@@ -112,8 +112,10 @@ impl Loadings<'_> {
     pub(super) fn transform(&self, x: &Frame, run: &Context) -> Result<Table> {
         check_width(x, self.mean.len(), "in training")?;
         let scales = self.scales();
-        let projection = Projection::new(self.components, self.mean);
-        let values = projection.of_rows(x, run, |v, k| v / scales[k])?;
+        let directions = Matrix::from_fn(self.variances.len(), self.mean.len(), |k, j| {
+            self.components[(k, j)] / scales[k]
+        });
+        let values = Projection::new(&directions, self.mean).of_rows(x, run, |v, _| v)?;
         Table::new(values, Schema::numeric(self.names())?)
     }
 

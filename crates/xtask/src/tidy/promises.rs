@@ -102,8 +102,11 @@ fn has_test(text: &str, name: &str) -> bool {
 }
 
 /// The files that have `unsafe` code; clippy asks for the reason at each place (`undocumented_unsafe_blocks`).
-const UNSAFE: &[&str] =
-    &["crates/learnt-core/src/large_pages.rs", "crates/learnt-core/src/linalg/prefetch.rs"];
+const UNSAFE: &[&str] = &[
+    "crates/learnt-core/src/large_pages.rs",
+    "crates/learnt-core/src/linalg/prefetch.rs",
+    "crates/learnt-core/src/pool.rs",
+];
 
 /// Where `unsafe` is not denied, and is not meant to be.
 fn unsafe_code(sources: &[Source]) -> Vec<String> {

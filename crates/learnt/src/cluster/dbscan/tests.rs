@@ -53,6 +53,21 @@ fn clusters_are_those_of_the_definition() {
 }
 
 #[test]
+fn few_rows_of_many_columns_have_the_clusters_of_a_search() {
+    let noise = |i: usize, j: usize| ((i * i * 7 + j * 11 + i * j) as f64).sin();
+    let x = Matrix::from_fn(90, 120, |i, j| 4.0 * (i % 3) as f64 + (1.0 + (i % 7) as f64 / 7.0) * noise(i, j));
+    let data = OwnedDataset::unsupervised(x);
+    let fit = |algorithm| {
+        let learner = DBSCAN { eps: 13.0, algorithm, ..Default::default() };
+        learner.fit(&data.view()).unwrap()
+    };
+    let (pairs, search) = (fit(Algorithm::Auto), fit(Algorithm::BallTree));
+    assert!(pairs.cluster_sizes.len() > 1 && pairs.n_noise > 0, "{:?}", pairs.cluster_sizes);
+    assert_eq!(pairs.labels(), search.labels());
+    assert_eq!(pairs.core_sample_indices, search.core_sample_indices);
+}
+
+#[test]
 fn a_shared_border_row_goes_to_the_first_the_nearest_or_all_clusters() {
     let values = vec![0.0, 0.5, 1.0, 2.0, 3.0, 3.5, 4.0];
     let fit = |values: &[f64], border, algorithm| {

@@ -197,6 +197,7 @@ impl Estimator for Pipeline {
         let last = self.last().map(|learner| learner.any_accepts()).unwrap_or_default();
         Accepts {
             missing: first.missing,
+            infinite: first.infinite,
             categories: first.categories,
             volumes: first.volumes,
             ..last

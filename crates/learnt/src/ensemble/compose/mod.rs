@@ -48,6 +48,7 @@ use learnt_core::prelude::*;
 fn accepts_of_all<'a>(learners: impl Iterator<Item = &'a Learner>) -> Accepts {
     let all = Accepts {
         missing: true,
+        infinite: true,
         categories: true,
         weights: true,
         many_outputs: false,
@@ -68,6 +69,7 @@ fn accepts_of_parts(parts: &[Fitted]) -> Accepts {
 pub(super) fn both(a: Accepts, b: Accepts) -> Accepts {
     Accepts {
         missing: a.missing && b.missing,
+        infinite: a.infinite && b.infinite,
         categories: a.categories && b.categories,
         weights: a.weights && b.weights,
         many_outputs: a.many_outputs && b.many_outputs,

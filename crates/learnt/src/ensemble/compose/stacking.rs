@@ -158,6 +158,7 @@ pub(super) fn accepts(members: Accepts, last: Accepts, passthrough: bool) -> Acc
     match passthrough {
         true => Accepts {
             missing: members.missing && last.missing,
+            infinite: members.infinite && last.infinite,
             categories: members.categories && last.categories,
             weights,
             ..members
