@@ -427,6 +427,13 @@ impl<'a> Context<'a> {
     }
 }
 
+/// Rows of a piece of work that reads or writes `width` numbers of each: some 65,536 numbers, which are worth a thread
+/// and leave wide tables several pieces.
+pub fn piece_rows(width: usize) -> usize {
+    const NUMBERS: usize = 1 << 16;
+    (NUMBERS / width.max(1)).clamp(16, 4096)
+}
+
 /// What a run that was stopped ends with.
 pub(crate) fn cancelled() -> Error {
     Error::new(Code::Cancelled, "stopped by the user")

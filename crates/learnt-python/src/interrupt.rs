@@ -103,7 +103,9 @@ fn apart<T: Send>(
 /// Whether this is the interpreter's main thread.
 fn is_main(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
-    threading.call_method0("get_ident")?.eq(threading.call_method0("main_thread")?.getattr("ident")?)
+    threading
+        .call_method0("get_ident")?
+        .eq(threading.call_method0("main_thread")?.getattr("ident")?)
 }
 
 /// Runs work that is too short to be interrupted, on this thread, without the lock.

@@ -7,6 +7,7 @@
 //! Fused multiply-adds: processors without them give other last digits.
 
 use super::{Kernel, Projection};
+use crate::context::piece_rows;
 use crate::data::refuse_overflow;
 use crate::prelude::*;
 use pulp::Simd;
@@ -17,7 +18,7 @@ const TOGETHER: usize = 4;
 /// Columns of a group, each with a sum of its own.
 const GROUP: usize = 8;
 /// Rows whose products are in registers at the same time.
-const ABREAST: usize = 4;
+pub(super) const ABREAST: usize = 4;
 /// Rows that are summed column by column together.
 const TILE: usize = 64;
 
@@ -30,7 +31,6 @@ pub fn linear_predict(
     intercept: &[f64],
     run: &Context,
 ) -> Result<Matrix> {
-    const ROWS: usize = 1024;
     let (n, d, outputs) = (x.nrows(), coef.ncols(), coef.nrows());
     if x.ncols() != d || intercept.len() != outputs {
         let expected = format!("{d} columns as in training");
@@ -40,7 +40,8 @@ pub fn linear_predict(
     let mut out = Matrix::zeros(n, outputs);
     let finite = AtomicBool::new(true);
     let together = (outputs >= TOGETHER).then(|| Projection::new(coef, &vec![0.0; d]));
-    run.par_fill(out.as_mut_slice(), ROWS * outputs.max(1), |start, piece| {
+    let rows = piece_rows(d.max(outputs));
+    run.par_fill(out.as_mut_slice(), rows * outputs.max(1), |start, piece| {
         let first = start / outputs.max(1);
         let end = first + piece.len() / outputs.max(1);
         let rows = x.values().rows(first, end);
@@ -177,7 +178,7 @@ fn in_turn(x: &[f64], weights: &[f64]) -> f64 {
 /// x · w of some rows: eight interleaved sums, of which later halves are added to earlier ones, and then the
 /// columns that are left.
 #[inline(always)]
-fn products<S: Simd, const N: usize>(
+pub(super) fn products<S: Simd, const N: usize>(
     simd: S,
     rows: [&[f64]; ABREAST],
     weights: &[f64],

@@ -2,8 +2,9 @@
 //!
 //! Of few columns, some rows at a time are turned so that each column is a few vectors, and four points at a time are
 //! taken through them in registers. Of many columns, where the search for the least product is nothing beside the
-//! products, those are a [`Projection`]'s, which takes rows as they lie in memory. Either way a row's number depends
-//! on its own values alone, column after column: the same in any company and on any number of threads.
+//! products, those are a [`Projection`]'s, which takes rows as they lie in memory. Of two points the sign of one product
+//! tells, with the way from the first to the second. Either way a row's number depends on its own values alone, in an
+//! order that the width decides: the same in any company and on any number of threads.
 
 use super::{Kernel, Projection, prefetch_rows};
 use crate::data::{MatRef, Matrix};
@@ -26,6 +27,8 @@ use pulp::Simd;
 pub struct Nearest(Way);
 
 enum Way {
+    /// From the middle of two points, in the direction from the first to the second: none of one point.
+    Across(Projection),
     Tiles(Points),
     Products(Products),
 }
@@ -51,6 +54,9 @@ const POINTS: usize = 4;
 /// So many columns are many.
 const MANY: usize = 48;
 
+/// So many columns are enough for sums along the rows.
+const LONG: usize = 16;
+
 impl Nearest {
     /// Among the rows of `points`.
     pub fn new(points: &Matrix) -> Nearest {
@@ -62,6 +68,10 @@ impl Nearest {
         }
         let about = Matrix::from_fn(count, width, |i, j| points[(i, j)] - origin[j]);
         let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
+        if (1..=2).contains(&count) && width >= LONG {
+            let across = Matrix::from_fn(1, width, |_, j| points[(count - 1, j)] - points[(0, j)]);
+            return Nearest(Way::Across(Projection::new(&across, &origin)));
+        }
         if width >= MANY {
             let half_squares = about.rows().map(half_square).collect();
             let about = Projection::new(&about, &origin);
@@ -83,10 +93,31 @@ impl Nearest {
     pub fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
         debug_assert!(x.nrows() == out.len());
         match &self.0 {
+            Way::Across(projection) => side(projection, x, out),
             Way::Tiles(points) => super::run(Find { points, x, out }),
             Way::Products(products) => products.of(x, out),
         }
     }
+}
+
+/// On which side of the middle each row of `x` is; in the middle, with the first point.
+fn side(across: &Projection, x: MatRef, out: &mut [u32]) -> bool {
+    const ROWS: usize = 256;
+    let mut products = [0.0; ROWS];
+    let mut zeros = 0.0;
+    for (t, out) in out.chunks_mut(ROWS).enumerate() {
+        let products = &mut products[..out.len()];
+        across.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
+        zeros += vectorized!({
+            let mut zeros = 0.0;
+            for (out, product) in out.iter_mut().zip(&*products) {
+                *out = u32::from(*product > 0.0);
+                zeros += product * 0.0;
+            }
+            zeros
+        });
+    }
+    zeros == 0.0
 }
 
 impl Products {
@@ -262,7 +293,9 @@ fn turn<const ROWS: usize>(tile: &mut [Column<ROWS>], r: usize, rows: [&[f64]; 4
     let [a, b, c, d] = [&rows[0][..width], &rows[1][..width], &rows[2][..width], &rows[3][..width]];
     let origin = &origin[..width];
     for j in 0..width {
-        let Some(places) = tile[j].0[r..].first_chunk_mut::<4>() else { return };
+        // Opaque, so that columns are written one by one: of several at once the compiler would scatter the numbers.
+        let column = std::hint::black_box(&mut tile[j]);
+        let Some(places) = column.0[r..].first_chunk_mut::<4>() else { return };
         places[0] = a[j] - origin[j];
         places[1] = b[j] - origin[j];
         places[2] = c[j] - origin[j];
@@ -276,13 +309,24 @@ mod tests {
 
     #[test]
     fn the_first_of_equal_points_is_the_nearest_whatever_the_width() {
-        for (width, count) in [(3, 21), (MANY - 1, 7), (MANY, 7), (60, 8), (60, 21)] {
+        let shapes = [
+            (3, 21),
+            (3, 2),
+            (LONG, 1),
+            (LONG, 2),
+            (77, 2),
+            (MANY - 1, 7),
+            (MANY, 7),
+            (60, 8),
+            (60, 21),
+        ];
+        for (width, count) in shapes {
             let value = |i: usize, j: usize| ((i % 5 * 37 + j * 11) % 17) as f64;
             let points = Matrix::from_fn(count, width, value);
             let mut found = vec![0; count];
             assert!(Nearest::new(&points).of(points.view(), &mut found));
             for (i, &place) in found.iter().enumerate() {
-                assert_eq!(place as usize, i % 5, "{width} columns, {count} points");
+                assert_eq!(place as usize, i % count.min(5), "{width} columns, {count} points");
             }
         }
     }

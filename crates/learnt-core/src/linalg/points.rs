@@ -2,11 +2,13 @@
 //!
 //! Eight points at a time are the lanes of vectors, whose sums go to memory as they are; six rows at a time are taken
 //! through up to four such groups in registers. Rows are first copied, some tiles together: what comes from memory
-//! is asked for at once, and no sum waits for it. A row's numbers come from its own values alone, column after
-//! column, so that they have the same bits in any company and on any number of threads.
+//! is asked for at once, and no sum waits for it. Up to three directions would leave most lanes empty: their products
+//! are sums along the rows. A row's numbers come from its own values alone, in an order that the width decides, so
+//! that they have the same bits in any company and on any number of threads.
 
+use super::linear_predict::{ABREAST, products};
 use super::{Kernel, Lines, prefetch_rows};
-use crate::context::Context;
+use crate::context::{Context, piece_rows};
 use crate::data::{Frame, MatRef, Matrix, refuse_overflow};
 use crate::error::Result;
 use pulp::Simd;
@@ -16,13 +18,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Distances(Panel);
 
 /// Products (x - origin)·v with some directions v.
-pub struct Projection(Panel);
+pub struct Projection(Onto);
+
+enum Onto {
+    Many(Panel),
+    Few(Few),
+}
+
+/// Directions, and what is subtracted from rows first.
+struct Few {
+    directions: Matrix,
+    origin: Vec<f64>,
+}
 
 /// Points that are compared together: one vector of AVX-512, two of AVX2.
 const GROUP: usize = 8;
 
 /// Rows whose sums are in registers at the same time.
 const ROWS: usize = 6;
+
+/// So many directions are few, and from so many columns on their products are sums along the rows.
+const FEW: usize = 3;
+const LONG: usize = 16;
 
 /// Numbers of rows that are copied together: a small part of the first cache. Longer rows the processor sees coming.
 const COPIED: usize = 1024;
@@ -73,13 +90,27 @@ impl Distances {
 impl Projection {
     /// Onto the rows of `directions`, from `origin`.
     pub fn new(directions: &Matrix, origin: &[f64]) -> Projection {
-        Projection(Panel::new(directions, origin.to_vec()))
+        Projection(match directions.nrows() <= FEW && origin.len() >= LONG {
+            true => Onto::Few(Few { directions: directions.clone(), origin: origin.to_vec() }),
+            false => Onto::Many(Panel::new(directions, origin.to_vec())),
+        })
     }
 
     /// The products of each row of `x`, direction by direction in `out`.
     pub fn of(&self, x: MatRef, out: &mut [f64]) {
-        debug_assert!(x.nrows() * self.0.count == out.len() && x.ncols() == self.0.origin.len());
-        super::run(Measure { panel: &self.0, x, out, squares: false });
+        debug_assert!((x.nrows() * self.size().0, x.ncols()) == (out.len(), self.size().1));
+        match &self.0 {
+            Onto::Many(panel) => super::run(Measure { panel, x, out, squares: false }),
+            Onto::Few(few) => super::run(Along { few, x, out }),
+        }
+    }
+
+    /// Numbers of directions and of columns.
+    fn size(&self) -> (usize, usize) {
+        match &self.0 {
+            Onto::Many(panel) => (panel.count, panel.origin.len()),
+            Onto::Few(few) => (few.directions.nrows(), few.origin.len()),
+        }
     }
 
     /// The products of all rows, changed by `finish(product, direction)`. Those that overflow are refused.
@@ -89,11 +120,12 @@ impl Projection {
         run: &Context,
         finish: impl Fn(f64, usize) -> f64 + Sync,
     ) -> Result<Matrix> {
-        let width = self.0.count.max(1);
+        let (count, columns) = self.size();
+        let width = count.max(1);
         run.checkpoint()?;
-        let mut out = Matrix::zeros(x.nrows(), self.0.count);
+        let mut out = Matrix::zeros(x.nrows(), count);
         let finite = AtomicBool::new(true);
-        let rows = 16 * (1 + 4096 / width);
+        let rows = piece_rows(width.max(columns));
         run.par_fill(out.as_mut_slice(), rows * width, |start, piece| {
             let (first, end) = (start / width, (start + piece.len()) / width);
             self.of(x.values().rows(first, end), piece);
@@ -172,6 +204,54 @@ impl Measure<'_> {
                 }
                 for group in group..groups {
                     sum_over_columns::<S, N, 1>(simd, self.panel, group, tile, step, out);
+                }
+            }
+        }
+    }
+}
+
+struct Along<'a> {
+    few: &'a Few,
+    x: MatRef<'a>,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Along<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        match S::F64_LANES {
+            8 => self.with_vectors::<S, 1>(simd),
+            4 => self.with_vectors::<S, 2>(simd),
+            2 => self.with_vectors::<S, 4>(simd),
+            _ => self.with_vectors::<S, 8>(simd),
+        }
+    }
+}
+
+impl Along<'_> {
+    /// With groups of columns of `N` vectors.
+    #[inline(always)]
+    fn with_vectors<S: Simd, const N: usize>(self, simd: S) {
+        let Few { directions, origin } = self.few;
+        let (count, width) = (directions.nrows(), origin.len());
+        let tiles = (COPIED / (ABREAST * width)).max(1);
+        let mut copy = Lines::zeros(tiles * ABREAST * width);
+        for (c, out) in self.out.chunks_mut((tiles * ABREAST * count).max(1)).enumerate() {
+            copy_rows(&mut copy, self.x, c * tiles * ABREAST, origin);
+            for (t, out) in out.chunks_mut(ABREAST * count).enumerate() {
+                if width <= COPIED {
+                    prefetch_rows(self.x, ((c + 1) * tiles + t) * ABREAST, ABREAST);
+                }
+                let tile = &copy[t * ABREAST * width..(t + 1) * ABREAST * width];
+                let row = |r: usize| &tile[r * width..(r + 1) * width];
+                let rows = [row(0), row(1), row(2), row(3)];
+                for (k, direction) in directions.rows().enumerate() {
+                    let sums = products::<S, N>(simd, rows, direction);
+                    for (out, sum) in out.chunks_exact_mut(count).zip(sums) {
+                        out[k] = sum;
+                    }
                 }
             }
         }
@@ -313,15 +393,19 @@ mod tests {
 
     #[test]
     fn projections_are_products_from_the_origin() {
-        let (x, directions) = (sample(20, 6, 0.0), sample(3, 6, -40.0));
-        let origin = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let mut out = vec![0.0; 60];
-        Projection::new(&directions, &origin).of(x.view(), &mut out);
-        for i in 0..20 {
-            for k in 0..3 {
-                let product: f64 =
-                    (0..6).map(|j| (x[(i, j)] - origin[j]) * directions[(k, j)]).sum();
-                assert_eq!(out[i * 3 + k], product);
+        for (n, d, count) in [(20, 6, 3), (21, 16, 1), (30, 37, 3), (7, 1100, 2), (20, 37, 4)] {
+            let (x, directions) = (sample(n, d, 0.0), sample(count, d, -40.0));
+            let origin: Vec<f64> = (0..d).map(|j| (j % 6) as f64 + 1.0).collect();
+            let turned = x.transposed();
+            for view in [x.view(), turned.view().transposed()] {
+                let mut out = vec![0.0; n * count];
+                Projection::new(&directions, &origin).of(view, &mut out);
+                for (i, row) in out.chunks_exact(count).enumerate() {
+                    for (k, &found) in row.iter().enumerate() {
+                        let term = |j: usize| (x[(i, j)] - origin[j]) * directions[(k, j)];
+                        assert_eq!(found, (0..d).map(term).sum::<f64>(), "{d} columns, {count}");
+                    }
+                }
             }
         }
     }

@@ -97,7 +97,12 @@ fn normal_pair<R: Rng + ?Sized>(rng: &mut R) -> [f64; 2] {
 
 /// A draw from the exponential distribution with rate one: `-ln` of a uniform from (0, 1].
 pub fn standard_exponential<R: Rng + ?Sized>(rng: &mut R) -> f64 {
-    -libm::log(uniform_positive(rng))
+    exponential_at(uniform(rng))
+}
+
+/// The draw of [`standard_exponential`] for a [`uniform`] draw, which it is never below.
+pub fn exponential_at(place: f64) -> f64 {
+    -libm::log(1.0 - place)
 }
 
 /// A draw from the gamma distribution with the given shape and scale one; `NaN` unless the shape

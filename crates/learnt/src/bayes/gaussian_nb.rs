@@ -8,6 +8,7 @@
 //!
 //! Chan, Golub and LeVeque (1983), The American Statistician 37(3), 242–247.
 
+use learnt_core::context::piece_rows;
 use learnt_core::error::plain;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::vector_math;
@@ -328,7 +329,7 @@ impl GaussianNBModel {
         let constants = self.constants();
         let precision: Vec<f64> = self.var.as_slice().iter().map(|v| -0.5 / v).collect();
         let mut out = Matrix::zeros(x.nrows(), classes);
-        run.par_fill(out.as_mut_slice(), 32 * ROWS * classes, |first, out| {
+        run.par_fill(out.as_mut_slice(), piece_rows(columns) * classes, |first, out| {
             let mut buffer = vec![0.0; ROWS * columns];
             for (c, out) in out.chunks_mut(ROWS * classes).enumerate() {
                 let start = first / classes + c * ROWS;

@@ -9,6 +9,7 @@
 use super::agglomerative::size_table;
 use super::centres;
 use super::k_means::{Algorithm, Init, KMeans, KMeansModel, Restarts};
+use learnt_core::context::piece_rows;
 use learnt_core::linalg::squared_distance;
 use learnt_core::persist::invalid;
 use learnt_core::prelude::*;
@@ -294,7 +295,7 @@ impl Clusterer for BisectingKMeansModel {
         self.check_width(x)?;
         run.checkpoint()?;
         let mut out = vec![None; x.nrows()];
-        run.par_fill(&mut out, 2048, |first, piece| {
+        run.par_fill(&mut out, piece_rows(width), |first, piece| {
             let mut row = vec![0.0; width];
             for (i, label) in piece.iter_mut().enumerate() {
                 x.values().copy_row(first + i, &mut row);

@@ -10,6 +10,7 @@
 //! S. Lloyd (1982), IEEE Trans. Inf. Theory 28; D. Arthur and S. Vassilvitskii (2007), SODA.
 
 use super::centres::{self, Cost, Leaders, Race, Sample, SeedMemo, Sums};
+use learnt_core::context::piece_rows;
 use learnt_core::linalg::{ColumnMoments, Nearest};
 use learnt_core::prelude::*;
 use learnt_core::stats::sample::uniform;
@@ -556,13 +557,11 @@ impl KMeansModel {
 
     /// The cluster of each row.
     pub(super) fn nearest(&self, x: &Frame, run: &Context) -> Result<Vec<u32>> {
-        const VALUES: usize = 1 << 16;
         self.check_width(x)?;
         run.checkpoint()?;
         let nearest = Nearest::new(&self.cluster_centers);
         let mut labels = vec![0; x.nrows()];
-        let rows = (VALUES / x.ncols().max(1)).clamp(64, 4096);
-        run.par_fill(&mut labels, rows, |first, piece| {
+        run.par_fill(&mut labels, piece_rows(x.ncols()), |first, piece| {
             let end = first + piece.len();
             let finite = nearest.of(x.values().rows(first, end), piece);
             x.noticed_as(first, end, finite);

@@ -4,6 +4,7 @@
 use super::posterior;
 use super::scatter::ClassScatter;
 use super::sphering::{Correlation, listed};
+use learnt_core::context::piece_rows;
 use learnt_core::error::plain;
 use learnt_core::linalg::{Projection, dot};
 use learnt_core::persist::{Shaped, Side, Sizes};
@@ -76,7 +77,7 @@ impl Gaussians {
         let constant = |k: usize| priors[k].ln() - 0.5 * self.ln_determinants[k];
         let constants: Vec<f64> = (0..classes).map(constant).collect();
         let mut out = Matrix::zeros(x.nrows(), classes);
-        run.par_fill(out.as_mut_slice(), 8 * ROWS * classes, |first, out| {
+        run.par_fill(out.as_mut_slice(), piece_rows(columns) * classes, |first, out| {
             let mut sphered = vec![0.0; ROWS * columns];
             for (c, out) in out.chunks_mut(ROWS * classes).enumerate() {
                 let (start, rows) = (first / classes + c * ROWS, out.len() / classes);

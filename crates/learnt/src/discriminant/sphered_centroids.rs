@@ -7,6 +7,7 @@
 use super::posterior;
 use super::scatter::ClassScatter;
 use super::sphering::Correlation;
+use learnt_core::context::piece_rows;
 use learnt_core::estimator::first_maximum;
 use learnt_core::linalg::{Projection, squared_distance};
 use learnt_core::prelude::*;
@@ -75,7 +76,8 @@ impl SpheredCentroids {
         }
         let projection = Projection::new(&self.directions, &self.origin);
         let mut out = Matrix::zeros(x.nrows(), rank);
-        run.par_fill(out.as_mut_slice(), 1024 * rank.max(1), |start, piece| {
+        let rows = piece_rows(self.origin.len());
+        run.par_fill(out.as_mut_slice(), rows * rank.max(1), |start, piece| {
             let first = start / rank;
             projection.of(x.values().rows(first, first + piece.len() / rank), piece);
         });

@@ -61,24 +61,41 @@ fn count_levels(data: &Dataset, j: usize, levels: &Arc<Vec<String>>) -> Counts {
 }
 
 fn count_numbers(data: &Dataset, j: usize) -> Counts {
-    let mut order: Vec<usize> = (0..data.nrows()).collect();
-    let value = |i: usize| data.x.values().at(i, j) + 0.0;
-    order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
     let mut counts = Counts::default();
-    for i in order {
-        let (x, weight) = (value(i), data.weight(i));
-        if x.is_nan() {
-            counts.missing += weight;
-        } else if counts.numbers.last() == Some(&x) {
-            if let Some(last) = counts.counts.last_mut() {
-                *last += weight;
-            }
-        } else {
-            counts.numbers.push(x);
-            counts.counts.push(weight);
+    let mut known = Vec::with_capacity(data.nrows());
+    for i in 0..data.nrows() {
+        let value = data.x.values().at(i, j) + 0.0;
+        match value.is_nan() {
+            true => counts.missing += data.weight(i),
+            false => known.push((value, i)),
+        }
+    }
+    match data.weights {
+        None => {
+            let mut numbers: Vec<f64> = known.into_iter().map(|(value, _)| value).collect();
+            numbers.sort_unstable_by(f64::total_cmp);
+            numbers.into_iter().for_each(|value| counts.add_last(value, 1.0));
+        }
+        // Stable, so that weights are added in the order of their rows.
+        Some(weights) => {
+            known.sort_by(|a, b| a.0.total_cmp(&b.0));
+            known.into_iter().for_each(|(value, i)| counts.add_last(value, weights[i]));
         }
     }
     counts
+}
+
+impl Counts {
+    /// Adds to the number of the last value, or to that of a new one after it.
+    fn add_last(&mut self, value: f64, weight: f64) {
+        match (self.numbers.last(), self.counts.last_mut()) {
+            (Some(last), Some(count)) if *last == value => *count += weight,
+            _ => {
+                self.numbers.push(value);
+                self.counts.push(weight);
+            }
+        }
+    }
 }
 
 impl Merge for Counts {

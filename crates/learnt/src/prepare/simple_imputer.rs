@@ -1,13 +1,15 @@
 //! Imputation by a statistic: missing values become the column's mean, median, mode or a constant.
 //!
 //! Statistics are of the training rows that are not missing. The median is exact on data of any size:
-//! its two middle values are found digit by digit (eight rounds of 256 counts over an
-//! order-preserving code of the numbers). Equal counts of the mode go to the smallest value.
+//! in memory its two middle values are selected, over a stream they are found digit by digit (eight rounds
+//! of 256 counts over an order-preserving code of the numbers). Equal counts of the mode go to the smallest value.
 
 use super::affine::check_width;
 use super::categories::TableCounts;
+use learnt_core::context::piece_rows;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
+use learnt_core::vectorized;
 use std::sync::Arc;
 
 /// Imputes missing values with a statistic of their column (mean, median, mode).
@@ -98,7 +100,54 @@ impl Estimator for SimpleImputer {
         .categories()
         .streaming()
         .complexity(5)
-        .cost("n p time; eight more passes for the median");
+        .cost("n p time; eight more passes over a stream for the median");
+
+    fn train(&self, data: &Dataset, run: &Context) -> Result<SimpleImputerModel> {
+        if self.strategy != ImputeStrategy::Median {
+            return rounds::train(self, data, run);
+        }
+        // In memory medians are selected. Rounds search for them digit by digit.
+        let means = SimpleImputer { strategy: ImputeStrategy::Mean, ..self.clone() };
+        let mut model = rounds::train(&means, data, run)?;
+        for (j, median) in medians(data.x.values(), run)?.into_iter().enumerate() {
+            if let Some(median) = median.filter(|_| model.columns[j].levels().is_none()) {
+                model.statistics[j] = median;
+            }
+        }
+        Ok(model)
+    }
+}
+
+/// The median of each column's values that are not missing; `None` if there are none.
+fn medians(x: MatRef, run: &Context) -> Result<Vec<Option<f64>>> {
+    /// Columns of a thread's turn: rows are read once for all of them.
+    const TOGETHER: usize = 4;
+    run.claim(8 * (x.nrows() * TOGETHER * run.threads()) as u64, "columns of the medians")?;
+    let groups = run.try_par_map(x.ncols().div_ceil(TOGETHER), |group| {
+        let columns = group * TOGETHER..((group + 1) * TOGETHER).min(x.ncols());
+        let mut known = vec![Vec::with_capacity(x.nrows()); columns.len()];
+        for i in 0..x.nrows() {
+            for (known, j) in known.iter_mut().zip(columns.clone()) {
+                let value = x.at(i, j) + 0.0;
+                if !value.is_nan() {
+                    known.push(value);
+                }
+            }
+        }
+        Ok(known.iter_mut().map(|known| median(known)).collect::<Vec<_>>())
+    })?;
+    Ok(groups.concat())
+}
+
+/// Halfway between the two values in the middle, which are one of an odd number.
+fn median(values: &mut [f64]) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    let (lower, high, _) = values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
+    let low = match last % 2 {
+        0 => *high,
+        _ => lower.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    };
+    Some(low / 2.0 + *high / 2.0)
 }
 
 impl Rounds for SimpleImputer {
@@ -298,7 +347,41 @@ impl SimpleImputer {
     }
 }
 
+/// Numbers that stay in cache between two looks at them.
+const IN_CACHE: usize = 1 << 15;
+
+/// Replaces the missing values of rows by those of their columns.
+#[inline(always)]
+fn fill(rows: &mut [f64], statistics: &[f64]) {
+    for row in rows.chunks_exact_mut(statistics.len().max(1)) {
+        for (value, statistic) in row.iter_mut().zip(statistics) {
+            *value = if value.is_nan() { *statistic } else { *value };
+        }
+    }
+}
+
 impl SimpleImputerModel {
+    /// The columns that are kept, filled in, and after them those that say what was missing.
+    fn fill_some(&self, x: MatRef, codes: &[Option<Vec<f64>>], out: &mut [f64]) {
+        let rows = x.to_matrix();
+        let width = self.kept.len() + self.indicated.len();
+        for (row, out) in rows.rows().zip(out.chunks_exact_mut(width.max(1))) {
+            let (values, flags) = out.split_at_mut(self.kept.len());
+            for ((value, &j), codes) in values.iter_mut().zip(&self.kept).zip(codes) {
+                let found = match codes {
+                    Some(codes) if !row[j].is_nan() => {
+                        codes.get(row[j] as usize).copied().unwrap_or(f64::NAN)
+                    }
+                    _ => row[j],
+                };
+                *value = if found.is_nan() { self.statistics[j] } else { found };
+            }
+            for (flag, &j) in flags.iter_mut().zip(&self.indicated) {
+                *flag = f64::from(row[j].is_nan());
+            }
+        }
+    }
+
     fn validate(&self) -> Result<()> {
         let (statistics, width) = (&self.statistics, self.columns.len());
         let sane = self.kept.iter().chain(&self.indicated).all(|&j| j < width)
@@ -319,28 +402,28 @@ impl SimpleImputerModel {
 }
 
 impl Transformer for SimpleImputerModel {
-    fn transform_in(&self, x: &Frame, _run: &Context) -> Result<Table> {
+    fn transform_in(&self, x: &Frame, run: &Context) -> Result<Table> {
         check_width(x, self.columns.len())?;
         let width = self.kept.len() + self.indicated.len();
+        let codes: Vec<Option<Vec<f64>>> =
+            self.kept.iter().map(|&j| self.translate(j, x.schema().column(j))).collect();
+        let as_they_are = width == self.columns.len()
+            && self.indicated.is_empty()
+            && codes.iter().all(Option::is_none);
+        run.checkpoint()?;
         let mut out = Matrix::zeros(x.nrows(), width);
-        for (k, &j) in self.kept.iter().enumerate() {
-            let codes = self.translate(j, x.schema().column(j));
-            for i in 0..x.nrows() {
-                let value = x.values().at(i, j);
-                let value = match &codes {
-                    Some(codes) if !value.is_nan() => {
-                        codes.get(value as usize).copied().unwrap_or(f64::NAN)
-                    }
-                    _ => value,
-                };
-                out[(i, k)] = if value.is_nan() { self.statistics[j] } else { value };
+        let rows = piece_rows(width.max(x.ncols())).min(IN_CACHE.div_ceil(x.ncols()));
+        run.par_fill(out.as_mut_slice(), rows * width.max(1), |start, piece| {
+            let first = start / width;
+            let part = x.values().rows(first, first + piece.len() / width);
+            match as_they_are {
+                true => {
+                    part.write_rows(piece);
+                    vectorized!(fill(piece, &self.statistics));
+                }
+                false => self.fill_some(part, &codes, piece),
             }
-        }
-        for (k, &j) in self.indicated.iter().enumerate() {
-            for i in 0..x.nrows() {
-                out[(i, self.kept.len() + k)] = f64::from(x.values().at(i, j).is_nan());
-            }
-        }
+        });
         let rename = |j: usize| Column {
             name: x.schema().column(j).name.clone(),
             kind: self.columns[j].kind.clone(),
@@ -369,6 +452,44 @@ mod tests {
         assert_eq!(filled(ImputeStrategy::Median, &[3.0, nan, -1.0, 2.0]), 2.0);
         assert_eq!(filled(ImputeStrategy::Median, &[-3.0, 10.0, -1.0, nan, 0.0]), -0.5);
         assert_eq!(filled(ImputeStrategy::Median, &[1e300, -1e-300]), 5e299);
+    }
+
+    #[test]
+    fn medians_are_those_of_the_rounds_and_fill_rows_in_any_memory_order() {
+        let x = Matrix::from_fn(5001, 6, |i, j| match (i * 7 + j) % 11 {
+            3 => f64::NAN,
+            _ if j == 5 => f64::NAN,
+            k => (k as f64 - 4.0) * ((i * 31 + j) % 997) as f64,
+        });
+        let data = OwnedDataset::unsupervised(x.clone());
+        for add_indicator in [false, true] {
+            let learner = SimpleImputer {
+                strategy: ImputeStrategy::Median,
+                keep_empty_features: !add_indicator,
+                add_indicator,
+                ..Default::default()
+            };
+            let run = Context::default().with_threads(2);
+            let model = learner.fit_in(&data.view(), &run).unwrap();
+            assert_eq!(
+                model.stored(),
+                rounds::train(&learner, &data.view(), &run).unwrap().stored()
+            );
+            let turned = x.transposed();
+            for view in [x.view(), turned.view().transposed()] {
+                let frame = Frame::new(view, data.x.schema()).unwrap();
+                let table = model.transform_in(&frame, &run).unwrap();
+                for (row, filled) in x.rows().zip(table.values().rows()) {
+                    for (k, &j) in model.kept.iter().enumerate() {
+                        let value = if row[j].is_nan() { model.statistics[j] } else { row[j] };
+                        assert_eq!(filled[k], value);
+                    }
+                    for (k, &j) in model.indicated.iter().enumerate() {
+                        assert_eq!(filled[model.kept.len() + k], f64::from(row[j].is_nan()));
+                    }
+                }
+            }
+        }
     }
 
     #[test]

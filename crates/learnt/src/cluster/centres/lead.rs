@@ -34,12 +34,17 @@ impl Leaders {
         Leaders { limit, rows: Vec::new() }
     }
 
+    /// Keys from this on are not among the smallest.
+    pub(super) fn bound(&self) -> f64 {
+        match self.rows.len() >= self.limit {
+            true => self.rows.last().map_or(f64::NEG_INFINITY, |row| row.key),
+            false => f64::INFINITY,
+        }
+    }
+
     /// Takes a row in if its key is among the smallest; infinite keys never are.
     pub fn offer(&mut self, key: f64, leader: impl FnOnce() -> Leader) {
-        let (last, full) = (self.rows.last(), self.rows.len() >= self.limit);
-        let bound =
-            if full { last.map_or(f64::NEG_INFINITY, |row| row.key) } else { f64::INFINITY };
-        if key.is_nan() || key >= bound {
+        if key.is_nan() || key >= self.bound() {
             return;
         }
         let place = self.rows.partition_point(|row| row.key <= key);

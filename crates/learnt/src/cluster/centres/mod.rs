@@ -14,6 +14,7 @@ pub(super) use lloyd::{farthest, total_shift};
 pub(super) use sample::share;
 pub(super) use seed::{draw_row, draw_rows, race};
 
+use learnt_core::context::piece_rows;
 use learnt_core::linalg::Distances;
 use learnt_core::prelude::*;
 
@@ -38,13 +39,13 @@ pub(super) fn by_parts<T: Merge + Send>(
 
 /// The distance of each row to each centre, as a table whose columns are called `name` and the cluster.
 pub(super) fn distances(centres: &Matrix, name: &str, x: &Frame, run: &Context) -> Result<Table> {
-    const VALUES: usize = 1 << 15;
     let clusters = centres.nrows();
     let schema = Schema::numeric((0..clusters).map(|c| format!("{name}{c}")))?;
     let distances = Distances::new(centres);
     run.checkpoint()?;
     let mut out = Matrix::zeros(x.nrows(), clusters);
-    run.par_fill(out.as_mut_slice(), (1 + VALUES / clusters) * clusters, |start, piece| {
+    let rows = piece_rows(clusters.max(x.ncols()));
+    run.par_fill(out.as_mut_slice(), rows * clusters, |start, piece| {
         let (first, end) = (start / clusters, (start + piece.len()) / clusters);
         distances.of(x.values().rows(first, end), piece);
         x.noticed(first, end, piece);

@@ -32,8 +32,12 @@ pub(crate) fn draw_rows(block: &Block, count: usize, stream: u64, run: &Context)
     let mut values = vec![0.0; block.data.x.ncols()];
     for i in 0..block.data.nrows() {
         let mut rng = run.row_rng(stream, block.first_row + i as u64);
-        let weight = block.data.weight(i);
-        let key = sample::standard_exponential(&mut rng) / weight;
+        let (weight, place) = (block.data.weight(i), sample::uniform(&mut rng));
+        // Most rows are behind without a logarithm; a little more than the bound, for its rounding.
+        if place > 1.000_001 * leaders.bound() * weight {
+            continue;
+        }
+        let key = sample::exponential_at(place) / weight;
         leaders.offer(key, || {
             block.data.x.values().copy_row(i, &mut values);
             Leader { key, weight, values: values.clone() }

@@ -55,7 +55,9 @@ fn clusters_are_those_of_the_definition() {
 #[test]
 fn few_rows_of_many_columns_have_the_clusters_of_a_search() {
     let noise = |i: usize, j: usize| ((i * i * 7 + j * 11 + i * j) as f64).sin();
-    let x = Matrix::from_fn(90, 120, |i, j| 4.0 * (i % 3) as f64 + (1.0 + (i % 7) as f64 / 7.0) * noise(i, j));
+    let x = Matrix::from_fn(90, 120, |i, j| {
+        4.0 * (i % 3) as f64 + (1.0 + (i % 7) as f64 / 7.0) * noise(i, j)
+    });
     let data = OwnedDataset::unsupervised(x);
     let fit = |algorithm| {
         let learner = DBSCAN { eps: 13.0, algorithm, ..Default::default() };
