@@ -54,7 +54,7 @@ class SimpleImputer(Marked, Transformer):
 
     Cost
     ----
-    n p time; eight more passes for the median
+    n p time; eight more passes over a stream for the median
     """
 
     _path = "impute.SimpleImputer"

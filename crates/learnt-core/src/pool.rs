@@ -3,8 +3,8 @@
 //! Whoever has work in pieces does it, and other threads take pieces of it as soon as they run. Nobody waits for a
 //! thread that has not begun: where another program, or another library of the same program, keeps the processors
 //! busy, the system may take milliseconds to let a thread begin, and the caller has done the work by then. Pieces are
-//! taken in order, neighbours together, fewer as fewer are left. Work may have work in pieces itself: who waits for
-//! the last pieces of others helps them with what these wait for.
+//! taken in order, neighbours together, fewer as fewer are left. Work may have work in pieces itself, which has no
+//! more threads together than the whole; who waits for the last pieces of others helps them with what these wait for.
 #![allow(
     unsafe_code,
     reason = "threads that outlive a call are lent what lives only as long as the call, which waits for them; and a \
@@ -40,8 +40,10 @@ struct Job {
     parent: Option<Arc<Job>>,
     /// The first piece that nobody has taken.
     next: AtomicUsize,
-    /// Helpers that are at work.
+    /// Helpers that are at work on its pieces.
     inside: AtomicUsize,
+    /// Of a job that is no part: helpers that are at work on it or on its parts.
+    helpers: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -67,7 +69,11 @@ impl Job {
         CURRENT.with(|current| current.replace(before));
         if let Err(panic) = done {
             self.next.store(self.pieces, Ordering::Relaxed);
-            lock(&self.panic).get_or_insert(panic);
+            match &mut *lock(&self.panic) {
+                place @ None => *place = Some(panic),
+                // What is thrown may throw when it is dropped.
+                Some(_) => std::mem::forget(panic),
+            }
         }
     }
 
@@ -85,10 +91,25 @@ impl Job {
         }
     }
 
-    /// Whether one more helper is of use.
-    fn wants_help(&self) -> bool {
+    /// Whether there is work for one more.
+    fn has_room(&self) -> bool {
         self.next.load(Ordering::Relaxed) < self.pieces
             && self.inside.load(Ordering::Relaxed) + 1 < self.threads
+    }
+
+    /// Whether one more helper may come, so that all that is part of one job has its threads and no more.
+    fn wants_help(&self) -> bool {
+        let whole = self.whole();
+        self.has_room() && whole.helpers.load(Ordering::Relaxed) + 1 < whole.threads
+    }
+
+    /// The job of which this is a part, or of which that is one.
+    fn whole(&self) -> &Job {
+        let mut job = self;
+        while let Some(parent) = &job.parent {
+            job = parent;
+        }
+        job
     }
 
     fn is_part_of(&self, other: &Arc<Job>) -> bool {
@@ -109,7 +130,7 @@ struct Pool {
     open: Mutex<Open>,
     /// A job was opened.
     opened: Condvar,
-    /// A helper has left a job.
+    /// A helper has left a job, or a part of one was opened.
     left: Condvar,
     /// Counts the jobs that were opened, for threads that do not sleep.
     count: AtomicUsize,
@@ -119,7 +140,9 @@ struct Pool {
 struct Open {
     jobs: Vec<Arc<Job>>,
     helpers: usize,
+    /// Helpers that sleep, and that look for work.
     asleep: usize,
+    looking: usize,
 }
 
 /// The threads of this process: a forked child makes its own, because threads do not survive a fork.
@@ -144,7 +167,7 @@ impl Pool {
         let mut open = lock(&self.open);
         open.jobs.push(Arc::clone(job));
         self.count.fetch_add(1, Ordering::Relaxed);
-        let asleep = open.asleep;
+        let asleep = wanted.saturating_sub(open.looking).min(open.asleep);
         while open.helpers < job.threads - 1 {
             let pool = Arc::clone(self);
             let named = std::thread::Builder::new().name("learnt".into()).stack_size(STACK_BYTES);
@@ -154,7 +177,15 @@ impl Pool {
             open.helpers += 1;
         }
         drop(open);
-        (0..wanted.min(asleep)).for_each(|_| self.opened.notify_one());
+        self.wake(asleep);
+        if job.parent.is_some() {
+            self.left.notify_all();
+        }
+    }
+
+    /// Wakes some helpers, who wake others: the caller has work to do.
+    fn wake(&self, wanted: usize) {
+        (0..wanted.min(2)).for_each(|_| self.opened.notify_one());
     }
 
     /// Lets no more helpers in, and waits for those that are inside.
@@ -163,34 +194,41 @@ impl Pool {
         let busy = || job.inside.load(Ordering::Acquire) > 0;
         let mut round = 0;
         while busy() {
-            if let Some(part) = self.join(|open| open.is_part_of(job)) {
+            let open = lock(&self.open);
+            // This thread is one of the job's already, and not counted among its helpers.
+            let part = open.jobs.iter().rev().find(|part| part.has_room() && part.is_part_of(job));
+            if let Some(part) = part.cloned() {
+                part.inside.fetch_add(1, Ordering::Relaxed);
+                drop(open);
                 part.work_on();
                 self.leave(&part);
                 round = 0;
             } else if round < ROUNDS {
+                drop(open);
                 rest();
                 round += 1;
             } else {
-                let open = lock(&self.open);
                 if busy() {
                     drop(self.left.wait_timeout(open, LOOK));
+                } else {
+                    drop(open);
                 }
-                // Nothing may unwind while a helper is inside.
+                // Not while the lock is held, and nothing may unwind while a helper is inside.
                 let _ = catch_unwind(stop::look);
             }
         }
     }
 
-    /// Takes a place in the latest job that `may` have one more helper.
-    fn join(&self, may: impl Fn(&Job) -> bool) -> Option<Arc<Job>> {
+    /// Takes a helper's place in the latest job that wants one.
+    fn join(&self) -> Option<Arc<Job>> {
         let open = lock(&self.open);
-        Self::join_one_of(&open, may)
-    }
-
-    fn join_one_of(open: &Open, may: impl Fn(&Job) -> bool) -> Option<Arc<Job>> {
-        let job = open.jobs.iter().rev().find(|job| job.wants_help() && may(job))?;
+        let job = Arc::clone(open.jobs.iter().rev().find(|job| job.wants_help())?);
         job.inside.fetch_add(1, Ordering::Relaxed);
-        Some(Arc::clone(job))
+        job.whole().helpers.fetch_add(1, Ordering::Relaxed);
+        if job.wants_help() {
+            self.wake(open.asleep);
+        }
+        Some(job)
     }
 
     fn leave(&self, job: &Job) {
@@ -201,21 +239,31 @@ impl Pool {
         }
     }
 
-    /// The life of a helper.
+    /// The life of a helper. After work it looks for more for a while, and sleeps where none is for it.
     fn help(&self) {
+        let mut rounds = ROUNDS;
         loop {
             let before = self.count.load(Ordering::Relaxed);
-            while let Some(job) = self.join(|_| true) {
+            if let Some(job) = self.join() {
                 job.work_on();
+                job.whole().helpers.fetch_sub(1, Ordering::Relaxed);
                 self.leave(&job);
+                rounds = ROUNDS;
+                continue;
             }
             let news = || self.count.load(Ordering::Relaxed) != before;
-            (0..ROUNDS).take_while(|_| !news()).for_each(|_| rest());
+            lock(&self.open).looking += 1;
+            while rounds > 0 && !news() {
+                rest();
+                rounds -= 1;
+            }
             let mut open = lock(&self.open);
-            if !news() {
+            open.looking -= 1;
+            if rounds == 0 && !news() {
                 open.asleep += 1;
-                let mut open = self.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
+                open = self.opened.wait(open).unwrap_or_else(PoisonError::into_inner);
                 open.asleep -= 1;
+                rounds = ROUNDS;
             }
         }
     }
@@ -229,14 +277,23 @@ fn rest() {
     std::thread::yield_now();
 }
 
+/// Ends the program if it is dropped.
+struct OrEnd;
+
+impl Drop for OrEnd {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 /// Calls `work` with 0..n on this thread and up to `threads - 1` others. A panic in one call is one here.
 pub(crate) fn side_by_side(threads: usize, n: usize, work: &Work<'_>) {
     if threads <= 1 || n <= 1 {
         return (0..n).for_each(work);
     }
     // SAFETY: only `work_on` calls it. This thread does so before it returns; others, only between `join` and `leave`,
-    // and `close` returns when nobody is between them and nobody can `join` any more. Nothing between here and there
-    // unwinds: `work_on` catches the panics of `work`.
+    // and `close` returns when nobody is between them and nobody can `join` any more. Nothing unwinds from here to
+    // there: `work_on` catches the panics of `work`, and `OrEnd` ends the program where anything else panics.
     let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
     let job = Arc::new(Job {
         work,
@@ -246,12 +303,14 @@ pub(crate) fn side_by_side(threads: usize, n: usize, work: &Work<'_>) {
         parent: CURRENT.with(|current| current.borrow().clone()),
         next: AtomicUsize::new(0),
         inside: AtomicUsize::new(0),
+        helpers: AtomicUsize::new(0),
         panic: Mutex::new(None),
     });
-    let pool = pool();
+    let (pool, whole) = (pool(), OrEnd);
     pool.open(&job);
     job.work_on();
     pool.close(&job);
+    std::mem::forget(whole);
     if let Some(panic) = lock(&job.panic).take() {
         resume_unwind(panic);
     }

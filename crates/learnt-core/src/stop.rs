@@ -31,7 +31,9 @@ const LOOK: Duration = Duration::from_millis(20);
 const STACK_BYTES: usize = 8 << 20;
 /// How often a thread that works itself looks whether to stop.
 const PERIOD: Duration = Duration::from_millis(100);
-/// So many times [`asked`] is called for each look at the clock, which takes longer than a look at a flag.
+/// A look takes at most this share of the time: it may have to wait for others.
+const SHARE: u32 = 10;
+/// So many times [`asked_in_passing`] is called for each look at the clock.
 const ASKED_A_LOOK: u32 = 16;
 
 thread_local! {
@@ -43,6 +45,7 @@ thread_local! {
 struct Lookout {
     look: Rc<dyn Fn()>,
     last: Moment,
+    period: Duration,
     asked: u32,
 }
 
@@ -70,7 +73,8 @@ pub fn within<T>(flag: &Flag, work: impl FnOnce() -> T) -> T {
 
 /// Runs `work` on this thread under a flag, and calls `look`, which may set it, some ten times a second meanwhile.
 pub fn watched<T>(flag: &Flag, look: impl Fn() + 'static, work: impl FnOnce() -> T) -> T {
-    let lookout = Lookout { look: Rc::new(look), last: Moment::now(), asked: 0 };
+    let (look, last) = (Rc::new(look), Moment::now());
+    let lookout = Lookout { look, last, period: PERIOD, asked: 0 };
     let _back = Back::replace(&LOOKOUT, Some(lookout));
     within(flag, work)
 }
@@ -79,24 +83,20 @@ pub fn watched<T>(flag: &Flag, look: impl Fn() + 'static, work: impl FnOnce() ->
 pub fn look() {
     let due = LOOKOUT.with(|place| {
         let mut place = place.borrow_mut();
-        let lookout = place.as_mut().filter(|lookout| lookout.last.elapsed() >= PERIOD)?;
+        let lookout = place.as_mut().filter(|lookout| lookout.last.elapsed() >= lookout.period)?;
         lookout.last = Moment::now();
         Some(Rc::clone(&lookout.look))
     });
     // Not while the place is held: who looks may run work of his own.
-    if let Some(look) = due {
-        look();
-    }
-}
-
-/// Whether it was asked so often that it is time to look at the clock.
-fn looks_now() -> bool {
+    let Some(look) = due else { return };
+    let start = Moment::now();
+    look();
     LOOKOUT.with(|place| {
-        place.borrow_mut().as_mut().is_some_and(|lookout| {
-            lookout.asked = (lookout.asked + 1) % ASKED_A_LOOK;
-            lookout.asked == 0
-        })
-    })
+        if let Some(lookout) = &mut *place.borrow_mut() {
+            lookout.period = PERIOD.max(start.elapsed().saturating_mul(SHARE));
+            lookout.last = Moment::now();
+        }
+    });
 }
 
 /// The flag of this thread.
@@ -106,9 +106,25 @@ pub(crate) fn current() -> Option<Flag> {
 
 /// Whether this thread is to stop: what it computes is thrown away.
 pub fn asked() -> bool {
-    if looks_now() {
+    look();
+    flagged()
+}
+
+/// The same for loops whose steps take less than a microsecond, and that look at the clock in some of them only.
+pub fn asked_in_passing() -> bool {
+    let now = LOOKOUT.with(|place| {
+        place.borrow_mut().as_mut().is_some_and(|lookout| {
+            lookout.asked = (lookout.asked + 1) % ASKED_A_LOOK;
+            lookout.asked == 0
+        })
+    });
+    if now {
         look();
     }
+    flagged()
+}
+
+fn flagged() -> bool {
     FLAG.with(|place| place.borrow().as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
 }
 
@@ -206,8 +222,9 @@ mod tests {
 
     #[test]
     fn a_thread_that_works_itself_looks_wherever_it_may_be_stopped() {
-        let places: [fn(&Context); 4] = [
+        let places: [fn(&Context); 5] = [
             |_| while !asked() {},
+            |_| while !asked_in_passing() {},
             |run| while !run.par_map(4, |_| asked()).contains(&true) {},
             // The others wait for the flag, and this thread for them.
             |run| {
@@ -224,7 +241,7 @@ mod tests {
             watched(&flag, look, || place(&Context::default().with_threads(3)));
             assert!(flag.load(Ordering::Relaxed) && started.seconds() < 10.0);
         }
-        assert!(!asked() && !looks_now());
+        assert!(!asked() && !asked_in_passing());
     }
 
     #[test]

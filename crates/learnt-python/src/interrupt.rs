@@ -1,6 +1,6 @@
 //! Work that Ctrl-C can stop, without the interpreter's lock.
 //!
-//! Where the stack of the calling thread is known to be deep, which that of the main thread is on Linux, the work runs
+//! Where the stack of the calling thread is known to be deep, as that of the main thread mostly is on Linux, the work runs
 //! on it and looks for signals from time to time ([`stop::watched`]). Elsewhere it runs on a thread of its own, while
 //! the calling one looks for them. That takes longer, and much longer where the threads of another library wait for
 //! work by going round in circles: a thread that begins, or that is woken, may then have to wait for its turn.
@@ -11,6 +11,7 @@ use learnt_core::error::{Code, Error, Result, Warning};
 use learnt_core::stop::{self, Flag};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -37,7 +38,7 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
 ) -> PyResult<Outcome<T>> {
     let watch = Watch::default();
-    let (interrupt, result) = match cfg!(target_os = "linux") && is_main(py)? {
+    let (interrupt, result) = match cfg!(target_os = "linux") && is_deep(py)? {
         true => here(py, &watch, work),
         false => apart(py, &watch, work),
     };
@@ -62,9 +63,9 @@ fn here<T: Send>(
         let (flag, place) = (Arc::clone(&watch.cancelled), Arc::clone(&raised));
         let look = move || {
             if !flag.load(Ordering::Relaxed)
-                && let Some(signal) = signal()
+                && let Err(raised) = Python::attach(|py| py.check_signals())
             {
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(signal);
+                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
                 flag.store(true, Ordering::Relaxed);
             }
         };
@@ -100,12 +101,23 @@ fn apart<T: Send>(
     })
 }
 
-/// Whether this is the interpreter's main thread.
-fn is_main(py: Python<'_>) -> PyResult<bool> {
+/// Whether this is the interpreter's main thread, which signals are for, on the stack that the process began with, and
+/// that is deep: by `ulimit -s` it may not be.
+fn is_deep(py: Python<'_>) -> PyResult<bool> {
+    static DEEP: PyOnceLock<bool> = PyOnceLock::new();
+    let deep = DEEP.get_or_try_init(py, || {
+        let resource = py.import("resource")?;
+        let limits = resource.call_method1("getrlimit", (resource.getattr("RLIMIT_STACK")?,))?;
+        let bytes: i64 = limits.get_item(0)?.extract()?;
+        PyResult::Ok(bytes < 0 || bytes >= STACK_BYTES as i64)
+    })?;
     let threading = py.import("threading")?;
-    threading
-        .call_method0("get_ident")?
-        .eq(threading.call_method0("main_thread")?.getattr("ident")?)
+    let first = || threading.call_method0("get_native_id")?.eq(std::process::id());
+    let main = || {
+        let main = threading.call_method0("main_thread")?.getattr("ident")?;
+        threading.call_method0("get_ident")?.eq(main)
+    };
+    Ok(*deep && first()? && main()?)
 }
 
 /// Runs work that is too short to be interrupted, on this thread, without the lock.
@@ -125,24 +137,25 @@ fn wait(done: &mpsc::Receiver<()>, watch: &Watch) -> Option<PyErr> {
     let mut interrupt = None;
     while let Err(RecvTimeoutError::Timeout) = done.recv_timeout(POLL) {
         if interrupt.is_none() {
-            interrupt = signal();
+            interrupt =
+                Python::attach(|py| py.check_signals().and_then(|()| not_interrupted(py))).err();
             watch.cancelled.store(interrupt.is_some(), Ordering::Relaxed);
         }
     }
     interrupt
 }
 
-/// What a signal that has come since the last look raises.
-fn signal() -> Option<PyErr> {
-    Python::attach(|py| py.check_signals().and_then(|()| main_lives(py))).err()
-}
-
 /// Signals are for the main thread. When Ctrl-C has ended that one, work in others is to end too.
-fn main_lives(py: Python<'_>) -> PyResult<()> {
+fn not_interrupted(py: Python<'_>) -> PyResult<()> {
     let main = py.import("threading")?.call_method0("main_thread")?;
-    match main.call_method0("is_alive")?.extract()? {
-        true => Ok(()),
-        false => Err(PyKeyboardInterrupt::new_err("the main thread has ended")),
+    let lives: bool = main.call_method0("is_alive")?.extract()?;
+    // What the main thread ended with, if that was an exception.
+    let ended_with = py.import("sys")?.getattr_opt("last_type")?;
+    match ended_with.filter(|_| !lives) {
+        Some(kind) if kind.is(py.get_type::<PyKeyboardInterrupt>()) => {
+            Err(PyKeyboardInterrupt::new_err("the main thread has ended"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -27,10 +27,16 @@ use pulp::Simd;
 pub struct Nearest(Way);
 
 enum Way {
-    /// From the middle of two points, in the direction from the first to the second: none of one point.
-    Across(Projection),
+    Across(Across),
     Tiles(Points),
     Products(Products),
+}
+
+/// From the middle of two points towards the second (of one point, nowhere), and how far along a row must be to be nearer to
+/// that: no more than what the middle was rounded by.
+struct Across {
+    towards: Projection,
+    least: f64,
 }
 
 /// Points four by four.
@@ -70,7 +76,9 @@ impl Nearest {
         let half_square = |point: &[f64]| 0.5 * super::dot(point, point);
         if (1..=2).contains(&count) && width >= LONG {
             let across = Matrix::from_fn(1, width, |_, j| points[(count - 1, j)] - points[(0, j)]);
-            return Nearest(Way::Across(Projection::new(&across, &origin)));
+            let towards = Projection::new(&across, &origin);
+            let least = half_square(about.row(count - 1)) - half_square(about.row(0));
+            return Nearest(Way::Across(Across { towards, least }));
         }
         if width >= MANY {
             let half_squares = about.rows().map(half_square).collect();
@@ -93,31 +101,32 @@ impl Nearest {
     pub fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
         debug_assert!(x.nrows() == out.len());
         match &self.0 {
-            Way::Across(projection) => side(projection, x, out),
+            Way::Across(across) => across.of(x, out),
             Way::Tiles(points) => super::run(Find { points, x, out }),
             Way::Products(products) => products.of(x, out),
         }
     }
 }
 
-/// On which side of the middle each row of `x` is; in the middle, with the first point.
-fn side(across: &Projection, x: MatRef, out: &mut [u32]) -> bool {
-    const ROWS: usize = 256;
-    let mut products = [0.0; ROWS];
-    let mut zeros = 0.0;
-    for (t, out) in out.chunks_mut(ROWS).enumerate() {
-        let products = &mut products[..out.len()];
-        across.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
-        zeros += vectorized!({
-            let mut zeros = 0.0;
-            for (out, product) in out.iter_mut().zip(&*products) {
-                *out = u32::from(*product > 0.0);
-                zeros += product * 0.0;
-            }
-            zeros
-        });
+impl Across {
+    fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
+        const ROWS: usize = 256;
+        let mut products = [0.0; ROWS];
+        let mut zeros = 0.0;
+        for (t, out) in out.chunks_mut(ROWS).enumerate() {
+            let products = &mut products[..out.len()];
+            self.towards.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
+            zeros += vectorized!({
+                let mut zeros = 0.0;
+                for (out, product) in out.iter_mut().zip(&*products) {
+                    *out = u32::from(*product > self.least);
+                    zeros += product * 0.0;
+                }
+                zeros
+            });
+        }
+        zeros == 0.0
     }
-    zeros == 0.0
 }
 
 impl Products {
@@ -306,6 +315,15 @@ fn turn<const ROWS: usize>(tile: &mut [Column<ROWS>], r: usize, rows: [&[f64]; 4
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbouring_numbers_are_told_apart() {
+        let large = 9_007_199_254_740_992.0;
+        let points = Matrix::from_fn(2, LONG, |i, _| large + 2.0 + 2.0 * i as f64);
+        let mut found = [9; 2];
+        assert!(Nearest::new(&points).of(points.view(), &mut found));
+        assert_eq!(found, [0, 1]);
+    }
 
     #[test]
     fn the_first_of_equal_points_is_the_nearest_whatever_the_width() {

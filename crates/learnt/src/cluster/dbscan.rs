@@ -107,7 +107,8 @@ impl Estimator for DBSCAN {
 
     fn train(&self, data: &Dataset, run: &Context) -> Result<DBSCANModel> {
         if let Some(clusters) = self.dense_clusters(data, run)? {
-            return Ok(DBSCANModel::new(self.with_borders(clusters, data, run)?));
+            let search = || self.search(data.x.values(), run);
+            return Ok(DBSCANModel::new(self.with_borders(clusters, search, run)?));
         }
         let different = match data.nrows() > MANY && self.metric != RowDistance::Precomputed {
             true => Some(Different::of(data.x.values(), run)?).filter(Different::are_few),
@@ -159,18 +160,23 @@ impl DBSCAN {
         let search = self.search(data.x.values(), run)?;
         let core = self.core_rows(data, &search, run)?;
         let labels = join(&search, &core, run)?;
-        self.with_borders((core, labels), data, run)
+        self.with_borders((core, labels), || Ok(search), run)
     }
 
-    fn with_borders(&self, clusters: Clusters, data: &Dataset, run: &Context) -> Result<Found> {
-        let (x, (core, mut labels)) = (data.x.values(), clusters);
+    fn with_borders<'a>(
+        &self,
+        clusters: Clusters,
+        search: impl FnOnce() -> Result<Search<'a>>,
+        run: &Context,
+    ) -> Result<Found> {
+        let (core, mut labels) = clusters;
         let memberships = match self.border {
             Border::First => None,
             Border::Nearest => {
-                to_nearest(&self.search(x, run)?, &core, &mut labels, run)?;
+                to_nearest(&search()?, &core, &mut labels, run)?;
                 None
             }
-            Border::All => Some(memberships(&self.search(x, run)?, &core, &labels, run)?),
+            Border::All => Some(memberships(&search()?, &core, &labels, run)?),
         };
         Ok(Found { core, labels, memberships })
     }
@@ -236,7 +242,8 @@ impl Search<'_> {
 /// The distances of all pairs of rows.
 fn all_pairs(x: MatRef, metric: Metric, run: &Context) -> Result<Matrix> {
     let n = x.nrows();
-    run.claim_table(n, n, "the distances of all pairs of rows")?;
+    // Beside them the copy that is compared, and that in groups.
+    run.claim_table(n, n + 2 * x.ncols(), "the distances of all pairs of rows")?;
     let (rows, mut d) = (x.to_matrix(), Matrix::zeros(n, n));
     let lines = d.as_mut_slice().chunks_exact_mut(n.max(1)).enumerate();
     let mut later: Vec<&mut [f64]> = lines.map(|(i, line)| &mut line[i..]).collect();

@@ -108,8 +108,14 @@ impl Estimator for SimpleImputer {
         }
         // In memory medians are selected. Rounds search for them digit by digit.
         let means = SimpleImputer { strategy: ImputeStrategy::Mean, ..self.clone() };
+        let (n, columns) = (data.nrows(), data.x.ncols());
+        let together = columns.div_ceil(run.threads()).clamp(1, TOGETHER);
+        let numbers = n * columns.min(together * run.threads());
+        if run.claim(8 * numbers as u64, "columns of the medians").is_err() {
+            return rounds::train(self, data, run);
+        }
         let mut model = rounds::train(&means, data, run)?;
-        for (j, median) in medians(data.x.values(), run)?.into_iter().enumerate() {
+        for (j, median) in medians(data.x.values(), together, run)?.into_iter().enumerate() {
             if let Some(median) = median.filter(|_| model.columns[j].levels().is_none()) {
                 model.statistics[j] = median;
             }
@@ -118,13 +124,13 @@ impl Estimator for SimpleImputer {
     }
 }
 
+/// The most columns of a thread's turn: rows are read once for all of them.
+const TOGETHER: usize = 4;
+
 /// The median of each column's values that are not missing; `None` if there are none.
-fn medians(x: MatRef, run: &Context) -> Result<Vec<Option<f64>>> {
-    /// Columns of a thread's turn: rows are read once for all of them.
-    const TOGETHER: usize = 4;
-    run.claim(8 * (x.nrows() * TOGETHER * run.threads()) as u64, "columns of the medians")?;
-    let groups = run.try_par_map(x.ncols().div_ceil(TOGETHER), |group| {
-        let columns = group * TOGETHER..((group + 1) * TOGETHER).min(x.ncols());
+fn medians(x: MatRef, together: usize, run: &Context) -> Result<Vec<Option<f64>>> {
+    let groups = run.try_par_map(x.ncols().div_ceil(together), |group| {
+        let columns = group * together..((group + 1) * together).min(x.ncols());
         let mut known = vec![Vec::with_capacity(x.nrows()); columns.len()];
         for i in 0..x.nrows() {
             for (known, j) in known.iter_mut().zip(columns.clone()) {
@@ -412,7 +418,7 @@ impl Transformer for SimpleImputerModel {
             && codes.iter().all(Option::is_none);
         run.checkpoint()?;
         let mut out = Matrix::zeros(x.nrows(), width);
-        let rows = piece_rows(width.max(x.ncols())).min(IN_CACHE.div_ceil(x.ncols()));
+        let rows = piece_rows(width.max(x.ncols())).min(IN_CACHE.div_ceil(x.ncols().max(1)));
         run.par_fill(out.as_mut_slice(), rows * width.max(1), |start, piece| {
             let first = start / width;
             let part = x.values().rows(first, first + piece.len() / width);
@@ -471,10 +477,11 @@ mod tests {
             };
             let run = Context::default().with_threads(2);
             let model = learner.fit_in(&data.view(), &run).unwrap();
-            assert_eq!(
-                model.stored(),
-                rounds::train(&learner, &data.view(), &run).unwrap().stored()
-            );
+            let by_rounds = rounds::train(&learner, &data.view(), &run).unwrap();
+            let bits = |model: &SimpleImputerModel| {
+                model.statistics.iter().map(|value| value.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(&model), bits(&by_rounds));
             let turned = x.transposed();
             for view in [x.view(), turned.view().transposed()] {
                 let frame = Frame::new(view, data.x.schema()).unwrap();

@@ -26,7 +26,7 @@ pub(super) fn blocks(rows: &Matrix, run: &Context) -> Leaves {
 /// The nearest rows of each query.
 #[inline(always)]
 pub(super) fn nearest<K: Kernel>(kernel: K, rows: &Leaves, queries: &Matrix, best: &mut [Best]) {
-    for block in (0..rows.count()).take_while(|_| !stop::asked()) {
+    for block in (0..rows.count()).take_while(|_| !stop::asked_in_passing()) {
         for (query, best) in queries.rows().zip(best.iter_mut()) {
             rows.nearest(kernel, block, query, best);
         }
@@ -42,7 +42,7 @@ pub(super) fn within<K: Kernel>(
     radius: f64,
     found: &mut [Vec<(u32, f64)>],
 ) {
-    for block in (0..rows.count()).take_while(|_| !stop::asked()) {
+    for block in (0..rows.count()).take_while(|_| !stop::asked_in_passing()) {
         for (query, found) in queries.rows().zip(found.iter_mut()) {
             rows.within(kernel, block, query, radius, found);
         }

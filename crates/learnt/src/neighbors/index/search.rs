@@ -66,12 +66,15 @@ fn in_tree<K: Kernel, B: Bounds>(kernel: K, bounds: B, tree: &Tree, queries: &Ma
     let mut stack = Vec::new();
     match goal {
         Goal::Nearest(best) => {
-            for (query, best) in queries.rows().zip(best).take_while(|_| !stop::asked()) {
+            for (query, best) in queries.rows().zip(best).take_while(|_| !stop::asked_in_passing())
+            {
                 tree.nearest(kernel, bounds, query, &mut stack, best);
             }
         }
         Goal::Within(radius, found) => {
-            for (query, found) in queries.rows().zip(found).take_while(|_| !stop::asked()) {
+            for (query, found) in
+                queries.rows().zip(found).take_while(|_| !stop::asked_in_passing())
+            {
                 tree.within(kernel, bounds, query, radius, &mut stack, found);
             }
         }
