@@ -7,7 +7,7 @@
 //! order that the width decides: the same in any company and on any number of threads.
 
 use super::{Kernel, Projection, prefetch_rows};
-use crate::data::{MatRef, Matrix};
+use crate::data::{MatRef, Matrix, all_finite};
 use crate::vectorized;
 use pulp::Simd;
 
@@ -112,20 +112,15 @@ impl Across {
     fn of(&self, x: MatRef, out: &mut [u32]) -> bool {
         const ROWS: usize = 256;
         let mut products = [0.0; ROWS];
-        let mut zeros = 0.0;
+        let mut finite = true;
         for (t, out) in out.chunks_mut(ROWS).enumerate() {
             let products = &mut products[..out.len()];
             self.towards.of(x.rows(t * ROWS, t * ROWS + out.len()), products);
-            zeros += vectorized!({
-                let mut zeros = 0.0;
-                for (out, product) in out.iter_mut().zip(&*products) {
-                    *out = u32::from(*product > self.least);
-                    zeros += product * 0.0;
-                }
-                zeros
-            });
+            finite &= all_finite(products);
+            let nearer = products.iter().map(|product| u32::from(*product > self.least));
+            out.iter_mut().zip(nearer).for_each(|(out, nearer)| *out = nearer);
         }
-        zeros == 0.0
+        finite
     }
 }
 
