@@ -83,6 +83,29 @@ worker.join()
 )
 
 
+LAST = """
+import threading
+import numpy as np
+from learnt.cluster import KMeans
+
+x = np.random.default_rng(0).normal(size=(100_000, 20))
+
+def fit():
+    model = KMeans(n_clusters=20, n_init=3, max_iter=30, tol=0, n_jobs=1).fit(x)
+    print("done", model.n_iter_, flush=True)
+
+threading.Thread(target=fit).start()
+"""
+
+
+def test_a_fit_in_a_thread_outlives_a_main_thread_that_ended_as_it_should():
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", LAST], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert found.stdout == "done 30\n", found.stderr
+
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupt_of_the_main_thread_ends_a_fit_in_another():
     assert "threading" in THREADED
