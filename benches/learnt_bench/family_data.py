@@ -1,6 +1,6 @@
 """Tables of the families of learners: one of some size, tiny, wide and tall, for each kind of target."""
 
-from .data import classification, labelled, linear_target, normal, recipe, rows
+from .data import classification, gaussian_groups, labelled, linear_target, noisy_points, normal, recipe, rows
 
 
 @recipe

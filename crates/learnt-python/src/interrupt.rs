@@ -38,7 +38,7 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
 ) -> PyResult<Outcome<T>> {
     let watch = Watch::default();
-    let (interrupt, result) = match cfg!(target_os = "linux") && is_deep(py)? {
+    let (interrupt, result) = match cfg!(target_os = "linux") && is_deep(py).unwrap_or(false) {
         true => here(py, &watch, work),
         false => apart(py, &watch, work),
     };

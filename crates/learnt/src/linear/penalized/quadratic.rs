@@ -170,6 +170,10 @@ impl<'a, P: Products> Descent<'a, P> {
         loop {
             let entered = self.admit(penalty, reach, run);
             reach = 1.0;
+            if entered > 0 {
+                // Another set: how near passes came to the minimum over the last one says nothing about it.
+                target = f64::INFINITY;
+            }
             let mut local = Local::new(&self.set, penalty, &self.b, &self.slope);
             let left = search.max_iter - ended.n_iter;
             let settled = local.settle(left, &mut target, rng.as_mut(), run)?;
