@@ -172,7 +172,7 @@ impl<R: Rounds> Job for TypedJob<R> {
     }
 
     fn whole_is_faster(&self) -> bool {
-        R::WHOLE_IS_FASTER
+        self.0.whole_is_faster()
     }
 
     fn summarize_singles(&self, state: &Erased, rows: &Singles) -> Option<Result<Erased>> {

@@ -161,6 +161,10 @@ impl Rounds for SimpleImputer {
     type Summary = ImputerSummary;
     type Output = SimpleImputerModel;
 
+    fn whole_is_faster(&self) -> bool {
+        self.strategy == ImputeStrategy::Median
+    }
+
     fn begin(&self, outline: &Outline, _run: &Context) -> Result<ImputerState> {
         let schema = outline.schema.clone();
         Ok(ImputerState { schema, digits: 0, lower: Vec::new(), upper: Vec::new(), counted: None })
