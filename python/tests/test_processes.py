@@ -105,7 +105,6 @@ def test_a_fit_in_a_thread_outlives_a_main_thread_that_ended_as_it_should():
     assert found.stdout == "done 30\n", found.stderr
 
 
-
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupt_of_the_main_thread_ends_a_fit_in_another():
     assert "threading" in THREADED

@@ -11,21 +11,16 @@
               vector whose elements were written by several threads is told its length"
 )]
 
-use crate::stop::{self, Flag};
+use crate::stop::{self, Flag, LOOK, STACK_BYTES};
 use std::any::Any;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-/// As deep as the stacks of the threads that call.
-const STACK_BYTES: usize = 8 << 20;
 /// Rounds that a thread looks for work, or for the end of others' work, before it sleeps: some microseconds each.
 const ROUNDS: usize = 32;
-/// How often a sleeping caller looks whether to stop.
-const LOOK: Duration = Duration::from_millis(20);
 
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
@@ -340,6 +335,7 @@ pub(crate) fn each<S: Sync, T: Send>(
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU64;
+    use std::time::Duration;
 
     fn counted(threads: usize, n: usize) -> Vec<u64> {
         let counts: Vec<AtomicU64> = (0..n).map(|_| AtomicU64::new(0)).collect();
@@ -393,18 +389,22 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_helper_that_has_not_begun() {
-        // The helpers of one caller are at work until the second caller, who has none, is done.
+        // More helpers than any other test has are at work until the second caller is done.
+        const BUSY: usize = 24;
         let (release, held) = std::sync::mpsc::channel::<()>();
-        let held = Mutex::new(held);
+        let (held, begun) = (Mutex::new(held), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                side_by_side(2, 2, &|_| {
-                    let wait = lock(&held).recv_timeout(Duration::from_secs(20));
-                    assert!(wait.is_ok());
+                side_by_side(BUSY, BUSY, &|_| {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    assert!(lock(&held).recv_timeout(Duration::from_secs(20)).is_ok());
                 });
             });
+            while begun.load(Ordering::Relaxed) < BUSY {
+                rest();
+            }
             assert_eq!(counted(2, 10), vec![1; 10]);
-            (0..2).for_each(|_| assert!(release.send(()).is_ok()));
+            (0..BUSY).for_each(|_| assert!(release.send(()).is_ok()));
         });
     }
 

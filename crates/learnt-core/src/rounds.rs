@@ -286,11 +286,8 @@ pub trait Rounds: Clone + Send + Sync + 'static {
     type Output: Send + Sync + 'static;
 
     /// Whether the learner's own `train` in memory, with the same bits, is faster than these rounds.
-    const WHOLE_IS_FASTER: bool = false;
-
-    /// The same, where it depends on the parameters.
     fn whole_is_faster(&self) -> bool {
-        Self::WHOLE_IS_FASTER
+        false
     }
 
     /// Whether memos pay beside blocks of files too: they are far smaller than the block, are kept only

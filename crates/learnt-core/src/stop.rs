@@ -26,9 +26,9 @@ pub type Flag = Arc<AtomicBool>;
 /// Operations of a call from which it runs apart: about a tenth of a second.
 const LONG: f64 = 5e8;
 /// How often a caller looks at its flag.
-const LOOK: Duration = Duration::from_millis(20);
-/// As deep as the stacks of the threads that call.
-const STACK_BYTES: usize = 8 << 20;
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+/// Bytes of the stacks of threads that work: deep enough for every learner, on every platform.
+pub const STACK_BYTES: usize = 8 << 20;
 /// How often a thread that works itself looks whether to stop.
 const PERIOD: Duration = Duration::from_millis(100);
 /// A look takes at most this share of the time: it may have to wait for others.

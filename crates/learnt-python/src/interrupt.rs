@@ -8,7 +8,7 @@
 use crate::failure::raise;
 use learnt_core::context::Observer;
 use learnt_core::error::{Code, Error, Result, Warning};
-use learnt_core::stop::{self, Flag};
+use learnt_core::stop::{self, Flag, STACK_BYTES};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -22,8 +22,6 @@ use std::time::Duration;
 
 /// How often signals are looked for by a thread that waits.
 const POLL: Duration = Duration::from_millis(50);
-/// Deep enough for every learner, on every platform.
-const STACK_BYTES: usize = 8 << 20;
 
 /// A result with what the user was warned of on the way.
 pub(crate) struct Outcome<T> {

@@ -6,6 +6,7 @@
 //! tells, with the way from the first to the second. Either way a row's number depends on its own values alone, in an
 //! order that the width decides: the same in any company and on any number of threads.
 
+use super::points::LONG;
 use super::{Kernel, Projection, prefetch_rows};
 use crate::data::{MatRef, Matrix, all_finite};
 use crate::vectorized;
@@ -59,9 +60,6 @@ const POINTS: usize = 4;
 
 /// So many columns are many.
 const MANY: usize = 48;
-
-/// So many columns are enough for sums along the rows.
-const LONG: usize = 16;
 
 impl Nearest {
     /// Among the rows of `points`.

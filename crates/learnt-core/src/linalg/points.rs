@@ -39,7 +39,7 @@ const ROWS: usize = 6;
 
 /// So many directions are few, and from so many columns on their products are sums along the rows.
 const FEW: usize = 3;
-const LONG: usize = 16;
+pub(super) const LONG: usize = 16;
 
 /// Numbers of rows that are copied together: a small part of the first cache. Longer rows the processor sees coming.
 const COPIED: usize = 1024;

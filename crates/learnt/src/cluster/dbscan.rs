@@ -242,8 +242,6 @@ impl Search<'_> {
 /// The distances of all pairs of rows.
 fn all_pairs(x: MatRef, metric: Metric, run: &Context) -> Result<Matrix> {
     let n = x.nrows();
-    // Beside them the copy that is compared, and that in groups.
-    run.claim_table(n, n + 2 * x.ncols(), "the distances of all pairs of rows")?;
     let (rows, mut d) = (x.to_matrix(), Matrix::zeros(n, n));
     let lines = d.as_mut_slice().chunks_exact_mut(n.max(1)).enumerate();
     let mut later: Vec<&mut [f64]> = lines.map(|(i, line)| &mut line[i..]).collect();
@@ -302,7 +300,10 @@ impl DBSCAN {
             return Ok(Search::Given { d: x, radius });
         };
         let structure = self.algorithm.structure(metric, x.nrows(), x.ncols());
-        let few = x.nrows() <= x.ncols();
+        let (n, columns) = (x.nrows() as u64, x.ncols() as u64);
+        // The distances, the copy that is compared, and that in groups.
+        let bytes = 8 * n.saturating_mul(n + 2 * columns);
+        let few = n <= columns && run.has_room(bytes);
         // Rows of length one have sums of their own.
         if few && structure == Structure::Brute && metric != Metric::Cosine {
             return Ok(Search::Pairs { d: all_pairs(x, metric, run)?, radius });

@@ -9,6 +9,7 @@ use super::categories::TableCounts;
 use learnt_core::context::piece_rows;
 use learnt_core::linalg::ColumnMoments;
 use learnt_core::prelude::*;
+use learnt_core::stats::summary::median;
 use learnt_core::vectorized;
 use std::sync::Arc;
 
@@ -110,7 +111,8 @@ impl Estimator for SimpleImputer {
         let means = SimpleImputer { strategy: ImputeStrategy::Mean, ..self.clone() };
         let (n, columns) = (data.nrows(), data.x.ncols());
         let together = columns.div_ceil(run.threads()).clamp(1, TOGETHER);
-        let numbers = n * columns.min(together * run.threads());
+        // And one more while its values are put in order.
+        let numbers = n * (columns.min(together * run.threads()) + run.threads());
         if run.claim(8 * numbers as u64, "columns of the medians").is_err() {
             return rounds::train(self, data, run);
         }
@@ -140,20 +142,9 @@ fn medians(x: MatRef, together: usize, run: &Context) -> Result<Vec<Option<f64>>
                 }
             }
         }
-        Ok(known.iter_mut().map(|known| median(known)).collect::<Vec<_>>())
+        Ok(known.iter().map(|known| median(known)).collect::<Vec<_>>())
     })?;
     Ok(groups.concat())
-}
-
-/// Halfway between the two values in the middle, which are one of an odd number.
-fn median(values: &mut [f64]) -> Option<f64> {
-    let last = values.len().checked_sub(1)?;
-    let (lower, high, _) = values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
-    let low = match last % 2 {
-        0 => *high,
-        _ => lower.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-    };
-    Some(low / 2.0 + *high / 2.0)
 }
 
 impl Rounds for SimpleImputer {
@@ -326,7 +317,8 @@ impl SimpleImputer {
         if self.strategy == ImputeStrategy::Median {
             let low = from_sortable(parse_prefix(&state.lower[j].prefix)?);
             let high = from_sortable(parse_prefix(&state.upper[j].prefix)?);
-            return Ok(low / 2.0 + high / 2.0);
+            let odd = all.moments.weight[j] as u64 % 2 == 1;
+            return Ok(if odd { low } else { 0.5 * low + 0.5 * high });
         }
         Ok(all.moments.mean[j])
     }
@@ -462,6 +454,7 @@ mod tests {
         assert_eq!(filled(ImputeStrategy::Median, &[3.0, nan, -1.0, 2.0]), 2.0);
         assert_eq!(filled(ImputeStrategy::Median, &[-3.0, 10.0, -1.0, nan, 0.0]), -0.5);
         assert_eq!(filled(ImputeStrategy::Median, &[1e300, -1e-300]), 5e299);
+        assert_eq!(filled(ImputeStrategy::Median, &[5e-324]), 5e-324);
     }
 
     #[test]
@@ -469,6 +462,7 @@ mod tests {
         let x = Matrix::from_fn(5001, 6, |i, j| match (i * 7 + j) % 11 {
             3 => f64::NAN,
             _ if j == 5 => f64::NAN,
+            _ if j == 4 => 5e-324,
             k => (k as f64 - 4.0) * ((i * 31 + j) % 997) as f64,
         });
         let data = OwnedDataset::unsupervised(x.clone());

@@ -138,8 +138,11 @@ impl Rounds for ForestRounds {
     type State = ForestState;
     type Summary = Summary;
     type Output = ForestOutput;
-    const WHOLE_IS_FASTER: bool = true;
     const REMEMBERS: bool = true;
+
+    fn whole_is_faster(&self) -> bool {
+        true
+    }
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<ForestState> {
         self.check_outline(outline)?;

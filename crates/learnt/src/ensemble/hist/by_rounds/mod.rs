@@ -192,8 +192,11 @@ impl Rounds for HistRounds {
     type State = HistState;
     type Summary = Summary;
     type Output = HistOutput;
-    const WHOLE_IS_FASTER: bool = true;
     const REMEMBERS: bool = true;
+
+    fn whole_is_faster(&self) -> bool {
+        true
+    }
 
     fn begin(&self, outline: &Outline, run: &Context) -> Result<HistState> {
         // Parameters that do not fit the columns are refused before the first row is read.
